@@ -1,0 +1,1 @@
+"""Label Studio: interfaces, guidelines, push."""

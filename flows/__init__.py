@@ -1,0 +1,1 @@
+"""Prefect flows, one a file, and the command line."""

@@ -1,0 +1,1 @@
+"""Counterfactual twins and back-translation."""

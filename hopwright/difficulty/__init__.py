@@ -1,0 +1,1 @@
+"""Difficulty filtering: votes of solvers and models."""

@@ -1,0 +1,29 @@
+"""The few named errors that cross Hopwright's boundaries.
+
+Every one of them is a user's line: it says what is wrong, where, and what to do. The command line prints
+it without a traceback and exits with 1.
+"""
+
+
+class HopwrightError(Exception):
+    """A mistake or a circumstance that the user can act on; its text is shown as it is."""
+
+
+class InputError(HopwrightError):
+    """A file or a parameter that cannot be used: missing, truncated, malformed, out of range."""
+
+
+class StoreError(HopwrightError):
+    """A graph store that is missing, of another version, or damaged."""
+
+
+class RunError(HopwrightError):
+    """A run folder that cannot be written, or that belongs to other parameters."""
+
+
+class ExpressionError(HopwrightError):
+    """A derivation that cannot be evaluated: unknown name, forbidden construct, missing fact."""
+
+
+class ServiceError(HopwrightError):
+    """An outside service (Label Studio, a SPARQL endpoint, a model) that is down or refuses."""

@@ -1,0 +1,1 @@
+"""The knowledge graph: ingest, store, linking, literals."""

@@ -1,0 +1,269 @@
+"""The data model: one frozen pydantic model per record, shared by every stage.
+
+Text fields hold what a reader sees; the derivations hold what a machine can run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+AnswerType = Literal["entity", "number", "date", "string"]
+Variant = Literal["factual", "counterfactual"]
+Outcome = Literal["pass", "fail", "skip"]
+Label = Literal["A", "B", "C", "D"]
+LABELS: tuple[Label, ...] = ("A", "B", "C", "D")
+
+
+class Domain(StrEnum):
+    """The eight knowledge domains (Omanic, section 2, names the first two; the others are ours)."""
+
+    HISTORY = "History and Literature"
+    ART = "Art and Architecture"
+    GEOGRAPHY = "Geography and Environment"
+    POLITICS = "Politics and Law"
+    SCIENCE = "Science and Technology"
+    FILM = "Film, Music and Media"
+    SPORTS = "Sports and Games"
+    BUSINESS = "Business and Society"
+
+
+class Record(BaseModel):
+    """Base of all records: frozen, and nothing unknown gets in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Lookup(Record):
+    """`subject` has exactly one value of `property`; subject is `Q…` or `hopN`."""
+
+    op: Literal["lookup"] = "lookup"
+    subject: str
+    property: str
+
+
+class Constraint(Record):
+    """One condition of a reverse look-up; `value` is `Q…`, `hopN`, or an expression giving a number or a year."""
+
+    property: str
+    value: str
+
+
+class ReverseLookup(Record):
+    """Exactly one entity has `value` for `property` and meets every constraint.
+
+    For a literal property the value is compared after the property's normalisation (a date by its year).
+    """
+
+    op: Literal["reverse_lookup"] = "reverse_lookup"
+    property: str
+    value: str
+    constraints: tuple[Constraint, ...] = ()
+
+
+class Compute(Record):
+    """The value of a whitelisted expression over `hopN`, ids, numbers and a few functions.
+
+    `kind` is the computation's kind as the papers count them (Omanic, section 2).
+    """
+
+    op: Literal["compute"] = "compute"
+    expression: str
+    kind: Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
+
+
+Derivation = Annotated[Lookup | ReverseLookup | Compute, Field(discriminator="op")]
+
+
+class Distractor(Record):
+    """A wrong option and why it is plausible.
+
+    Kinds: `sibling` (same class, near by), `operand` (a number or entity that occurs on the way),
+    `slip` (a plausible arithmetic slip), `neighbour` (a near date or number).
+    """
+
+    text: str
+    kind: Literal["sibling", "operand", "slip", "neighbour"]
+    id: str | None = None
+
+
+class Triplet(Record):
+    """One fact of the graph, with the labels that a reader sees."""
+
+    subject: str
+    property: str
+    object: str
+    subject_label: str
+    property_label: str
+    object_label: str
+
+
+class LiteralFact(Record):
+    """One literal of the graph, as stored: `value` in the unit given by `unit` (a Q-id or empty), `datatype` in XSD's words."""
+
+    subject: str
+    property: str
+    value: str
+    unit: str = ""
+    datatype: Literal["decimal", "dateTime", "double", "string"]
+    subject_label: str
+    property_label: str
+
+
+class Passage(Record):
+    """A text that holds evidence."""
+
+    title: str
+    text: str
+
+
+class Evidence(Record):
+    """Everything a hop's answer rests on. `wikipedia_url` leads to the subject's article by its Wikidata id."""
+
+    triplets: tuple[Triplet, ...] = ()
+    literals: tuple[LiteralFact, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    wikipedia_url: str = ""
+
+
+class Hop(Record):
+    """One single-hop sub-question. `index` counts from 1, as MuSiQue's `#1` does.
+
+    `answer` is what a reader sees (numbers with thousands separators, dates as `3 July 1990`);
+    `answer_id` is the Q-id of an entity answer.
+    """
+
+    index: int = Field(ge=1, le=8)
+    question: str
+    answer: str
+    answer_type: AnswerType
+    answer_id: str | None = None
+    answer_aliases: tuple[str, ...] = ()
+    unit: str = ""
+    domain: Domain
+    depends_on: tuple[int, ...]
+    derivation: Derivation
+    distractors: tuple[Distractor, ...] = ()
+    options: dict[Label, str] = Field(default_factory=dict)
+    label: Label | None = None
+    evidence: Evidence = Evidence()
+
+
+class CheckResult(Record):
+    """What one check said; a skip says in `reason` why it could not run."""
+
+    name: str
+    outcome: Outcome
+    reason: str = ""
+
+
+class Vote(Record):
+    """One voter's choice; `probabilities` holds one per label, in the order A–D, or is empty."""
+
+    model: str
+    option: Label
+    probabilities: tuple[float, ...] = ()
+    right: bool
+
+
+class Source(Record):
+    """Where facts came from, and under which licence."""
+
+    name: str
+    licence: str
+
+
+class Provenance(Record):
+    """Who made an item, from what. Nothing here differs between two runs with the same inputs and answers."""
+
+    generator: Literal["rules", "model"] = "rules"
+    model: str = ""
+    model_version: str = ""
+    prompt: str = ""
+    prompt_version: str = ""
+    seed: int = 0
+    request_keys: tuple[str, ...] = ()
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    back_translation: str = ""
+    sources: tuple[Source, ...] = ()
+
+
+class AnchorRef(Record):
+    """The MuSiQue question whose answer an item was grown from."""
+
+    question_id: str
+    answer: str
+    entity: str
+
+
+class Surrogate(Record):
+    """One replaced entity or number of a counterfactual world."""
+
+    original: str
+    surrogate: str
+    id: str = ""
+
+
+class Item(Record):
+    """A multi-hop question with its plan, wording, options, checks and votes."""
+
+    id: str
+    topology: str
+    hops: tuple[Hop, ...]
+    question: str
+    answer: str
+    answer_aliases: tuple[str, ...] = ()
+    options: dict[Label, str]
+    label: Label
+    variant: Variant = "factual"
+    twin: str | None = None
+    world: tuple[Surrogate, ...] = ()
+    anchor: AnchorRef | None = None
+    checks: tuple[CheckResult, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    provenance: Provenance = Provenance()
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """The distinct domains of the hops, in order of appearance."""
+        return tuple(dict.fromkeys(hop.domain for hop in self.hops))
+
+
+class Anchor(Record):
+    """One answer of a MuSiQue 2-hop question, linked to the graph, with what the graph says about it."""
+
+    question_id: str
+    question: str
+    answer: str
+    sub_questions: tuple[str, ...] = ()
+    sub_answers: tuple[str, ...] = ()
+    entity: str
+    entity_label: str
+    triplets: tuple[Triplet, ...] = ()
+    literals: tuple[LiteralFact, ...] = ()
+
+
+class Rejected(Record):
+    """A row that went no further: what it was, which check failed, why. `row` is the record as JSON, or the raw line."""
+
+    key: str
+    check: str
+    reason: str
+    row: str = ""
+
+
+def plan_id(topology: str, derivations: tuple[Derivation, ...], variant: Variant = "factual") -> str:
+    """Content hash of a plan: the same plan gives the same id in every run."""
+    plan: dict[str, Any] = {
+        "topology": topology,
+        "variant": variant,
+        "derivations": [derivation.model_dump(mode="json") for derivation in derivations],
+    }
+    canonical = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "hw-" + hashlib.blake2b(canonical.encode(), digest_size=8).hexdigest()

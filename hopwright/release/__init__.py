@@ -1,0 +1,1 @@
+"""Releases: the published format, Parquet, the card, plots, the audit."""

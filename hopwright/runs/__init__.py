@@ -1,0 +1,1 @@
+"""The run folder: shards, manifests, continuing after a kill."""

@@ -1,0 +1,1 @@
+"""Planning, proving and wording multi-hop questions."""

@@ -1,0 +1,116 @@
+"""Running a plan: each derivation gives exactly one value, or an error that says why not."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from hopwright.errors import ExpressionError
+from hopwright.records import AnswerType, Compute, Constraint, Derivation, Hop, Lookup
+from hopwright.records.values import Value, parse, render
+from hopwright.synthesis.expressions import evaluate, hops_in
+from hopwright.synthesis.facts import Facts
+from hopwright.synthesis.properties import PropertyTable
+
+_HOP = re.compile(r"^hop([1-8])$")
+_ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
+
+
+def hops_used(derivation: Derivation) -> tuple[int, ...]:
+    """The hops whose answers a derivation needs, in ascending order."""
+    if isinstance(derivation, Lookup):
+        return hops_in(derivation.subject)
+    if isinstance(derivation, Compute):
+        return hops_in(derivation.expression)
+    values = (derivation.value, *(constraint.value for constraint in derivation.constraints))
+    return tuple(sorted({hop for value in values for hop in hops_in(value)}))
+
+
+def execute(
+    derivation: Derivation,
+    answer_type: AnswerType,
+    answers: Mapping[int, Value],
+    facts: Facts,
+    table: PropertyTable,
+) -> Value:
+    """Run one derivation on earlier answers.
+
+    A date asked for as a number gives its year. Raises ExpressionError when there is no value, or more than one.
+    """
+    if isinstance(derivation, Compute):
+        return evaluate(derivation.expression, answers, facts)
+    if isinstance(derivation, Lookup):
+        subject = _entity(derivation.subject, answers)
+        found: Sequence[Value]
+        if derivation.property in table.literal:
+            found = facts.scalars(subject, derivation.property)
+            if answer_type == "number":
+                found = sorted({one.year if isinstance(one, dt.date) else one for one in found}, key=str)
+        else:
+            found = facts.objects(subject, derivation.property)
+        return _only(found, f"{derivation.property} of {subject}")
+    conditions = (Constraint(property=derivation.property, value=derivation.value), *derivation.constraints)
+    matching: set[str] | None = None
+    for condition in conditions:
+        subjects = set(_subjects(condition, answers, facts, table))
+        matching = subjects if matching is None else matching & subjects
+    return _only(sorted(matching or ()), " and ".join(f"{c.property}={c.value}" for c in conditions))
+
+
+def run_plan(hops: Sequence[Hop], facts: Facts, table: PropertyTable) -> dict[int, Value]:
+    """Run every hop in order, each on the computed answers of those before it; index → value."""
+    answers: dict[int, Value] = {}
+    for hop in hops:
+        answers[hop.index] = execute(hop.derivation, hop.answer_type, answers, facts, table)
+    return answers
+
+
+def stated_value(hop: Hop) -> Value:
+    """The value that a hop's own text states: the Q-id of an entity answer, else its parsed number or date."""
+    if hop.answer_type == "entity":
+        return hop.answer_id or hop.answer
+    return parse(hop.answer, hop.answer_type)
+
+
+def same(one: Value, other: Value) -> bool:
+    """Equality over mixed numbers."""
+    if isinstance(one, int | Decimal) and isinstance(other, int | Decimal):
+        return Decimal(one) == Decimal(other)
+    return one == other
+
+
+def render_answer(value: Value, hop_unit: str) -> str:
+    """Write a computed value as an answer; years carry the unit `year` and get no thousands separator."""
+    if isinstance(value, str):
+        return value
+    return render(value, year=hop_unit == "year")
+
+
+def _subjects(
+    condition: Constraint, answers: Mapping[int, Value], facts: Facts, table: PropertyTable
+) -> tuple[str, ...]:
+    value: Value = (
+        condition.value if _ENTITY.match(condition.value) else evaluate(condition.value, answers, facts)
+    )
+    if isinstance(value, str):
+        return facts.subjects(condition.property, value)
+    if condition.property not in table.literal:
+        raise ExpressionError(f"{condition.property} takes an entity, not {value}")
+    return facts.subjects_of_scalar(condition.property, value)
+
+
+def _entity(reference: str, answers: Mapping[int, Value]) -> str:
+    if match := _HOP.match(reference):
+        value = answers.get(int(match[1]))
+        if not isinstance(value, str):
+            raise ExpressionError(f"{reference} is no entity: {value!r}")
+        return value
+    return reference
+
+
+def _only(found: Sequence[Value], what: str) -> Value:
+    if len(found) != 1:
+        raise ExpressionError(f"{len(found)} answers to {what}, not one")
+    return found[0]

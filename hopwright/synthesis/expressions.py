@@ -1,0 +1,178 @@
+"""The small language of computing hops: parsed with `ast`, evaluated over a whitelist, never with `eval`.
+
+comb(7, 3)                                  a number
+1968 - hop3                                 arithmetic on earlier answers
+abs(year(hop2) - hop1)                      years apart
+argmax(P1082, hop1, hop2)                   whichever of two entities has the larger literal
+value(P571, Q27)                            an entity's literal (one value, else an error)
+count(year(value(P569, hop1)) > 1990, …)    how many of the conditions hold
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+from hopwright.errors import ExpressionError
+from hopwright.records.values import Scalar, Value
+from hopwright.synthesis.facts import Facts
+
+_HOP = re.compile(r"^hop([1-8])$")
+_ID = re.compile(r"^[PQ][0-9A-Za-z_]+$")
+_LIMIT = 10**15
+_Number = int | Decimal
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[_Number, _Number], _Number]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Scalar, Scalar], bool]] = {
+    ast.Lt: operator.lt,
+    ast.Gt: operator.gt,
+    ast.LtE: operator.le,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+}
+_WHOLE: dict[str, tuple[int, Callable[..., int]]] = {
+    "comb": (2, math.comb),
+    "perm": (2, math.perm),
+    "factorial": (1, math.factorial),
+}
+FUNCTIONS = frozenset({*_WHOLE, "abs", "min", "max", "year", "value", "argmax", "argmin", "count"})
+
+
+def hops_in(expression: str) -> tuple[int, ...]:
+    """The hops that an expression refers to, in ascending order. Raises ExpressionError on a syntax error."""
+    names = {node.id for node in ast.walk(_parse(expression)) if isinstance(node, ast.Name)}
+    return tuple(sorted(int(match[1]) for name in names if (match := _HOP.match(name))))
+
+
+def evaluate(expression: str, answers: Mapping[int, Value], facts: Facts) -> Value:
+    """Evaluate an expression; `answers` maps hop indices to values (an entity is its Q-id).
+
+    Returns a number, a date or a Q-id. Raises ExpressionError on anything outside the whitelist, on a missing or
+    ambiguous fact, on a tie of `argmax` or `argmin`, and on numbers past 10^15.
+    """
+    return _Evaluator(answers, facts).run(_parse(expression))
+
+
+def _parse(expression: str) -> ast.expr:
+    if len(expression) > 500:
+        raise ExpressionError("expression longer than 500 characters")
+    try:
+        return ast.parse(expression, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ExpressionError(f"not an expression: {expression!r}") from None
+
+
+class _Evaluator:
+    def __init__(self, answers: Mapping[int, Value], facts: Facts) -> None:
+        self._answers = answers
+        self._facts = facts
+
+    def run(self, node: ast.expr) -> Value:
+        match node:
+            case ast.Constant(value=bool()):
+                raise ExpressionError("truth values are not allowed")
+            case ast.Constant(value=int() as number):
+                return _bounded(number)
+            case ast.Constant(value=float() as number):
+                return Decimal(str(number))
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self._number(operand)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+                return _bounded(_ARITHMETIC[type(op)](self._number(left), self._number(right)))
+            case ast.Call(func=ast.Name(id=function), args=args, keywords=[]):
+                return self._call(function, args)
+        raise ExpressionError(f"not allowed in an expression: {ast.unparse(node)}")
+
+    def _name(self, name: str) -> Value:
+        if hop := _HOP.match(name):
+            try:
+                return self._answers[int(hop[1])]
+            except KeyError:
+                raise ExpressionError(f"{name} has no answer yet") from None
+        if _ID.match(name):
+            return name
+        raise ExpressionError(f"unknown name {name!r}")
+
+    def _call(self, function: str, args: list[ast.expr]) -> Value:
+        if function in _WHOLE:
+            arity, implementation = _WHOLE[function]
+            if len(args) != arity:
+                raise ExpressionError(f"{function} takes {arity} numbers")
+            numbers = [self._number(arg) for arg in args]
+            if any(not isinstance(number, int) or not 0 <= number <= 1000 for number in numbers):
+                raise ExpressionError(f"{function} takes whole numbers from 0 to 1000")
+            return _bounded(implementation(*numbers))
+        if function in ("min", "max") and len(args) >= 2:
+            return (min if function == "min" else max)(self._number(arg) for arg in args)
+        if function == "abs" and len(args) == 1:
+            return abs(self._number(args[0]))
+        if function == "year" and len(args) == 1:
+            date = self.run(args[0])
+            if not isinstance(date, dt.date):
+                raise ExpressionError(f"year of something that is no date: {date!r}")
+            return date.year
+        if function == "value" and len(args) == 2:
+            return self._literal(self._id(args[0]), self._id(args[1]))
+        if function in ("argmax", "argmin") and len(args) >= 3:
+            return self._extreme(function, self._id(args[0]), [self._id(arg) for arg in args[1:]])
+        if function == "count" and args:
+            return sum(self._condition(arg) for arg in args)
+        raise ExpressionError(f"unknown function, or wrong number of arguments: {function}")
+
+    def _number(self, node: ast.expr) -> _Number:
+        value = self.run(node)
+        if not isinstance(value, int | Decimal):
+            raise ExpressionError(f"not a number: {ast.unparse(node)} = {value}")
+        return value
+
+    def _id(self, node: ast.expr) -> str:
+        value = self.run(node)
+        if not isinstance(value, str) or not _ID.match(value):
+            raise ExpressionError(f"not an entity or property: {ast.unparse(node)}")
+        return value
+
+    def _literal(self, property: str, entity: str) -> Scalar:
+        values = self._facts.scalars(entity, property)
+        if len(values) != 1:
+            raise ExpressionError(f"{entity} has {len(values)} values of {property}, not one")
+        return values[0]
+
+    def _extreme(self, function: str, property: str, entities: list[str]) -> str:
+        if len(set(entities)) != len(entities):
+            raise ExpressionError(f"{function} of the same entity twice")
+        pairs = [(self._literal(property, entity), entity) for entity in entities]
+        best = (max if function == "argmax" else min)(value for value, _ in pairs)  # type: ignore[type-var]
+        winners = [entity for value, entity in pairs if value == best]
+        if len(winners) != 1:
+            raise ExpressionError(f"{function} of {property} is a tie between {', '.join(winners)}")
+        return winners[0]
+
+    def _condition(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+                one, other = self.run(left), self.run(right)
+                if (
+                    isinstance(one, dt.date) != isinstance(other, dt.date)
+                    or isinstance(one, str)
+                    or isinstance(other, str)
+                ):
+                    raise ExpressionError(f"comparison of unlike things: {ast.unparse(node)}")
+                return _COMPARE[type(op)](one, other)
+        raise ExpressionError(f"not a comparison: {ast.unparse(node)}")
+
+
+def _bounded(number: _Number) -> _Number:
+    if abs(number) > _LIMIT:
+        raise ExpressionError("number past 10^15")
+    return number

@@ -1,0 +1,144 @@
+"""What is known about each Wikidata property: how it is worded, what it joins, how its literals are read.
+
+The table itself is data (`properties.toml`); this module loads and validates it. All phrases are templates:
+`{s}` stands for the noun phrase of the subject, `{o}` for that of the object, `{y}` for a year.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import tomllib
+from decimal import Decimal, InvalidOperation
+from importlib import resources
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hopwright.errors import InputError
+from hopwright.records import Domain
+from hopwright.records.values import Scalar
+
+Kind = Literal[
+    "person", "country", "place", "nature", "work", "team", "competition", "event", "organization",
+    "award", "transport", "fiction", "other",
+]  # fmt: skip
+"""Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains, islands;
+`work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one edition, season,
+election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
+
+Reverse = Literal["no", "alone", "joined"]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: str
+    domain: Domain
+
+
+class EntityProperty(_Entry):
+    """A property whose values are entities.
+
+    `lookup`: with one value in the graph, there is one value in reality (so it may be asked of a subject).
+    `reverse`: whether its subject may be asked for: `alone` (a value has one subject in reality, such as a capital),
+    `joined` (only together with a second condition), or `no`.
+    """
+
+    subject: tuple[Kind, ...]
+    object: tuple[Kind, ...]
+    lookup: bool = True
+    reverse: Reverse = "no"
+    ask: tuple[str, ...] = ()
+    """Full questions for the object: `Who directed {s}?`"""
+    np: tuple[str, ...] = ()
+    """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
+    predicate: tuple[str, ...] = ()
+    """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
+
+
+class LiteralProperty(_Entry):
+    """A property whose values are dates or numbers.
+
+    Numbers are normalised as `raw × scale`, rounded to `decimals`. `stable`: the value does not change over the years,
+    so it may be an answer; an unstable one (a population) may only be compared, and only when the two values differ by
+    at least `margin` (relative).
+    """
+
+    value: Literal["date", "year", "number"]
+    subject: tuple[Kind, ...]
+    unit: str = ""
+    scale: Decimal = Decimal(1)
+    decimals: int = Field(default=0, ge=0, le=3)
+    stable: bool = True
+    margin: Decimal = Decimal(0)
+    ask: tuple[str, ...] = ()
+    """Full questions for the value (for a date: the full date), the unit named in them."""
+    np: tuple[str, ...] = ()
+    """Noun phrases for a number: `the number of participants in {s}`."""
+    year_ask: tuple[str, ...] = ()
+    """For dates and years: `In what year was {s} founded?`"""
+    year_np: tuple[str, ...] = ()
+    """`the year in which {s} was founded`"""
+    event: tuple[str, ...] = ()
+    """`the founding of {s}`, to follow `How many years passed between …`."""
+    more: tuple[str, ...] = ()
+    """Finite predicates of whichever subject has the larger (later) value: `was born later`, `covers the larger area`."""
+    less: tuple[str, ...] = ()
+    year_predicate: tuple[str, ...] = ()
+    """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
+
+
+class PropertyTable:
+    """All properties that Hopwright can word."""
+
+    def __init__(self, entity: dict[str, EntityProperty], literal: dict[str, LiteralProperty]) -> None:
+        self.entity = entity
+        self.literal = literal
+
+    def label(self, property: str) -> str:
+        """English label, or the id itself for a property that is not in the table."""
+        entry = self.entity.get(property) or self.literal.get(property)
+        return entry.label if entry is not None else property
+
+    def normalise(self, property: str, value: str, datatype: str) -> Scalar | None:
+        """Read a stored literal as a date or as a number in the property's own unit; None when it cannot be used.
+
+        Dates before year 1 and coordinates give None, as does every property that is not in the table.
+        """
+        entry = self.literal.get(property)
+        if entry is None:
+            return None
+        if entry.value in ("date", "year"):
+            if datatype != "dateTime":
+                return None
+            try:
+                return dt.date.fromisoformat(value[:10])
+            except ValueError:
+                return None
+        if datatype != "decimal":
+            return None
+        try:
+            number = round(Decimal(value) * entry.scale, entry.decimals)
+        except InvalidOperation:
+            return None
+        return int(number) if number == number.to_integral_value() else number.normalize()
+
+
+@functools.cache
+def default_table() -> PropertyTable:
+    """Load the shipped table. Raises InputError naming the property and the field that is wrong."""
+    raw = tomllib.loads(resources.files(__package__).joinpath("properties.toml").read_text("utf-8"))
+    entity: dict[str, EntityProperty] = {}
+    literal: dict[str, LiteralProperty] = {}
+    for property, fields in raw.items():
+        try:
+            if "value" in fields:
+                literal[property] = LiteralProperty(**fields)
+            else:
+                entity[property] = EntityProperty(**fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise InputError(f"properties.toml, {property}, {where}: {first['msg']}") from None
+    return PropertyTable(entity, literal)

@@ -1,0 +1,41 @@
+"""Reasoning graphs as data: a name, the published motif's name, and which hops each hop depends on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hopwright.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """A directed acyclic graph over hops 1…n; `depends_on[i]` lists the hops that hop i + 1 needs."""
+
+    name: str
+    motif: str
+    depends_on: tuple[tuple[int, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.depends_on)
+
+
+# The three 4-hop graphs of MuSiQue (figure 2) and Omanic (figure 6), and the shorter ones.
+TOPOLOGIES: dict[str, Topology] = {
+    topology.name: topology
+    for topology in (
+        Topology("chain", "Chain", ((), (1,), (2,), (3,))),
+        Topology("converging", "Converging", ((), (), (1, 2), (3,))),
+        Topology("bridge", "Bridge", ((), (1,), (), (2, 3))),
+        Topology("chain-2", "Chain", ((), (1,))),
+        Topology("chain-3", "Chain", ((), (1,), (2,))),
+        Topology("converging-3", "Converging", ((), (), (1, 2))),
+    )
+}
+
+
+def topology(name: str) -> Topology:
+    """Return the topology of that name. Raises InputError naming the known ones."""
+    try:
+        return TOPOLOGIES[name]
+    except KeyError:
+        raise InputError(f"unknown topology {name!r}; known: {', '.join(TOPOLOGIES)}") from None

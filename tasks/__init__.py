@@ -1,0 +1,1 @@
+"""Prefect tasks: a shard in, a shard out."""
