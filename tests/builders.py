@@ -110,7 +110,7 @@ def chain_item() -> Item:
 def converging_item() -> Item:
     """Two citizenships → the larger country → its capital."""
     question = (
-        "Of the country whose citizen directed Night Harbour and the country whose citizen directed Glass Meridian, "
+        "Of the country of which Ada Lindqvist is a citizen and that of Tomas Ferreira, "
         "take the one that covers the larger area: what is its capital?"
     )
     return _item("converging", question, [
