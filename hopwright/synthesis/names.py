@@ -1,0 +1,26 @@
+"""How entities of a graph are called in running text."""
+
+from __future__ import annotations
+
+from hopwright.graph.store import GraphStore
+from hopwright.synthesis.kinds import KindIndex, definite
+
+
+class GraphNames:
+    """Names from the graph's labels (the writer's `Names`)."""
+
+    def __init__(self, graph: GraphStore, kinds: KindIndex) -> None:
+        self._graph = graph
+        self._kinds = kinds
+
+    def phrase(self, entity: str) -> str:
+        """The label with its article or quotation marks."""
+        return definite(self._graph.label(entity), self._kinds.kind(entity))
+
+    def noun(self, entity: str) -> str:
+        """A common noun for the entity."""
+        return self._kinds.noun(entity)
+
+    def is_person(self, entity: str) -> bool:
+        """Whether it is a human being."""
+        return self._kinds.kind(entity) == "person"
