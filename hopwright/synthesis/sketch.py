@@ -15,51 +15,9 @@ from hopwright.synthesis.targets import DatedTargets, Target
 
 _TOKEN = re.compile(r"[^\W\d_]{4,}|\d{4}")
 _COMMON = frozenset(
-    [
-        "the",
-        "and",
-        "county",
-        "city",
-        "state",
-        "states",
-        "united",
-        "kingdom",
-        "republic",
-        "national",
-        "international",
-        "university",
-        "football",
-        "club",
-        "association",
-        "award",
-        "film",
-        "series",
-        "season",
-        "world",
-        "cup",
-        "league",
-        "championship",
-        "north",
-        "south",
-        "east",
-        "west",
-        "northern",
-        "southern",
-        "eastern",
-        "western",
-        "saint",
-        "river",
-        "lake",
-        "mount",
-        "island",
-        "islands",
-        "province",
-        "region",
-        "district",
-        "municipality",
-        "with",
-        "from",
-    ]
+    "the and county city state states united kingdom republic national international university football club "
+    "association award film series season world cup league championship north south east west northern southern "
+    "eastern western saint river lake mount island islands province region district municipality with from".split()
 )
 # Combinatorial roots: (n, k) with results between 6 and 126, small enough to serve as a number of years.
 _COMMITTEES = [
