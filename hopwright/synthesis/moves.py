@@ -66,7 +66,10 @@ class Moves:
             if entry is None or entry.reverse != "alone" or not entry.predicate:
                 continue
             subjects = self.graph.subjects(property, entity)
-            if len(subjects) == 1 and subjects[0] != entity and self.nameable(subjects[0]):
+            if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
+                continue
+            # A subject with several values (the former capitals of a country) is not meant by any one of them.
+            if len(self.graph.objects(subjects[0], property)) == 1:
                 found.append(Edge(subjects[0], property, entity))
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hopwright.graph.store import GraphStore
 from hopwright.synthesis.kinds import KindIndex, definite
+from hopwright.synthesis.properties import Kind
 
 
 class GraphNames:
@@ -21,6 +22,6 @@ class GraphNames:
         """A common noun for the entity."""
         return self._kinds.noun(entity)
 
-    def is_person(self, entity: str) -> bool:
-        """Whether it is a human being."""
-        return self._kinds.kind(entity) == "person"
+    def kind(self, entity: str) -> Kind:
+        """Its coarse class."""
+        return self._kinds.kind(entity)

@@ -42,6 +42,7 @@ class Sketch:
         self.draft = Draft()
         self._entities: set[str] = set()
         self._tokens: dict[str, str] = {}
+        self._dated_sort = ""
 
     def claim(self, entity: str) -> None:
         """Reserve an entity: none occurs twice, and no two share a telling word.
@@ -102,8 +103,9 @@ class Sketch:
         return self.draft.add(Lookup(subject=reference, property=edge.property), edge.object), edge.object
 
     def finish(self, reference: str, entity: str) -> None:
-        """A last step from an entity: another entity, a year, a date or a number."""
-        measures = self.stable_measures(entity)
+        """A last step from an entity: another entity, a year, a date or a number that was not compared before."""
+        compared = " ".join(getattr(step.derivation, "expression", "") for step in self.draft.steps)
+        measures = [measure for measure in self.stable_measures(entity) if measure.property not in compared]
         if measures and self.rng.random() < 0.3:
             self.add_measure(reference, self.rng.choice(measures), full_date=self.rng.random() < 0.4)
             return
@@ -162,6 +164,7 @@ class Sketch:
 
     def year(self, reference: str, entity: str) -> tuple[str, int]:
         """The year of something about an entity (birth, founding), with a wording as an event."""
+        self._dated_sort = self.moves.kinds.sort(entity)
         found = [m for m in self.moves.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
         if not found:
             raise DeadEnd("the entity has no dated event")
@@ -172,8 +175,9 @@ class Sketch:
     def named_year(self, near: int) -> tuple[str, int]:
         """The year of a named entity's event, within 300 years of another year."""
         for _ in range(30):
-            measure = self.targets.random_event(self.rng)
-            assert isinstance(measure.value, dt.date)
+            measure = self.targets.random_event(self.rng, self._dated_sort)
+            if measure is None or not isinstance(measure.value, dt.date):
+                break
             if 2 <= abs(measure.value.year - near) <= 300 and self._admit(measure.entity):
                 self.claim(measure.entity)
                 reference, _ = self.add_measure(measure.entity, measure, full_date=False)
@@ -201,8 +205,9 @@ class Sketch:
     def years_to_named(self, reference: str, year: int) -> tuple[str, int]:
         """The number of years between an earlier hop's year and the event of a named entity."""
         for _ in range(30):
-            measure = self.targets.random_event(self.rng)
-            assert isinstance(measure.value, dt.date)
+            measure = self.targets.random_event(self.rng, self._dated_sort)
+            if measure is None or not isinstance(measure.value, dt.date):
+                break
             apart = abs(measure.value.year - year)
             if 2 <= apart <= 300 and self._admit(measure.entity):
                 self.claim(measure.entity)
@@ -266,8 +271,8 @@ class Sketch:
 
     def shift_year(self, reference: str, year: int, to: int) -> str:
         """A step that adds or subtracts a constant number of years."""
-        if year == to:
-            raise DeadEnd("no shift to make")
+        if abs(year - to) < 2:
+            raise DeadEnd("the shift is too small")
         sign = "+" if to > year else "-"
         expression = f"{reference} {sign} {abs(to - year)}"
         return self.draft.add(Compute(expression=expression, kind="temporal"), to, "number", "year")

@@ -16,7 +16,7 @@ from hopwright.errors import ExpressionError
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import render
 from hopwright.synthesis.plan import Step
-from hopwright.synthesis.properties import LiteralProperty, PropertyTable
+from hopwright.synthesis.properties import Kind, PropertyTable
 
 Say = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
@@ -43,8 +43,8 @@ class Names(Protocol):
         """A common noun for it, without an article: `film`."""
         ...
 
-    def is_person(self, entity: str) -> bool:
-        """Whether to ask `who`."""
+    def kind(self, entity: str) -> Kind:
+        """Its coarse class; persons are asked for by `who`."""
         ...
 
 
@@ -102,9 +102,9 @@ class _Text:
         if isinstance(derivation, Lookup):
             return self._pick(self._templates(derivation, step, "ask")).format(s=say(derivation.subject))
         if isinstance(derivation, ReverseLookup):
-            predicates = self._predicates(derivation, say)
             entity = str(step.value)
-            subject = "Who" if self._names.is_person(entity) else f"Which {self._names.noun(entity)}"
+            predicates = self._predicates(derivation, entity, say)
+            subject = "Who" if self._names.kind(entity) == "person" else f"Which {self._names.noun(entity)}"
             return f"{subject} {' and '.join(predicates)}?"
         return self._ask_computation(step, derivation, say)
 
@@ -116,9 +116,9 @@ class _Text:
             subject = self.described(derivation.subject)
             return self._pick(self._templates(derivation, step, "np")).format(s=subject)
         if isinstance(derivation, ReverseLookup):
-            predicates = self._predicates(derivation, self.described)
             entity = str(step.value)
-            who = "person who" if self._names.is_person(entity) else f"{self._names.noun(entity)} that"
+            predicates = self._predicates(derivation, entity, self.described)
+            who = "person who" if self._names.kind(entity) == "person" else f"{self._names.noun(entity)} that"
             return f"the {who} {' and '.join(predicates)}"
         if match := _EXTREME.match(derivation.expression):
             phrase, one, other = self._extreme(match, self.described)
@@ -128,24 +128,33 @@ class _Text:
         return self._computed_year(derivation.expression)
 
     def _templates(self, lookup: Lookup, step: Step, form: str) -> tuple[str, ...]:
-        entry = self._table.literal.get(lookup.property) or self._table.entity[lookup.property]
-        if isinstance(entry, LiteralProperty) and step.unit == "year":
-            form = f"year_{form}"
-        templates: tuple[str, ...] = getattr(entry, form)
+        literal = self._table.literal.get(lookup.property)
+        kind = self._names.kind(self._entity(lookup.subject))
+        templates: tuple[str, ...]
+        if literal is not None:
+            if step.unit == "year":
+                form = f"year_{form}"
+            templates = getattr(literal.worded(kind), form)
+        else:
+            object = str(step.value)
+            entry = self._table.entity[lookup.property]
+            templates = getattr(entry.worded(kind, self._names.kind(object), self._names.noun(object)), form)
         if not templates:
             raise ExpressionError(f"no {form} for {lookup.property}")
         return templates
 
-    def _predicates(self, derivation: ReverseLookup, say: Say) -> list[str]:
+    def _predicates(self, derivation: ReverseLookup, found: str, say: Say) -> list[str]:
         conditions = [*derivation.constraints, Constraint(property=derivation.property, value=derivation.value)]
-        return [self._predicate(condition, say) for condition in conditions]
+        return [self._predicate(condition, found, say) for condition in conditions]
 
-    def _predicate(self, condition: Constraint, say: Say) -> str:
+    def _predicate(self, condition: Constraint, found: str, say: Say) -> str:
+        kind = self._names.kind(found)
         literal = self._table.literal.get(condition.property)
         if literal is None:
-            template = self._pick(self._table.entity[condition.property].predicate)
+            object = self._names.kind(self._entity(condition.value))
+            template = self._pick(self._table.entity[condition.property].worded(kind, object).predicate)
             return template.format(o=say(condition.value))
-        template = self._pick(literal.year_predicate)
+        template = self._pick(literal.worded(kind).year_predicate)
         when = self._when(condition.value, say)
         if when.startswith("in "):
             return template.format(y=when[3:])
@@ -189,15 +198,16 @@ class _Text:
         """The event behind a looked-up year: `the founding of …`."""
         derivation = self._step(reference).derivation
         if isinstance(derivation, Lookup):
-            events = self._table.literal[derivation.property].event
-            if events:
+            kind = self._names.kind(self._entity(derivation.subject))
+            if events := self._table.literal[derivation.property].worded(kind).event:
                 return self._pick(events).format(s=self.described(derivation.subject))
         return self.described(reference)
 
     def _both_events(self, match: re.Match[str], say: Say) -> tuple[str, str]:
         if match.re is _APART_NAMED:
             reference, property, entity = match.groups()
-            named = self._pick(self._table.literal[property].event).format(s=self._names.phrase(entity))
+            events = self._table.literal[property].worded(self._names.kind(entity)).event
+            named = self._pick(events).format(s=self._names.phrase(entity))
             return (say(reference) if say == self.stated else self._event(reference)), named
         one, other = f"hop{match[1]}", f"hop{match[2]}"
         if say == self.stated:
@@ -206,7 +216,7 @@ class _Text:
 
     def _extreme(self, match: re.Match[str], say: Say) -> tuple[str, str, str]:
         property, one, other = (part.strip() for part in match[2].split(","))
-        entry = self._table.literal[property]
+        entry = self._table.literal[property].worded(self._names.kind(self._entity(one)))
         return self._pick(entry.more if match[1] == "argmax" else entry.less), say(one), say(other)
 
     def _computed_year(self, expression: str) -> str:
@@ -216,7 +226,7 @@ class _Text:
         expression = derivation.expression
         if match := _EXTREME.match(expression):
             phrase, one, other = self._extreme(match, say)
-            which = "Who" if self._names.is_person(str(step.value)) else "Which"
+            which = "Who" if self._names.kind(str(step.value)) == "person" else "Which"
             return self._pick(
                 (f"{which} {phrase}: {one} or {other}?", f"Of {one} and {other}, {which.lower()} {phrase}?")
             )
@@ -265,7 +275,7 @@ class _Text:
     def _ask_tally(self, conditions: list[tuple[str, str, str, str]], say: Say) -> str:
         property, reference, sign, _ = conditions[0]
         others = [self._names.phrase(other) for *_, other in conditions]
-        entry = self._table.literal[property]
+        entry = self._table.literal[property].worded(self._names.kind(self._entity(reference)))
         phrase = self._pick(entry.more if sign == ">" else entry.less)
         listed = f"{', '.join(others[:-1])} and {others[-1]}"
         count = _SMALL[len(others)]
@@ -273,6 +283,9 @@ class _Text:
             f"If {say(reference)} is compared in turn with {listed}, "
             f"in how many of these {count} comparisons is it the former that {phrase}?"
         )
+
+    def _entity(self, reference: str) -> str:
+        return str(self._step(reference).value) if reference.startswith("hop") else reference
 
     def _step(self, reference: str) -> Step:
         return self._steps[int(reference[3:]) - 1]
