@@ -181,7 +181,7 @@ class Moves:
         label = self.graph.label(entity)
         if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit():
             return False
-        by_label = [candidate for candidate in self.graph.find(label) if candidate.by_label]
+        by_label = [match for match in self.graph.matches(label) if match.by_label]
         return len(by_label) <= 1
 
 

@@ -193,14 +193,17 @@ class Sketch:
         reference, value = self.add_measure(reference, measure, full_date=False)
         return reference, value, measure
 
-    def years_apart(self, one: tuple[str, int], other: tuple[str, int]) -> tuple[str, int]:
-        """The number of years between two looked-up years."""
-        apart = abs(one[1] - other[1])
-        if apart < 2:
+    def years_apart(self, years: list[tuple[str, int]]) -> tuple[str, int]:
+        """The number of years between two looked-up years, or between the first and the last of several."""
+        values = [year for _, year in years]
+        apart = max(values) - min(values)
+        if apart < 2 or len(set(values)) != len(values):
             raise DeadEnd("the years are too close")
-        return self.draft.add(
-            Compute(expression=f"abs({one[0]} - {other[0]})", kind="temporal"), apart, "number", "years"
-        ), apart  # fmt: skip
+        references = ", ".join(reference for reference, _ in years)
+        expression = (
+            f"max({references}) - min({references})" if len(years) > 2 else f"abs({' - '.join(references.split(', '))})"
+        )
+        return self.draft.add(Compute(expression=expression, kind="temporal"), apart, "number", "years"), apart
 
     def years_to_named(self, reference: str, year: int) -> tuple[str, int]:
         """The number of years between an earlier hop's year and the event of a named entity."""
@@ -253,7 +256,7 @@ class Sketch:
         )
         self.draft.add(Compute(expression=f"count({', '.join(conditions)})", kind="counting"), ahead, "number")
 
-    def dated_target(self, value: str, year: int, target: Target, constraint: str | None = None) -> None:
+    def dated_target(self, value: str, year: int, target: Target, constraint: str | None = None) -> str:
         """Add the reverse look-up of a target by the expression `value`, which must give its year."""
         if target.year != year:
             raise DeadEnd("the year has no target")
@@ -267,7 +270,7 @@ class Sketch:
             value=value,
             constraints=(Constraint(property=target.condition.property, value=constraint or target.condition.object),),
         )
-        self.draft.add(derivation, target.entity)
+        return self.draft.add(derivation, target.entity)
 
     def shift_year(self, reference: str, year: int, to: int) -> str:
         """A step that adds or subtracts a constant number of years."""

@@ -26,6 +26,7 @@ _ARGS = r"\(([^()]*)\)"
 _EXTREME = re.compile(rf"^(argmax|argmin){_ARGS}$")
 _APART = re.compile(r"^abs\(hop(\d) - hop(\d)\)$")
 _APART_NAMED = re.compile(r"^abs\((hop\d) - year\(value\((P\d+), (Q\w+)\)\)\)$")
+_SPAN = re.compile(rf"^max{_ARGS} - min{_ARGS}$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (hop\d|\d+)$")
 _COMMITTEES = re.compile(r"^comb\((\d+), (\d+)\)$")
 _SELECTION = re.compile(r"^(comb\(hop(\d), 2\)|perm\(hop(\d), 3\))$")
@@ -192,6 +193,9 @@ class _Text:
             if (match := _APART.match(derivation.expression)) or (match := _APART_NAMED.match(derivation.expression)):
                 one, other = self._both_events(match, self.described)
                 return f"lie between {one} and {other}"
+            if match := _SPAN.match(derivation.expression):
+                events = [self._event(one) for one in match[1].split(", ")]
+                return f"lie between the earliest and the latest of these: {_listed(events)}"
         raise ExpressionError(f"no words for the amount {reference}")
 
     def _event(self, reference: str) -> str:
@@ -239,6 +243,9 @@ class _Text:
                     f"By how many years are {one} and {other} separated?",
                 )
             )
+        if match := _SPAN.match(expression):
+            events = [say(one) if say == self.stated else self._event(one) for one in match[1].split(", ")]
+            return f"How many years lie between the earliest and the latest of these: {_listed(events)}?"
         if match := _COMMITTEES.match(expression):
             return f"How many {_committees(match).removeprefix('ways ')}?".replace(
                 "committees that can", "committees can"
@@ -277,10 +284,9 @@ class _Text:
         others = [self._names.phrase(other) for *_, other in conditions]
         entry = self._table.literal[property].worded(self._names.kind(self._entity(reference)))
         phrase = self._pick(entry.more if sign == ">" else entry.less)
-        listed = f"{', '.join(others[:-1])} and {others[-1]}"
         count = _SMALL[len(others)]
         return (
-            f"If {say(reference)} is compared in turn with {listed}, "
+            f"If {say(reference)} is compared in turn with {_listed(others)}, "
             f"in how many of these {count} comparisons is it the former that {phrase}?"
         )
 
@@ -297,6 +303,10 @@ class _Text:
 def _committees(match: re.Match[str]) -> str:
     n, k = int(match[1]), int(match[2])
     return f"different {_SMALL[k]}-member committees that can be formed from {_SMALL[n]} candidates"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _in_unit(unit: str, phrase: str) -> str:
