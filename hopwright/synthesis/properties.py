@@ -144,9 +144,7 @@ class LiteralProperty(_Entry):
 def _word_entity(entry: EntityProperty, subject: Kind, object: Kind, noun: str) -> EntityProperty:
     chosen: dict[str, tuple[str, ...]] = {}
     for variant in entry.variants:
-        if (not variant.subject or subject in variant.subject) and (
-            not variant.object or object in variant.object
-        ):
+        if (not variant.subject or subject in variant.subject) and (not variant.object or object in variant.object):
             chosen = _phrases(variant)
             break
     if noun:

@@ -146,11 +146,6 @@ def bridge_year_and_count(sketch: Sketch, anchor: str) -> None:
     sketch.dated_target(f"{one} {sign} {two}", target.year, target)
 
 
-def bridge_meeting(sketch: Sketch, anchor: str) -> None:
-    """A look-up, compared with a named entity, another look-up, and what goes with both results."""
-    sketch.meet(sketch.compare_with_named(*sketch.start(anchor)))
-
-
 def _add_offset_target(sketch: Sketch, reference: str, apart: int) -> None:
     """A target so many years before or after a year that the question states."""
     for _ in range(20):
@@ -186,7 +181,6 @@ SCHEMAS: dict[str, tuple[tuple[Schema, float], ...]] = {
         (bridge_numbers, 1.0),
         (bridge_founded_before, 1.0),
         (bridge_year_and_count, 1.0),
-        (bridge_meeting, 1.5),
     ),
 }
 

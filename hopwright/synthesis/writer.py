@@ -125,7 +125,7 @@ class _Text:
             phrase, one, other = self._extreme(match, self.described)
             opening = self._pick(("Consider {a} and {b}.", "Take {a} and {b}.", "Compare {a} with {b}."))
             self.preludes.append(opening.format(a=one, b=other))
-            return f"the one that {phrase}"
+            return f"the one {'who' if self._names.kind(str(step.value)) == 'person' else 'that'} {phrase}"
         return self._computed_year(derivation.expression)
 
     def _templates(self, lookup: Lookup, step: Step, form: str) -> tuple[str, ...]:
@@ -230,9 +230,15 @@ class _Text:
         expression = derivation.expression
         if match := _EXTREME.match(expression):
             phrase, one, other = self._extreme(match, say)
-            which = "Who" if self._names.kind(str(step.value)) == "person" else "Which"
+            which = "Who"
+            if self._names.kind(str(step.value)) != "person":
+                nouns = {self._names.noun(self._entity(part.strip())) for part in match[2].split(",")[1:]}
+                which = f"Which {nouns.pop()}" if len(nouns) == 1 else "Which"
             return self._pick(
-                (f"{which} {phrase}: {one} or {other}?", f"Of {one} and {other}, {which.lower()} {phrase}?")
+                (
+                    f"{which} {phrase}: {one} or {other}?",
+                    f"Of {one} and {other}, {which[:1].lower()}{which[1:]} {phrase}?",
+                )
             )
         if step.unit == "years" and (match := _APART.match(expression) or _APART_NAMED.match(expression)):
             one, other = self._both_events(match, say)
@@ -258,7 +264,7 @@ class _Text:
             return self._ask_sum(step, match, say)
         if match := _APART.match(expression):
             one, other = say(f"hop{match[1]}"), say(f"hop{match[2]}")
-            return f"What is the difference between {one} and {other}{_in_unit(step.unit, one)}?"
+            return _plain(f"What is the difference between {one} and {other}{_in_unit(step.unit, one)}?")
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_sum(self, step: Step, match: re.Match[str], say: Say) -> str:
@@ -266,8 +272,8 @@ class _Text:
             return f"Which year came {self._when(match[0], say)}?"
         one, other = say(match[1]), say(match[3])
         if match[2] == "+":
-            return f"What is the sum of {one} and {other}{_in_unit(step.unit, one)}?"
-        return f"What remains when {other} is taken from {one}{_in_unit(step.unit, one)}?"
+            return _plain(f"What is the sum of {one} and {other}{_in_unit(step.unit, one)}?")
+        return _plain(f"What remains when {other} is taken from {one}{_in_unit(step.unit, one)}?")
 
     def _ask_selection(self, reference: str, say: Say, *, podium: bool) -> str:
         derivation = self._step(reference).derivation
@@ -311,6 +317,11 @@ def _listed(names: Sequence[str]) -> str:
 
 def _in_unit(unit: str, phrase: str) -> str:
     return f", in {unit}" if unit and unit not in phrase else ""
+
+
+def _plain(text: str) -> str:
+    """Drop the comma that closes an inserted phrase right before the end."""
+    return text.replace(",?", "?")
 
 
 def _sentence(text: str) -> str:
