@@ -16,9 +16,7 @@ def assign_options(answer: str, distractors: Sequence[str], seed_key: str) -> tu
     from each other and from the answer.
     """
     if len(distractors) != 3 or len({answer, *distractors}) != 4:
-        raise InputError(
-            f"options need an answer and three other texts, not {answer!r} and {list(distractors)!r}"
-        )
+        raise InputError(f"options need an answer and three other texts, not {answer!r} and {list(distractors)!r}")
     digest = int.from_bytes(hashlib.blake2b(seed_key.encode(), digest_size=8).digest(), "big")
     right, order = digest % 4, digest // 4 % 6
     pool = list(distractors)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from hopwright.errors import ExpressionError, InputError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Hop, Item
+from hopwright.records import Compute, Hop, Item
 from hopwright.records.values import Value
 from hopwright.synthesis.checks.text import find_numbers, fold, pad
 from hopwright.synthesis.execution import hops_used, stated_value
@@ -131,9 +131,7 @@ class Case:
         }
         names |= {option for hop in self.item.hops for option in hop.options.values()} - {""}
         return tuple(
-            (name, name.split()[0])
-            for name in sorted(names, key=lambda n: (-len(n), n))
-            if " " in name.strip()
+            (name, name.split()[0]) for name in sorted(names, key=lambda n: (-len(n), n)) if " " in name.strip()
         )
 
     def mask(self, text: str) -> str:
@@ -147,8 +145,9 @@ class Case:
         """Whether a hop picks its answer among the answers of its inputs (`which of the two is larger`)."""
         inputs = [one for one in self.item.hops if one.index in hop.depends_on]
         answer = fold(hop.answer)
+        comparison = isinstance(hop.derivation, Compute) and hop.derivation.kind == "comparison"
         return (
-            len(inputs) > 1
+            (comparison or len(inputs) > 1)
             and hop.answer_type != "number"
             and any(fold(one.answer) == answer for one in inputs)
         )

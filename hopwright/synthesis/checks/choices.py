@@ -98,9 +98,7 @@ def is_true(
                 value = parse(distractor.text, hop.answer_type)
                 return not isinstance(value, str) and any(matches(value, one) for one in held)
             objects = facts.objects(subject, derivation.property)
-            return distractor.id in objects or any(
-                _is_called(one, distractor.text, context) for one in objects
-            )
+            return distractor.id in objects or any(_is_called(one, distractor.text, context) for one in objects)
         ids = [distractor.id] if distractor.id else _find_ids(distractor.text, context)
         conditions = (
             Constraint(property=derivation.property, value=derivation.value),
@@ -111,13 +109,9 @@ def is_true(
         return False
 
 
-def meets(
-    id: str, condition: Constraint, answers: Mapping[int, Value], facts: Facts, table: PropertyTable
-) -> bool:
+def meets(id: str, condition: Constraint, answers: Mapping[int, Value], facts: Facts, table: PropertyTable) -> bool:
     """Whether an entity meets one condition of a reverse look-up. Raises ExpressionError for an unreadable one."""
-    value: Value = (
-        condition.value if condition.value.startswith("Q") else evaluate(condition.value, answers, facts)
-    )
+    value: Value = condition.value if condition.value.startswith("Q") else evaluate(condition.value, answers, facts)
     if isinstance(value, str):
         return value in facts.objects(id, condition.property)
     return any(matches(value, held) for held in facts.scalars(id, condition.property))
