@@ -26,6 +26,7 @@ class AdaptiveLimit:
         self.limit = float(max(1, min(start, ceiling)))
         self.in_flight = 0
         self.cuts = 0
+        self._full = False
         self._hold_s = hold_s
         self._hold_until = 0.0
         self._next_hold_s = hold_s
@@ -40,6 +41,7 @@ class AdaptiveLimit:
     def send(self) -> int:
         """Count one more in flight; the epoch returned goes with the request."""
         self.in_flight += 1
+        self._full = self._full or self.in_flight >= int(self.limit)
         return self.cuts
 
     def finish(self) -> None:
@@ -48,7 +50,10 @@ class AdaptiveLimit:
 
     def answer(self, epoch: int, now: float) -> None:
         """An answer came for a request of that epoch; called before `finish`."""
-        if epoch != self.cuts or self.in_flight + 1 < int(self.limit) or now < self._hold_until:
+        if self.in_flight < self.limit / 2:
+            # A limit that is not used is no evidence that more would be borne.
+            self._full = False
+        if epoch != self.cuts or not self._full or now < self._hold_until:
             return
         growth = 1.0 if self.cuts == 0 else 1.0 / self.limit
         self.limit = min(float(self.ceiling), self.limit + growth)

@@ -15,25 +15,27 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from hopwright.errors import RunError
-from hopwright.llm.types import Failure, Request, Response
+from hopwright.llm.types import Failure, Request, Response, Sampling
 
 Statement = tuple[str, Sequence[Any]]
 Done = Callable[[BaseException | None], None]
 
 _VERSION = 1
+_LONG = 4096
+_SAMPLING = tuple(name.name for name in fields(Sampling))
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS responses (
     key BLOB PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, created REAL NOT NULL, cost REAL NOT NULL,
-    request BLOB NOT NULL, response TEXT NOT NULL);
+    request NOT NULL, response TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS detours (asked BLOB PRIMARY KEY, answered BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS exchanges (
     item TEXT NOT NULL, key BLOB NOT NULL, run TEXT NOT NULL, at REAL NOT NULL, prompt TEXT NOT NULL,
-    version TEXT NOT NULL, request BLOB, failure TEXT, PRIMARY KEY (item, key)) WITHOUT ROWID;
+    version TEXT NOT NULL, request, failure TEXT, PRIMARY KEY (item, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS leases (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, granted REAL NOT NULL, spent REAL NOT NULL DEFAULT 0,
     possible REAL NOT NULL DEFAULT 0, open INTEGER NOT NULL DEFAULT 1);
@@ -296,20 +298,27 @@ def ignore_result(_: BaseException | None) -> None:
     """A `Done` for writes whose loss costs nothing."""
 
 
-def pack_request(request: Request) -> bytes:
-    """The request as it stands in a transcript, compressed."""
-    record = {
-        "messages": [[message.role, message.content] for message in request.messages],
-        "schema": request.schema.__name__ if request.schema else None,
-        "choices": request.choices,
-        "sampling": {name: value for name, value in asdict(request.sampling).items() if value not in (None, (), {})},
-    }
-    return zlib.compress(json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+def pack_request(request: Request) -> str | bytes:
+    """The request as it stands in a transcript; long ones are compressed."""
+    sampling = request.sampling
+    text = json.dumps(
+        {
+            "messages": [[message.role, message.content] for message in request.messages],
+            "schema": request.schema.__name__ if request.schema else None,
+            "choices": request.choices,
+            "sampling": {name: getattr(sampling, name) for name in _SAMPLING if getattr(sampling, name)},
+        },
+        ensure_ascii=False,
+    )
+    if len(text) < _LONG:
+        # JSON may hold lone surrogates, which SQLite's text may not.
+        return text if text.isprintable() else json.dumps(json.loads(text))
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
 
 
-def unpack_request(packed: bytes) -> dict[str, Any]:
+def unpack_request(packed: str | bytes) -> dict[str, Any]:
     """What `pack_request` wrote."""
-    record: dict[str, Any] = json.loads(zlib.decompress(packed))
+    record: dict[str, Any] = json.loads(packed if isinstance(packed, str) else zlib.decompress(packed))
     return record
 
 

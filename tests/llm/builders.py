@@ -26,7 +26,8 @@ class Answer(BaseModel):
 
 def request(
     prompt: str, provider: str = "local", model: str = "tiny", schema: type[BaseModel] | None = Answer,
-    item: str = "", choices: tuple[str, ...] = (), sampling: Sampling | None = None, fallbacks: tuple[ModelRef, ...] = (),
+    item: str = "", choices: tuple[str, ...] = (), sampling: Sampling | None = None,
+    fallbacks: tuple[ModelRef, ...] = (),
 ) -> Request:  # fmt: skip
     """One request with a system turn and a user turn."""
     return Request(

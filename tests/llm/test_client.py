@@ -214,7 +214,7 @@ def test_a_server_that_nobody_listens_on_stops_the_run_with_one_line(tmp_path: P
 def test_a_run_whose_rows_all_fail_is_stopped_before_it_has_asked_everything(tmp_path: Path) -> None:
     async def check() -> None:
         async with WireServer(Faults(refusal=1.0, repeat=True)) as server:
-            with pytest.raises(ServiceError, match="of the last .* ended without an answer .*refusal"):
+            with pytest.raises(ServiceError, match=r"of the last .* ended without an answer .*refusal"):
                 await ask_all(tmp_path, settings(server), rows(1000))
             assert sum(server.seen.values()) < 100
 

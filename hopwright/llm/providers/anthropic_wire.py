@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from hopwright.llm.providers.base import Call, CallError, Reply
+from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
 from hopwright.llm.schemas import strict_schema
 from hopwright.llm.types import Finish, Message, Usage
 
@@ -62,7 +62,7 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         elif stop in ("max_tokens", "model_context_window_exceeded"):
             finish = "length"
         return Reply(
-            text=json.dumps(used[0], ensure_ascii=False) if used else "".join(texts),
+            text=clean_text(json.dumps(used[0], ensure_ascii=False) if used else "".join(texts)),
             finish=finish,
             usage=_read_usage(body.get("usage") or {}),
             model_version=str(body.get("model") or ""),

@@ -114,6 +114,11 @@ def wrap_status(status: int, content: bytes, headers: Mapping[str, str]) -> Call
     )  # fmt: skip
 
 
+def clean_text(text: str) -> str:
+    """The text without lone surrogates, which JSON can carry and neither a file nor a database can."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def describe_cause(error: BaseException) -> str:
     """The innermost cause of an error, in one line."""
     while error.__cause__ is not None:

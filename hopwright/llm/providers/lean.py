@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
@@ -27,6 +29,8 @@ class LeanProvider:
         self._headers = {"Content-Type": "application/json", **endpoint.headers}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
+        # aiohttp would look for a proxy and a netrc file anew, in a thread, for every request.
+        self._proxy = _find_proxy(self._url)
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, call: Call, timeout_s: float) -> Reply:
@@ -34,7 +38,7 @@ class LeanProvider:
         if self._session is None:
             # The gate decides how many are in flight; a second limit here would only hide it.
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), trust_env=True,
+                connector=aiohttp.TCPConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), proxy=self._proxy,
                 timeout=aiohttp.ClientTimeout(total=None),
             )  # fmt: skip
         body = json.dumps(openai_wire.build_body(call, self.endpoint.dialect), ensure_ascii=False)
@@ -59,3 +63,10 @@ class LeanProvider:
         """Give the connections back."""
         if self._session is not None:
             await self._session.close()
+
+
+def _find_proxy(url: str) -> str | None:
+    parts = urlsplit(url)
+    if proxy_bypass(parts.hostname or ""):
+        return None
+    return getproxies().get(parts.scheme)

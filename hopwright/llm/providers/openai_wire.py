@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from hopwright.llm.providers.base import Call, CallError, Reply
+from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
 from hopwright.llm.schemas import strict_schema
 from hopwright.llm.types import Finish, Usage
 
@@ -56,7 +56,7 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
             "refusal" if refusal or reason == "content_filter" else "length" if reason == "length" else "stop"
         )
         return Reply(
-            text=refusal or message.get("content") or "",
+            text=clean_text(refusal or message.get("content") or ""),
             finish=finish,
             usage=_read_usage(body.get("usage") or {}),
             model_version=str(body.get("model") or ""),

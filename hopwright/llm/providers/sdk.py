@@ -46,6 +46,8 @@ class OpenAISdkProvider:
             raise wrap_status(error.status_code, error.response.content, error.response.headers) from None
         except (self._sdk.APITimeoutError, TimeoutError) as error:
             raise wrap_silence(error, timeout_s) from None
+        except UnicodeError as error:
+            raise CallError("bad_request", f"the prompt cannot be encoded: {error}") from None
         except (self._sdk.OpenAIError, httpx2.HTTPError, OSError) as error:
             raise CallError("connection", f"connection failed: {describe_cause(error)}") from None
         return openai_wire.read_reply(read_json(response.content), response.headers)
@@ -82,6 +84,8 @@ class AnthropicSdkProvider:
             raise wrap_status(error.status_code, error.response.content, error.response.headers) from None
         except (self._sdk.APITimeoutError, TimeoutError) as error:
             raise wrap_silence(error, timeout_s) from None
+        except UnicodeError as error:
+            raise CallError("bad_request", f"the prompt cannot be encoded: {error}") from None
         except (self._sdk.AnthropicError, httpx2.HTTPError, OSError) as error:
             raise CallError("connection", f"connection failed: {describe_cause(error)}") from None
         return anthropic_wire.read_reply(read_json(response.content), response.headers)
