@@ -262,8 +262,7 @@ class Client:
             finally:
                 lane.gate.leave(delivery.permit, reply.usage)
             kind, problem = judged
-            problem, answer = self._redactor.clean(problem), self._redactor.clean(reply.text)
-            draft.notes.append(Attempt(str(lane.target), kind, problem, answer))
+            draft.notes.append(Attempt(str(lane.target), kind, problem, reply.text))
             if kind in ("refusal", "truncated"):
                 break
             if kind == "invalid":

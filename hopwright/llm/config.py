@@ -80,6 +80,8 @@ class Endpoint(BaseModel):
     dialect: Literal["openai", "vllm", "compatible"] = "compatible"
     mechanism: Literal["json_schema", "tool"] = "json_schema"
     """How Anthropic's format asks for structure: its newest models refuse a forced tool, others know only that."""
+    omit: tuple[Literal["temperature", "top_p", "seed", "stop", "reasoning_effort"], ...] = ()
+    """Sampling parameters that the models here refuse; requests that set them are sent without."""
     headers: dict[str, str] = Field(default_factory=dict)
     """Sent with every request; never put a key here."""
     free: bool = False
@@ -112,8 +114,9 @@ class LlmSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     endpoints: tuple[Endpoint, ...] = (
-        Endpoint(name="openai", kind="openai", dialect="openai"),
-        Endpoint(name="anthropic", kind="anthropic"),
+        # The newest models of both refuse a temperature.
+        Endpoint(name="openai", kind="openai", dialect="openai", omit=("temperature", "top_p")),
+        Endpoint(name="anthropic", kind="anthropic", omit=("temperature", "top_p")),
     )
     retry: RetrySettings = RetrySettings()
     breaker: BreakerSettings = BreakerSettings()

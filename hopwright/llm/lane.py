@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hopwright.llm.budget import Budget
 from hopwright.llm.config import Endpoint, LlmSettings, key_variable
@@ -141,6 +141,8 @@ class Lane:
                 self.gate.leave(permit, None)
                 raise
             latency_s = time.monotonic() - started
+            # A model may repeat a key that it was told; it goes no further than here.
+            reply = replace(reply, text=self._redactor.clean(reply.text))
             self._bursts = 0
             self._latencies.add(latency_s)
             self.health.count(True, started)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
@@ -20,8 +20,11 @@ _NOT_STRICT = frozenset({
 })  # fmt: skip
 
 
-def build_body(call: Call, mechanism: Mechanism) -> dict[str, Any]:
-    """The JSON body of a message. `seed` and log-probabilities have no counterpart there and are left out."""
+def build_body(call: Call, mechanism: Mechanism, omit: Iterable[str] = ()) -> dict[str, Any]:
+    """The JSON body of a message; parameters in `omit` are left out.
+
+    `seed` and log-probabilities have no counterpart there and are left out too.
+    """
     sampling = call.sampling
     body: dict[str, Any] = {
         "model": call.model,
@@ -46,6 +49,8 @@ def build_body(call: Call, mechanism: Mechanism) -> dict[str, Any]:
     elif call.schema is not None:
         schema = strict_schema(call.schema, _NOT_STRICT)
         body.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
+    for name in omit:
+        body.pop("stop_sequences" if name == "stop" else name, None)
     body.update(sampling.extra)
     return body
 

@@ -41,7 +41,7 @@ class LeanProvider:
                 connector=aiohttp.TCPConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), proxy=self._proxy,
                 timeout=aiohttp.ClientTimeout(total=None),
             )  # fmt: skip
-        body = json.dumps(openai_wire.build_body(call, self.endpoint.dialect), ensure_ascii=False)
+        body = json.dumps(openai_wire.build_body(call, self.endpoint.dialect, self.endpoint.omit), ensure_ascii=False)
         try:
             async with (
                 asyncio.timeout(timeout_s),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
@@ -16,8 +16,8 @@ Dialect = Literal["openai", "vllm", "compatible"]
 _NOT_STRICT = frozenset({"minLength", "maxLength", "default", "title", "uniqueItems", "examples"})
 
 
-def build_body(call: Call, dialect: Dialect) -> dict[str, Any]:
-    """The JSON body of a chat completion."""
+def build_body(call: Call, dialect: Dialect, omit: Iterable[str] = ()) -> dict[str, Any]:
+    """The JSON body of a chat completion; parameters in `omit` are left out."""
     sampling = call.sampling
     body: dict[str, Any] = {
         "model": call.model,
@@ -41,6 +41,8 @@ def build_body(call: Call, dialect: Dialect) -> dict[str, Any]:
         body["response_format"] = {
             "type": "json_schema", "json_schema": {"name": call.schema_name, "strict": True, "schema": schema},
         }  # fmt: skip
+    for name in omit:
+        body.pop(name, None)
     body.update(sampling.extra)
     return body
 

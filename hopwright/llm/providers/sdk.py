@@ -36,7 +36,7 @@ class OpenAISdkProvider:
 
     async def send(self, call: Call, timeout_s: float) -> Reply:
         """The answer. Raises CallError."""
-        body = openai_wire.build_body(call, self.endpoint.dialect)
+        body = openai_wire.build_body(call, self.endpoint.dialect, self.endpoint.omit)
         try:
             async with asyncio.timeout(timeout_s):
                 response = await self.client.post(
@@ -74,7 +74,7 @@ class AnthropicSdkProvider:
 
     async def send(self, call: Call, timeout_s: float) -> Reply:
         """The answer. Raises CallError."""
-        body = anthropic_wire.build_body(call, self.endpoint.mechanism)
+        body = anthropic_wire.build_body(call, self.endpoint.mechanism, self.endpoint.omit)
         try:
             async with asyncio.timeout(timeout_s):
                 response = await self.client.post(
