@@ -95,6 +95,10 @@ class Budget:
         self._return(worst)
         self.possible += worst
 
+    def book(self, cost: float) -> None:
+        """Count what was billed for a request that another process, or an earlier run, had reserved."""
+        self.spent += cost
+
     def settle_statement(self, cost: float) -> list[Statement]:
         """What is written, together with the answer, when a request was billed."""
         if self._store is None or cost == 0:

@@ -74,7 +74,7 @@ class Client:
         self.run = run
         self.budget = Budget(budget_usd, store, run)
         self.progress = Progress()
-        self._prices = prices or read_prices(settings.prices)
+        self.prices = prices or read_prices(settings.prices)
         self._provider_factory = provider_factory
         self._providers: dict[str, Provider] = {}
         self._lanes: dict[ModelRef, Lane] = {}
@@ -95,6 +95,10 @@ class Client:
             await provider.close()
         self.budget.close()
 
+    def clean(self, text: str) -> str:
+        """The text without any key."""
+        return self._redactor.clean(text)
+
     def snapshot(self) -> Snapshot:
         """How the run is doing."""
         money = self.budget.spending()
@@ -104,7 +108,7 @@ class Client:
     async def complete(self, request: Request) -> Outcome:
         """The answer to one request. The same request asked twice at once is sent once."""
         key = key_of(request)
-        response = self._find(request, key)
+        response = self.find(request, key)
         if response is not None:
             self.progress.finish("cached")
             if request.item:
@@ -175,7 +179,7 @@ class Client:
         lane = self._lanes.get(target)
         if lane is None:
             endpoint = self.settings.endpoint(target.provider)
-            price = self._prices.find(target.model)
+            price = self.prices.find(target.model)
             if price is None and self.budget.limit is not None and not endpoint.free:
                 raise InputError(
                     f"no price is known for {target}, so no budget can be kept: add it to a price table "
@@ -210,7 +214,7 @@ class Client:
         finally:
             queue.put_nowait(None)
 
-    def _find(self, request: Request, key: str) -> Response | None:
+    def find(self, request: Request, key: str) -> Response | None:
         """The stored answer, if it still passes validation."""
         text = self.store.get(key)
         if text is None and request.fallbacks:

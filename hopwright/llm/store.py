@@ -42,9 +42,10 @@ CREATE TABLE IF NOT EXISTS leases (
 CREATE INDEX IF NOT EXISTS leases_by_run ON leases (run);
 CREATE TABLE IF NOT EXISTS batches (
     token TEXT PRIMARY KEY, run TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL, state TEXT NOT NULL,
-    created REAL NOT NULL, file TEXT NOT NULL DEFAULT '', remote TEXT NOT NULL DEFAULT '', lease INTEGER);
+    created REAL NOT NULL, file TEXT NOT NULL DEFAULT '', remote TEXT NOT NULL DEFAULT '',
+    round INTEGER NOT NULL, lease INTEGER NOT NULL, reserved REAL NOT NULL, detail TEXT NOT NULL DEFAULT '');
 CREATE TABLE IF NOT EXISTS batch_rows (
-    token TEXT NOT NULL, key BLOB NOT NULL, round INTEGER NOT NULL, state TEXT NOT NULL,
+    token TEXT NOT NULL, key BLOB NOT NULL, state TEXT NOT NULL,
     detail TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (token, key)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS batch_rows_by_key ON batch_rows (key);

@@ -95,7 +95,7 @@ def test_a_changed_prompt_needs_a_new_version_and_a_new_version_needs_the_lock(t
         (("{{ who }}", "{{ who"), r"\[user\], line"),
         (("Be kind.", "Be kind to {{ who }}."), "stable turn .system. uses who"),
         (("[system stable]", "Hello\n[system stable]"), "must begin with a line"),
-        (("[system stable]\nBe kind.\n[user]\nGreet {{ who }}.", "[user]\n{{ who }}\n[system stable]\nBe."), "it first"),
+        (("[system stable]\nBe kind.\n[user]\nGreet {{ who }}.", "[user]\n{{ who }}\n[system stable]\nB"), "it first"),
         (("[user]\nGreet {{ who }}.", "[user]\n{{ who }}\n[assistant]\nHello"), "the last turn must be"),
         (("inputs:\n  who: a name", "inputs: [unclosed"), "not YAML"),
     ],

@@ -91,9 +91,15 @@ class BatchRoutes:
         return web.json_response({"object": "list", "data": rows, "has_more": False})
 
     async def _get_openai(self, request: web.Request) -> web.Response:
+        return web.json_response(await self.look(request.match_info["id"]))
+
+    async def look(self, id: str) -> dict[str, Any]:
+        """One poll of a batch: it ends after as many as `BatchFaults.polls`."""
+        return self._look_anthropic(id) if id.startswith("msg") else self._look_openai(id)
+
+    def _look_openai(self, id: str) -> dict[str, Any]:
         from tests.llm.wire_server import openai_reply
 
-        id = request.match_info["id"]
         batch = self.batches[id]
         self.polls[id] += 1
         if self.polls[id] <= self.faults.polls:
@@ -103,7 +109,7 @@ class BatchRoutes:
             if number < self.faults.fail_first:
                 batch["status"] = "failed"
                 batch["errors"] = {"object": "list", "data": [{"code": "token_limit_exceeded", "message": "Too many"}]}
-                return web.json_response(batch)
+                return batch
             outcomes = self._outcomes(id, number)
             good, bad = [], []
             for row, outcome in zip(self.rows[id], outcomes, strict=True):
@@ -123,7 +129,7 @@ class BatchRoutes:
             batch["output_file_id"] = self._store("output.jsonl", good)
             batch["error_file_id"] = self._store("errors.jsonl", bad)
             batch["request_counts"] = {"total": len(outcomes), "completed": len(good), "failed": len(bad)}
-        return web.json_response(batch)
+        return batch
 
     async def _create_anthropic(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -145,7 +151,9 @@ class BatchRoutes:
         return web.json_response({"data": rows, "has_more": False, "first_id": None, "last_id": None})
 
     async def _get_anthropic(self, request: web.Request) -> web.Response:
-        id = request.match_info["id"]
+        return web.json_response(await self.look(request.match_info["id"]))
+
+    def _look_anthropic(self, id: str) -> dict[str, Any]:
         batch = self.batches[id]
         self.polls[id] += 1
         if self.polls[id] > self.faults.polls and batch["processing_status"] == "in_progress":
@@ -154,7 +162,7 @@ class BatchRoutes:
             batch["processing_status"], batch["request_counts"] = "ended", {"processing": 0, **counts}
             batch["results_url"] = f"{self.server.url}/v1/messages/batches/{id}/results"
             batch["ended_at"] = batch["created_at"]
-        return web.json_response(batch)
+        return batch
 
     async def _results_anthropic(self, request: web.Request) -> web.Response:
         from tests.llm.wire_server import anthropic_reply
