@@ -193,6 +193,10 @@ class Client:
             )  # fmt: skip
         return lane
 
+    def lanes(self) -> list[Lane]:
+        """Every lane in use."""
+        return list(self._lanes.values())
+
     def _count_workers(self) -> int:
         most = max(
             (limits.max_concurrency for endpoint in self.settings.endpoints

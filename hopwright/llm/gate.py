@@ -52,7 +52,9 @@ class Gate:
         self.meters = {name: Meter(per_minute.get(name)) for name in METERS}
         self._metered = any(per_minute.get(name) is not None for name in METERS)
         self.paused_until = 0.0
-        self.refusals = 0
+        self.refusal_bursts = 0
+        self._ceiling = limit.ceiling
+        self._per_minute = dict(per_minute)
         self._waiting: deque[tuple[asyncio.Future[Permit], Amounts]] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -89,9 +91,26 @@ class Gate:
     def refuse(self, permit: Permit, retry_after_s: float) -> bool:
         """The server refused for its limits: cut once per burst, and send nothing for so many seconds."""
         now = time.monotonic()
-        self.refusals += 1
         self.pause(now + retry_after_s)
-        return self.limit.refuse(permit.epoch, now)
+        first = self.limit.refuse(permit.epoch, now)
+        self.refusal_bursts += first
+        return first
+
+    def adopt_refusal(self, pause_s: float) -> None:
+        """Another process was refused: pause and cut here as well."""
+        now = time.monotonic()
+        self.pause(now + pause_s)
+        self.limit.adopt_cut(now)
+
+    def share(self, workers: int) -> None:
+        """Keep to one part in so many of the limits; the others are other processes'."""
+        workers = max(1, workers)
+        self.limit.ceiling = max(1, self._ceiling // workers)
+        for name, meter in self.meters.items():
+            limit = self._per_minute.get(name)
+            meter.limit = None if limit is None else limit / workers
+        if self._waiting:
+            self._pump()
 
     def pause(self, until: float) -> None:
         """Send nothing before `until` (monotonic)."""
