@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class BatchFaults:
-    """What goes wrong in batches. `polls` is how many look-ups a batch stays in progress."""
+    """What goes wrong in batches. `polls` is for how many looks, alone or in a list, a batch stays in progress."""
 
     polls: int = 1
     errored: float = 0.0
@@ -87,7 +87,7 @@ class BatchRoutes:
         return self._created(request, self.batches[id])
 
     async def _list_openai(self, _: web.Request) -> web.Response:
-        rows = [self.batches[id] for id in reversed(self.batches)]
+        rows = [await self.look(id) for id in reversed(self.batches)]
         return web.json_response({"object": "list", "data": rows, "has_more": False})
 
     async def _get_openai(self, request: web.Request) -> web.Response:
@@ -147,7 +147,7 @@ class BatchRoutes:
         return self._created(request, self.batches[id])
 
     async def _list_anthropic(self, _: web.Request) -> web.Response:
-        rows = [self.batches[id] for id in reversed(self.batches)]
+        rows = [await self.look(id) for id in reversed(self.batches)]
         return web.json_response({"data": rows, "has_more": False, "first_id": None, "last_id": None})
 
     async def _get_anthropic(self, request: web.Request) -> web.Response:

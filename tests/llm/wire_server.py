@@ -280,8 +280,8 @@ def _error(status: int, kind: str, message: str, headers: dict[str, str] | None 
     return web.json_response(body, status=status, headers=headers)
 
 
-async def _run(faults: Faults, port: int, idle_s: float) -> None:
-    server = WireServer(faults)
+async def _run(faults: Faults, port: int, idle_s: float, polls: int) -> None:
+    server = WireServer(faults, BatchFaults(polls=polls))
     server.keep_bodies = False
     await server.start(port)
     sys.stdout.write(json.dumps({"url": server.url, "pid": os.getpid()}) + "\n")
@@ -296,6 +296,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--idle", type=float, default=300)
+    parser.add_argument("--polls", type=int, default=1, help="looks at a batch before it ends")
     for field in dataclasses.fields(Faults):
         kind = type(field.default)
         name = (
@@ -306,8 +307,8 @@ def main() -> None:
         else:
             parser.add_argument(name, dest=field.name, type=kind, default=field.default)
     options = vars(parser.parse_args())
-    port, idle_s = options.pop("port"), options.pop("idle")
-    asyncio.run(_run(Faults(**options), port, idle_s))
+    port, idle_s, polls = options.pop("port"), options.pop("idle"), options.pop("polls")
+    asyncio.run(_run(Faults(**options), port, idle_s, polls))
 
 
 if __name__ == "__main__":
