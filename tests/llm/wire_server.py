@@ -12,6 +12,7 @@ import asyncio
 import dataclasses
 import json
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -22,6 +23,9 @@ from aiohttp import web
 
 from tests.llm.wire_answers import answer_text, draw
 from tests.llm.wire_batches import BatchFaults, BatchRoutes
+
+_ROW = re.compile(r"\brow \d+(?:, edited)?")
+_UNASKED = {"type": "object", "properties": {"answer": {"type": "string"}, "number": {"type": "integer"}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class Faults:
     body: str = ""
     key: str = ""
     """The only key accepted; empty: any."""
+    fence: bool = False
+    """Give JSON in a Markdown fence where no schema is asked for, as a model would whose prompt holds the schema."""
 
 
 class WireServer:
@@ -169,7 +175,11 @@ class WireServer:
         self.answered[prompt] += 1
         self.counts["answered"] += 1
         headers = self._announce() if faults.announce else {}
-        return web.json_response(reply(body, prompt, fault), headers=headers)
+        answer = reply(body, prompt, fault)
+        if faults.fence and "response_format" not in body and "choices" in answer:
+            text = spoil(answer_text(_UNASKED, prompt), fault)
+            answer["choices"][0]["message"]["content"] = f"```json\n{text}\n```"
+        return web.json_response(answer, headers=headers)
 
     def draw_fault(self, prompt: str) -> str:
         """The fault that this prompt meets now, or nothing."""
@@ -198,8 +208,11 @@ class WireServer:
 
 def prompt_of(body: dict[str, Any]) -> str:
     """The first user message: it stays the same when an invalid answer is sent back."""
-    content = next(message["content"] for message in body["messages"] if message["role"] == "user")
-    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    content = next((message["content"] for message in body["messages"] if message["role"] == "user"), "")
+    text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    # Some clients put a schema or a preamble around the row; it is the row that counts.
+    found = _ROW.search(text)
+    return found.group() if found else text
 
 
 def spoil(text: str, fault: str) -> str:
@@ -216,7 +229,8 @@ def spoil(text: str, fault: str) -> str:
 def openai_reply(body: dict[str, Any], prompt: str, fault: str) -> dict[str, Any]:
     """A chat completion in OpenAI's format."""
     choice = (body.get("structured_outputs") or {}).get("choice")
-    schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
+    form = body.get("response_format") or {}
+    schema = _UNASKED if form.get("type") == "json_object" else (form.get("json_schema") or {}).get("schema")
     if choice:
         schema = None
         text = choice[int(draw(prompt, "choice") * len(choice))]
