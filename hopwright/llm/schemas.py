@@ -25,10 +25,21 @@ def strict_schema(schema: Mapping[str, Any], drop: frozenset[str]) -> dict[str, 
 def read_answer(text: str, model: type[BaseModel]) -> BaseModel:
     """The validated object. Raises pydantic's ValidationError.
 
-    A Markdown fence around the JSON is taken off: servers without structured output put one there.
+    A Markdown fence around the JSON is taken off: servers without structured output put one there. Raw control
+    characters inside strings, which JSON forbids and grammars of some servers let through, are accepted.
     """
     fenced = _FENCE.match(text)
-    return model.model_validate_json(fenced.group(1) if fenced else text)
+    content = fenced.group(1) if fenced else text
+    try:
+        return model.model_validate_json(content)
+    except ValidationError:
+        try:
+            mended = json.dumps(json.loads(content, strict=False))
+        except ValueError:
+            mended = None
+        if mended is None:
+            raise
+        return model.model_validate_json(mended)
 
 
 def describe_error(error: ValidationError) -> str:

@@ -72,6 +72,6 @@ async def ask_all(
             return await client.complete_all(requests), client
 
 
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run to the end, within a minute."""
-    return asyncio.run(asyncio.wait_for(coroutine, 60))
+def run(coroutine: Coroutine[Any, Any, T], limit_s: float = 60) -> T:
+    """Run to the end, within a minute or as long as said."""
+    return asyncio.run(asyncio.wait_for(coroutine, limit_s))

@@ -228,9 +228,11 @@ def spoil(text: str, fault: str) -> str:
 
 def openai_reply(body: dict[str, Any], prompt: str, fault: str) -> dict[str, Any]:
     """A chat completion in OpenAI's format."""
-    choice = (body.get("structured_outputs") or {}).get("choice")
-    form = body.get("response_format") or {}
-    schema = _UNASKED if form.get("type") == "json_object" else (form.get("json_schema") or {}).get("schema")
+    guided, form = body.get("structured_outputs") or {}, body.get("response_format") or {}
+    choice = guided.get("choice")
+    schema = guided.get("json") or (form.get("json_schema") or {}).get("schema")
+    if form.get("type") == "json_object":
+        schema = _UNASKED
     if choice:
         schema = None
         text = choice[int(draw(prompt, "choice") * len(choice))]

@@ -13,6 +13,7 @@ from hopwright.llm.types import Finish, Message, Usage
 Mechanism = Literal["tool", "json_schema"]
 """How a structured answer is asked for: a tool that must be used, or an output format."""
 
+_CLUTTER = frozenset({"default", "title"})
 # What the output format does not take.
 _NOT_STRICT = frozenset({
     "minLength", "maxLength", "default", "title", "minimum", "maximum", "multipleOf", "maxItems", "uniqueItems",
@@ -20,8 +21,8 @@ _NOT_STRICT = frozenset({
 })  # fmt: skip
 
 
-def build_body(call: Call, mechanism: Mechanism, omit: Iterable[str] = ()) -> dict[str, Any]:
-    """The JSON body of a message; parameters in `omit` are left out.
+def build_body(call: Call, mechanism: Mechanism, omit: Iterable[str] = (), bounds: bool = False) -> dict[str, Any]:
+    """The JSON body of a message; parameters in `omit` are left out, `bounds` keeps lengths and ranges in the schema.
 
     `seed` and log-probabilities have no counterpart there and are left out too.
     """
@@ -43,11 +44,11 @@ def build_body(call: Call, mechanism: Mechanism, omit: Iterable[str] = ()) -> di
     if sampling.reasoning_effort is not None:
         body["output_config"] = {"effort": sampling.reasoning_effort}
     if call.schema is not None and mechanism == "tool":
-        schema = strict_schema(call.schema, frozenset({"default", "title"}))
+        schema = strict_schema(call.schema, _CLUTTER)
         body["tools"] = [{"name": call.schema_name, "description": "Give the answer.", "input_schema": schema}]
         body["tool_choice"] = {"type": "tool", "name": call.schema_name}
     elif call.schema is not None:
-        schema = strict_schema(call.schema, _NOT_STRICT)
+        schema = strict_schema(call.schema, _CLUTTER if bounds else _NOT_STRICT)
         body.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
     for name in omit:
         body.pop("stop_sequences" if name == "stop" else name, None)

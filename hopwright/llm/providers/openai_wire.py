@@ -13,6 +13,7 @@ Dialect = Literal["openai", "vllm", "compatible"]
 """`openai`: its own API; `vllm`: vLLM's server; `compatible`: any other server of the format."""
 
 # What OpenAI's strict mode does not take; other servers enforce these and a small model needs them.
+_CLUTTER = frozenset({"default", "title"})
 _NOT_STRICT = frozenset({"minLength", "maxLength", "default", "title", "uniqueItems", "examples"})
 
 
@@ -35,9 +36,12 @@ def build_body(call: Call, dialect: Dialect, omit: Iterable[str] = ()) -> dict[s
         body["logprobs"], body["top_logprobs"] = True, sampling.top_logprobs
     if call.choices and dialect == "vllm":
         body["structured_outputs"] = {"choice": list(call.choices)}
+    elif call.schema is not None and dialect == "vllm":
+        # Free whitespace, which a schema allows, is where a weak model loses itself.
+        schema = strict_schema(call.schema, _CLUTTER)
+        body["structured_outputs"] = {"json": schema, "disable_any_whitespace": True}
     elif call.schema is not None:
-        drop = _NOT_STRICT if dialect == "openai" else frozenset({"default", "title"})
-        schema = strict_schema(call.schema, drop)
+        schema = strict_schema(call.schema, _NOT_STRICT if dialect == "openai" else _CLUTTER)
         body["response_format"] = {
             "type": "json_schema", "json_schema": {"name": call.schema_name, "strict": True, "schema": schema},
         }  # fmt: skip

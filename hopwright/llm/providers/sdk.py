@@ -74,7 +74,9 @@ class AnthropicSdkProvider:
 
     async def send(self, call: Call, timeout_s: float) -> Reply:
         """The answer. Raises CallError."""
-        body = anthropic_wire.build_body(call, self.endpoint.mechanism, self.endpoint.omit)
+        body = anthropic_wire.build_body(
+            call, self.endpoint.mechanism, self.endpoint.omit, bounds=self.endpoint.dialect == "vllm"
+        )
         try:
             async with asyncio.timeout(timeout_s):
                 response = await self.client.post(
