@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -404,6 +405,7 @@ def _validate(request: Request, response: Response) -> Response | None:
     return response
 
 
+@functools.lru_cache(maxsize=1024)
 def _choice_schema(choices: tuple[str, ...]) -> dict[str, Any]:
     return {
         "type": "object", "properties": {"choice": {"type": "string", "enum": list(choices)}}, "required": ["choice"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _MAX_ERRORS = 5
+_STRICT: dict[tuple[int, frozenset[str]], tuple[Mapping[str, Any], dict[str, Any]]] = {}
 
 
 def strict_schema(schema: Mapping[str, Any], drop: frozenset[str]) -> dict[str, Any]:
@@ -19,7 +19,13 @@ def strict_schema(schema: Mapping[str, Any], drop: frozenset[str]) -> dict[str, 
 
     That is what the providers' strict modes demand; the pydantic model still checks what was dropped.
     """
-    return _strict_schema(json.dumps(schema), drop)
+    known = _STRICT.get((id(schema), drop))
+    if known is None:
+        closed = _close(dict(schema), drop)
+        assert isinstance(closed, dict)
+        # The schema is kept beside its result, so that no other can come to have its id.
+        known = _STRICT[id(schema), drop] = (schema, closed)
+    return known[1]
 
 
 def read_answer(text: str, model: type[BaseModel]) -> BaseModel:
@@ -50,13 +56,6 @@ def describe_error(error: ValidationError) -> str:
         lines.append(f"{place}: {problem['msg']}" if place else problem["msg"])
     more = error.error_count() - len(lines)
     return "; ".join(lines) + (f"; and {more} more" if more > 0 else "")
-
-
-@functools.lru_cache(maxsize=256)
-def _strict_schema(schema: str, drop: frozenset[str]) -> dict[str, Any]:
-    closed = _close(json.loads(schema), drop)
-    assert isinstance(closed, dict)
-    return closed
 
 
 def _close(part: Any, drop: frozenset[str]) -> Any:

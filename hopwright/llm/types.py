@@ -194,17 +194,7 @@ Outcome = Response | Failure
 
 def schema_of(request: Request) -> dict[str, Any] | None:
     """The JSON schema that an answer must fit, or None for free text."""
-    return _schema_of(request.schema) if request.schema is not None else None
-
-
-_SCHEMAS: dict[type[BaseModel], dict[str, Any]] = {}
-
-
-def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    # Making a JSON schema takes milliseconds; a run asks for the same few thousands of times.
-    if model not in _SCHEMAS:
-        _SCHEMAS[model] = model.model_json_schema()
-    return _SCHEMAS[model]
+    return _describe(request.schema)[0] if request.schema is not None else None
 
 
 def key_of(request: Request, target: ModelRef | None = None) -> str:
@@ -222,7 +212,22 @@ def key_of(request: Request, target: ModelRef | None = None) -> str:
     content = {
         "provider": target.provider, "model": target.model,
         "messages": [[message.role, message.content] for message in request.messages],
-        "schema": schema_of(request), "choices": request.choices, "sampling": parameters,
+        "schema": _describe(request.schema)[1] if request.schema else None,
+        "choices": request.choices, "sampling": parameters,
     }  # fmt: skip
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+_DESCRIBED: dict[type[BaseModel], tuple[dict[str, Any], str]] = {}
+
+
+def _describe(model: type[BaseModel]) -> tuple[dict[str, Any], str]:
+    """A model's JSON schema and its hash, made once: that takes milliseconds, and every row asks for them."""
+    if model not in _DESCRIBED:
+        schema = model.model_json_schema()
+        _DESCRIBED[model] = (
+            schema,
+            hashlib.blake2b(json.dumps(schema, sort_keys=True).encode(), digest_size=16).hexdigest(),
+        )
+    return _DESCRIBED[model]

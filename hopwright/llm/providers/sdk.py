@@ -43,14 +43,14 @@ class OpenAISdkProvider:
                     "/chat/completions", cast_to=httpx2.Response, body=body, options={"timeout": timeout_s}
                 )
         except self._sdk.APIStatusError as error:
-            raise wrap_status(error.status_code, error.response.content, error.response.headers) from None
+            raise wrap_status(error.status_code, error.response.content, read_headers(error.response.headers)) from None
         except (self._sdk.APITimeoutError, TimeoutError) as error:
             raise wrap_silence(error, timeout_s) from None
         except UnicodeError as error:
             raise CallError("bad_request", f"the prompt cannot be encoded: {error}") from None
         except (self._sdk.OpenAIError, httpx2.HTTPError, OSError) as error:
             raise CallError("connection", f"connection failed: {describe_cause(error)}") from None
-        return openai_wire.read_reply(read_json(response.content), response.headers)
+        return openai_wire.read_reply(read_json(response.content), read_headers(response.headers))
 
     async def close(self) -> None:
         """Give the connections back."""
@@ -83,18 +83,23 @@ class AnthropicSdkProvider:
                     "/v1/messages", cast_to=httpx2.Response, body=body, options={"timeout": timeout_s}
                 )
         except self._sdk.APIStatusError as error:
-            raise wrap_status(error.status_code, error.response.content, error.response.headers) from None
+            raise wrap_status(error.status_code, error.response.content, read_headers(error.response.headers)) from None
         except (self._sdk.APITimeoutError, TimeoutError) as error:
             raise wrap_silence(error, timeout_s) from None
         except UnicodeError as error:
             raise CallError("bad_request", f"the prompt cannot be encoded: {error}") from None
         except (self._sdk.AnthropicError, httpx2.HTTPError, OSError) as error:
             raise CallError("connection", f"connection failed: {describe_cause(error)}") from None
-        return anthropic_wire.read_reply(read_json(response.content), response.headers)
+        return anthropic_wire.read_reply(read_json(response.content), read_headers(response.headers))
 
     async def close(self) -> None:
         """Give the connections back."""
         await self.client.close()
+
+
+def read_headers(headers: httpx2.Headers) -> dict[str, str]:
+    """Plain headers: every look-up in the SDKs' own costs as much as this."""
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers.raw}
 
 
 def wrap_silence(error: BaseException, timeout_s: float) -> CallError:
