@@ -24,9 +24,9 @@ Kind = Literal[
     "person", "country", "place", "nature", "work", "team", "competition", "event", "organization",
     "award", "transport", "fiction", "other",
 ]  # fmt: skip
-"""Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains, islands;
-`work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one edition, season,
-election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
+"""Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains,
+islands; `work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one
+edition, season, election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
 
 Reverse = Literal["no", "alone", "joined"]
 
@@ -36,6 +36,10 @@ class _Entry(BaseModel):
 
     label: str
     domain: Domain
+
+    def __hash__(self) -> int:
+        # Entries are keys of the caches below; hashing every field at each look-up would cost more than it saves.
+        return hash(self.label)
 
 
 class EntityWording(BaseModel):
@@ -65,6 +69,10 @@ class EntityProperty(_Entry):
     object: tuple[Kind, ...]
     lookup: bool = True
     reverse: Reverse = "no"
+    object_class: dict[Kind, str] = {}
+    """By kind of subject, the class (P31) that the object must have: the capital of a country is a capital today."""
+    avoid: tuple[str, ...] = ()
+    """Subjects whose fact in Wikidata is true only with the qualifiers that triplets lose."""
     ask: tuple[str, ...] = ()
     """Full questions for the object: `Who directed {s}?`"""
     np: tuple[str, ...] = ()
@@ -117,6 +125,8 @@ class LiteralProperty(_Entry):
     scale: Decimal = Decimal(1)
     decimals: int = Field(default=0, ge=0, le=3)
     stable: bool = True
+    avoid: tuple[str, ...] = ()
+    """See EntityProperty."""
     margin: Decimal = Decimal(0)
     ask: tuple[str, ...] = ()
     """Full questions for the value (for a date: the full date), the unit named in them."""
@@ -129,7 +139,7 @@ class LiteralProperty(_Entry):
     event: tuple[str, ...] = ()
     """`the founding of {s}`, to follow `How many years passed between …`."""
     more: tuple[str, ...] = ()
-    """Finite predicates of whichever subject has the larger (later) value: `was born later`, `covers the larger area`."""
+    """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
@@ -144,9 +154,7 @@ class LiteralProperty(_Entry):
 def _word_entity(entry: EntityProperty, subject: Kind, object: Kind, noun: str) -> EntityProperty:
     chosen: dict[str, tuple[str, ...]] = {}
     for variant in entry.variants:
-        if (not variant.subject or subject in variant.subject) and (
-            not variant.object or object in variant.object
-        ):
+        if (not variant.subject or subject in variant.subject) and (not variant.object or object in variant.object):
             chosen = _phrases(variant)
             break
     if noun:
