@@ -32,7 +32,8 @@ _NATURE = re.compile(
 _NOT_NATURE = re.compile(r"^(Lake|Mount|Mont|Monte|Loch|Cape|Niagara|Victoria|Glacier Bay)\b|^Bay$")
 _NATURE_NOUNS = frozenset({"river", "sea", "ocean", "mountain range", "desert", "canal", "strait", "drainage basin"})
 _PLACE = re.compile(
-    r"^([Pp]rovince|[Mm]etropolitan [Cc]ity|[Aa]rrondissement|[Cc]anton|County|District|Duchy|Region|Republic|State|Borough"
+    r"^([Pp]rovince|[Mm]etropolitan [Cc]ity|[Aa]rrondissement|[Cc]anton|County|District|Duchy|Region|Republic|State"
+    r"|Borough"
     r"|Principality|Isle|Free City|Free State|Free Hanseatic City|Territory|Municipality|Roman Catholic \w+|Crown"
     r"|Kingdom|Grand Duchy|Governorate|City and County|Government|Prefecture|Tower|Palace|Church|Cathedral|Basilica"
     r"|Temple|Castle|[Rr]egion|[Dd]istrict|[Cc]ounty|Pale|Collectivity|Federal District|Capital Region|Banat|Abbey)"
@@ -79,7 +80,8 @@ _EVENT = re.compile(
     r"|elections?|pandemic|epidemic|Front|Papers|hurricane|earthquake|Uprising|Rebellion|Congress|referendum|Act|scandal"
     r"|Campaign|Offensive|exodus|conclave|Holocaust|Championships?|Cup|Accords?|Summit|attacks?|disaster|crash|affair)$"
     r"|^(Battle|Siege|Treaty|Convention|Fall|Assassination|assassination|Congress|Massacre|Invasion|Declaration|Peace)"
-    r" (of|on|for)\b|\b(Treaty|Convention|Agreement|Protocol|Pact|Compact|Charter|pandemic|outbreak|elections?) (of|for|on|in)\b"
+    r" (of|on|for)\b"
+    r"|\b(Treaty|Convention|Agreement|Protocol|Pact|Compact|Charter|pandemic|outbreak|elections?) (of|for|on|in)\b"
 )
 _RACE = re.compile(r"^(Tour|Giro|Vuelta|Volta|Clásica|Classica|Trofeo|Ronde|Critérium|Circuit|Grand Prix)\b")
 _OTHER = re.compile(
@@ -88,7 +90,8 @@ _OTHER = re.compile(
 )
 _TRANSPORT = re.compile(
     r"\b(Bridge|Tunnel|Line|Expressway|Railway|Canal|Trail|Turnpike|Highway|Parkway|Motorway|Main Line|Autobahn|Subway"
-    r"|Metro|line|railway|Freeway|Viaduct|Causeway|Shuttle|Railroad|S-Bahn)( \(.*\))?$|^(RMS|SS|USS|HMS|MS|LGV|Transilien)\b"
+    r"|Metro|line|railway|Freeway|Viaduct|Causeway|Shuttle|Railroad|S-Bahn)( \(.*\))?$"
+    r"|^(RMS|SS|USS|HMS|MS|LGV|Transilien)\b"
 )
 _NOT_TRANSPORT = re.compile(r"^(London|Waterloo|Tower|Blackfriars|Westminster) Bridge$")
 _US_TEAM_NOUNS = frozenset({"ice hockey team", "basketball team", "baseball team", "American football team"})

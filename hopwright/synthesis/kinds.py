@@ -37,6 +37,7 @@ class Sense:
     kind: Kind
     noun: str
     sort: str
+    """Empty in a rule: the head of the matched text."""
     rank: int
 
 
@@ -95,7 +96,7 @@ class KindIndex:
         return self._sense(id).noun
 
     def sort(self, id: str) -> str:
-        """The finer class from which siblings and comparable entities are drawn: `settlement`, `county`, `footballer`."""
+        """The finer class that siblings and comparable entities share: `settlement`, `county`, `footballer`."""
         return self._sense(id).sort
 
     def same_sort(self, a: str, b: str) -> bool:
@@ -186,27 +187,27 @@ def _match(rules: Iterable[_Rule], text: str, demonym: Mapping[str, str]) -> Sen
         match = rule.pattern.search(text)
         if match is None or (rule.unless is not None and rule.unless.search(text)):
             continue
-        if not rule.keep:
-            return rule.sense
-        own = match.groupdict().get("noun")
-        noun = own.lower() if own else _naturalise(text, demonym)
         sense = rule.sense
-        return Sense(sense.kind, noun or sense.noun, sense.sort or (own or sense.noun).split()[-1], sense.rank)
+        if not rule.keep:
+            return sense
+        own = match.groupdict().get("noun") or text
+        noun = _naturalise(own, demonym)
+        sort = sense.sort or _OF.sub(r"\g<head>", own).split()[-1]
+        return Sense(sense.kind, noun or sense.noun, sort, sense.rank)
     return None
 
 
 def _naturalise(label: str, demonym: Mapping[str, str]) -> str:
     """Turn a class label into a noun for running text (`municipality of Belgium` → `Belgian municipality`), or ''."""
-    label = re.sub(r"\s*\(.*?\)", "", label)
+    label = re.sub(r"\s*\(.*?\)", "", label).replace("administrative territorial entity", "administrative division")
     if match := _OF.match(label):
         head, where = match["head"], match["where"]
         if where in demonym:
-            head = head.removeprefix("former ")
-            before = "former " if label.startswith("former ") else ""
-            return f"{before}{demonym[where]} {head}"
-        label = f"{head} in {where}" if match[2] == "of" and "administrative" not in head else label
-    # Only one plain common noun with at most a place after it reads well after "which".
-    return label if len(label) <= 42 and "/" not in label and "," not in label else ""
+            before = "former " if head.startswith("former ") else ""
+            return f"{before}{demonym[where]} {head.removeprefix('former ')}"
+        label = f"{head} in {where}"
+    # Only a short noun with at most a place after it reads well after "which".
+    return label if len(label) <= 42 and not re.search(r"[/,&:]| and | or ", label) else ""
 
 
 @functools.cache
@@ -244,4 +245,5 @@ def _read_signature(raw: dict[str, Any]) -> _Signature:
 
 
 def _read_sense(raw: dict[str, Any]) -> Sense:
-    return Sense(raw["kind"], raw["noun"], raw.get("sort", raw["noun"]), _RULE_RANK)
+    sort = raw.get("sort", "" if raw.get("keep") else raw["noun"])
+    return Sense(raw["kind"], raw["noun"], sort, _RULE_RANK)
