@@ -23,6 +23,7 @@ __all__ = ["KindIndex", "article", "definite", "name_states_year"]
 INSTANCE_OF = "P31"
 OCCUPATION = "P106"
 MEMBER_OF_TEAM = "P54"
+LEAGUE = "P118"
 _RULE_RANK = 40
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
 _SETTLEMENT = re.compile(r"\b(town|municipality|commune|settlement)$")
@@ -67,6 +68,7 @@ class _Lexicon:
     name_rules: tuple[_Rule, ...]
     roles: tuple[_Signature, ...]
     team_sport: Mapping[str, str]
+    league_sport: Mapping[str, str]
     signatures: tuple[_Signature, ...]
     demonym: Mapping[str, str]
     person: Mapping[str, tuple[str, str]]
@@ -154,6 +156,16 @@ class KindIndex:
         _, sort = self._lexicon.person.get(noun, (noun, noun))
         return Sense("person", noun, sort, plain.rank)
 
+    def _read_team(self, id: str, plain: Sense) -> Sense:
+        """A team's sport, by the leagues of its first players."""
+        players = (*self._graph.subjects("P647", id)[:5], *self._graph.subjects(MEMBER_OF_TEAM, id)[:5])
+        leagues = {league for one in (id, *players) for league in self._graph.objects(one, LEAGUE)}
+        words = " ".join(sorted(self._graph.label(league) for league in leagues))
+        for word, noun in self._lexicon.league_sport.items():
+            if word in words:
+                return Sense("team", noun, noun, plain.rank)
+        return plain
+
     def _guess(self, id: str) -> Sense:
         """Of an entity with no telling class: by its description, its name, then its properties."""
         if self._graph.subjects(INSTANCE_OF, id):
@@ -177,6 +189,8 @@ class KindIndex:
     def _sharpen(self, id: str, sense: Sense) -> Sense:
         if sense.kind == "person":
             return self._read_person(id, sense)
+        if sense.noun == "sports team":
+            return self._read_team(id, sense)
         if sense.sort == "cycling race" and not name_states_year(self._graph.label(id)):
             return Sense("competition", sense.noun, sense.sort, sense.rank)
         return sense
@@ -226,6 +240,7 @@ def _load() -> _Lexicon:
         name_rules=tuple(_read_rule(rule) for rule in raw["name"]),
         roles=tuple(_read_signature({"kind": "person", **one}) for one in raw["role"]),
         team_sport=raw["team_sport"],
+        league_sport=raw["league_sport"],
         signatures=tuple(_read_signature(one) for one in raw["signature"]),
         demonym=raw["demonym"],
         person=person,
