@@ -56,9 +56,7 @@ def examine(case: Case, context: CheckContext, checks: Sequence[Check] = CHECKS)
     return done
 
 
-def run_checks(
-    item: Item, context: CheckContext, checks: Sequence[Check] = CHECKS
-) -> tuple[CheckResult, ...]:
+def run_checks(item: Item, context: CheckContext, checks: Sequence[Check] = CHECKS) -> tuple[CheckResult, ...]:
     """Run checks on one item, one result a check. A warning passes, with its reason."""
     results = []
     for examination in examine(Case(item), context, checks):

@@ -15,7 +15,7 @@ from hopwright.synthesis.properties import PropertyTable
 
 
 def check_options(case: Case, context: CheckContext) -> Iterator[Finding]:
-    """Four different options A–D, the answer once among them, under the stated letter; the item's are the last hop's."""
+    """Four different options A–D, the answer once among them, under its letter; the item's are the last hop's."""
     for hop in case.item.hops:
         for problem in _find_option_problems(hop.options, hop.label, hop.answer, hop.answer_type):
             yield hop.index, problem
@@ -98,9 +98,7 @@ def is_true(
                 value = parse(distractor.text, hop.answer_type)
                 return not isinstance(value, str) and any(matches(value, one) for one in held)
             objects = facts.objects(subject, derivation.property)
-            return distractor.id in objects or any(
-                _is_called(one, distractor.text, context) for one in objects
-            )
+            return distractor.id in objects or any(_is_called(one, distractor.text, context) for one in objects)
         ids = [distractor.id] if distractor.id else _find_ids(distractor.text, context)
         conditions = (
             Constraint(property=derivation.property, value=derivation.value),
@@ -111,13 +109,9 @@ def is_true(
         return False
 
 
-def meets(
-    id: str, condition: Constraint, answers: Mapping[int, Value], facts: Facts, table: PropertyTable
-) -> bool:
+def meets(id: str, condition: Constraint, answers: Mapping[int, Value], facts: Facts, table: PropertyTable) -> bool:
     """Whether an entity meets one condition of a reverse look-up. Raises ExpressionError for an unreadable one."""
-    value: Value = (
-        condition.value if condition.value.startswith("Q") else evaluate(condition.value, answers, facts)
-    )
+    value: Value = condition.value if condition.value.startswith("Q") else evaluate(condition.value, answers, facts)
     if isinstance(value, str):
         return value in facts.objects(id, condition.property)
     return any(matches(value, held) for held in facts.scalars(id, condition.property))

@@ -30,9 +30,7 @@ class DuplicateFinder:
         item = case.item
         keys = [("id", item.id), ("question", fold(item.question))]
         if case.planned:
-            keys.append(
-                ("plan", plan_id(item.topology, tuple(hop.derivation for hop in item.hops), item.variant))
-            )
+            keys.append(("plan", plan_id(item.topology, tuple(hop.derivation for hop in item.hops), item.variant)))
         for what, text in keys:
             digest = hashlib.blake2b(f"{what}\0{text}".encode(), digest_size=12).digest()
             first = self._seen.setdefault(digest, place)

@@ -138,11 +138,7 @@ def check_votes(case: Case, context: CheckContext) -> Iterator[Finding]:
         if not vote.probabilities:
             continue
         valid = all(0 <= one <= 1 for one in vote.probabilities)
-        if (
-            len(vote.probabilities) != 4
-            or not valid
-            or not math.isclose(sum(vote.probabilities), 1, abs_tol=0.02)
-        ):
+        if len(vote.probabilities) != 4 or not valid or not math.isclose(sum(vote.probabilities), 1, abs_tol=0.02):
             yield (
                 None,
                 f"vote of {vote.model}: {list(vote.probabilities)} are no probabilities of four options",

@@ -32,9 +32,7 @@ _DOUBLES_ALLOWED = frozenset({"had", "that"})
 _SPACING = re.compile(r"\s{2,}|\s[?,;:.!)]|[,;:](?=[^\s\d\"'”’)])|^\s|\s$|[\n\t]|,,|,\?|\?{2,}")
 _ARTICLE = re.compile(r"(?<![\w'’-])(?:(a|an)|^(A|An)) (\w+)")
 _SILENT_H = re.compile(r"hour|honou?r|honest|heir")
-_CONSONANT_U = re.compile(
-    r"one\b|once\b|one[- ]|eu|ewe|un(?!in|im)i|us[eau]|ut[eio]|ur[aio]n|ub[io]|uk|ufo|ou[ij]"
-)
+_CONSONANT_U = re.compile(r"one\b|once\b|one[- ]|eu|ewe|un(?!in|im)i|us[eau]|ut[eio]|ur[aio]n|ub[io]|uk|ufo|ou[ij]")
 _TIME = re.compile(
     r"\b(?:current|currently|now|today|nowadays|presently|at present|as of now|to date|recently|these days)\b",
     re.IGNORECASE,
@@ -194,9 +192,7 @@ def _find_constants(hop: Hop) -> tuple[list[str], list[Decimal]]:
 
 
 def _known_names(id: str, case: Case, context: CheckContext) -> list[str]:
-    label = case.labels.get(id) or (
-        context.graph.label(id) if context.graph is not None and case.factual else ""
-    )
+    label = case.labels.get(id) or (context.graph.label(id) if context.graph is not None and case.factual else "")
     return [label] if label else []
 
 
