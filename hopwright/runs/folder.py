@@ -31,7 +31,7 @@ class RunFolder:
     """`<home>/runs/<name>`. Writing needs the lock: `with run.hold(): …`; reading does not."""
 
     def __init__(self, home: Path, name: str) -> None:
-        if not re.match(RUN_NAME, name):
+        if not re.fullmatch(RUN_NAME[1:-1], name):
             raise RunError(
                 f"run name {name!r}: up to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
             )
