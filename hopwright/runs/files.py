@@ -136,9 +136,7 @@ def _explain(error: OSError, path: Path) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"disk full while writing {path}: free some space and run the same command again, it continues"
     if error.errno == errno.EFBIG:
-        return (
-            f"file too large while writing {path}: raise the file size limit and run the same command again"
-        )
+        return f"file too large while writing {path}: raise the file size limit and run the same command again"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"cannot write {path} ({error.strerror}): make it writable, or set HOPWRIGHT_HOME to another folder"
     if error.errno in (errno.ENOTDIR, errno.EEXIST):

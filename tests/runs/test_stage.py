@@ -75,9 +75,7 @@ def test_only_missing_shards_are_made_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", range(12))
-def test_a_killed_run_continues_to_the_same_bytes(
-    moment: int, tmp_path: Path, undisturbed: dict[str, bytes]
-) -> None:
+def test_a_killed_run_continues_to_the_same_bytes(moment: int, tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
     child = subprocess.Popen([sys.executable, "-m", "tests.runs.toy", str(tmp_path)], cwd=ROOT)
     folder = tmp_path / "runs" / "toy" / "toy"
     deadline = time.monotonic() + 60
@@ -128,9 +126,7 @@ def test_a_stage_refuses_other_parameters_and_other_inputs_unless_started_over(t
     with pytest.raises(RunError, match="other input files"):
         Stage(run, "filter").begin({"filter": {"max_right": 1}}, inputs={"a": "2"}, shards=1)
     again = Stage(run, "filter")
-    missing = again.begin(
-        {"filter": {"max_right": 2}}, inputs={"a": "2"}, shards=1, fresh=True, downstream=["later"]
-    )
+    missing = again.begin({"filter": {"max_right": 2}}, inputs={"a": "2"}, shards=1, fresh=True, downstream=["later"])
     assert missing == [0]
     assert not (run.path / "later").exists()
     manifest = run.read_manifest()
