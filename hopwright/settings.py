@@ -1,8 +1,9 @@
 """Where Hopwright keeps its things, and the parameters of a run, every one of them explained and bounded."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -247,8 +248,10 @@ class BuildParameters(RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewR
         "no key, no GPU, no network.",
     )
 
+_P = TypeVar("_P", bound=RunParameters)
 
-def narrow(parameters: RunParameters, model: type[RunParameters]) -> RunParameters:
+
+def narrow(parameters: RunParameters, model: type[_P]) -> _P:
     """The part of a run's parameters that one stage takes."""
     return model.model_validate({name: getattr(parameters, name) for name in model.model_fields})
 
@@ -258,7 +261,7 @@ def identify(parameters: RunParameters) -> dict[str, Any]:
     return parameters.model_dump(mode="json", exclude={*_EXECUTION, "run"})
 
 
-def load_parameters(values: dict[str, Any], model: type[RunParameters] = BuildParameters) -> RunParameters:
+def load_parameters(values: Mapping[str, Any], model: type[_P]) -> _P:
     """Validate parameters. Raises InputError: one line naming the first field that is wrong, and how many more are."""
     try:
         return model.model_validate(values)
