@@ -23,9 +23,9 @@ Kind = Literal[
     "person", "country", "place", "nature", "work", "team", "competition", "event", "organization",
     "award", "transport", "fiction", "other",
 ]  # fmt: skip
-"""Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains, islands;
-`work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one edition, season,
-election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
+"""Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains,
+islands; `work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one
+edition, season, election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
 
 Reverse = Literal["no", "alone", "joined"]
 
@@ -83,7 +83,7 @@ class LiteralProperty(_Entry):
     event: tuple[str, ...] = ()
     """`the founding of {s}`, to follow `How many years passed between …`."""
     more: tuple[str, ...] = ()
-    """Finite predicates of whichever subject has the larger (later) value: `was born later`, `covers the larger area`."""
+    """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
