@@ -9,10 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from hopwright.counterfactual.cast import Member
 from hopwright.counterfactual.failures import TwinFailure
 from hopwright.counterfactual.mentions import replace_number
 from hopwright.counterfactual.names import read_dated_name
@@ -59,18 +60,18 @@ class World:
 
 
 def solve_world(
-    item: Item, ids: Mapping[str, str], people: Callable[[str], bool], table: PropertyTable, seed: int
+    item: Item, cast: Sequence[Member], ids: Mapping[str, str], table: PropertyTable, seed: int
 ) -> World:
     """Move the item's literals until the plan, run on them, gives answers that make sense.
 
-    ids: surrogate id of each replaced entity. people: whether an id is a person's (their measures move gently).
+    ids: surrogate id of each member of the cast that has one.
     Raises TwinFailure ("twin_underivable") with the last attempt's reason when 48 attempts fail.
     """
-    owners = _find_owners(item)
+    owners = _find_owners(item, cast)
     reason = "no attempt was made"
     for attempt in range(_ATTEMPTS):
         try:
-            return _Attempt(item, ids, people, table, seed, attempt, owners).solve()
+            return _Attempt(item, ids, table, seed, attempt, owners).solve()
         except (_Misfit, ExpressionError, ValueError, ArithmeticError) as error:
             reason = str(error)
     raise TwinFailure("twin_underivable", f"no shifted numbers fit the plan; at last: {reason}")
@@ -97,52 +98,37 @@ class _Misfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Owners:
-    """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold."""
+    """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold.
+
+    `people`: whose measures move gently.
+    """
 
     of: dict[str, str]
     years: dict[str, list[int]]
+    people: frozenset[str]
 
 
-def _find_owners(item: Item) -> _Owners:
-    of: dict[str, str] = {}
+def _find_owners(item: Item, cast: Sequence[Member]) -> _Owners:
+    of = {member.key: member.owner for member in cast}
     years: dict[str, list[int]] = {}
-    for id, label in _list_names(item):
-        name = read_dated_name(label)
-        owner = f"stem:{name.stem}" if name else id
-        of.setdefault(id, owner)
-        if name:
-            years.setdefault(owner, []).extend((name.year, name.last))
+    for member in cast:
+        if member.owner.startswith("stem:") and (name := read_dated_name(member.label)):
+            years.setdefault(member.owner, []).extend((name.year, name.last))
     for hop in item.hops:
         for literal in hop.evidence.literals:
             if literal.datatype == "dateTime" and (year := read_year(literal.value)) is not None:
                 years.setdefault(of.get(literal.subject, literal.subject), []).append(year)
-    return _Owners(of, years)
-
-
-def _list_names(item: Item) -> Iterator[tuple[str, str]]:
-    for hop in item.hops:
-        for triplet in hop.evidence.triplets:
-            yield triplet.subject, triplet.subject_label
-            yield triplet.object, triplet.object_label
-        for literal in hop.evidence.literals:
-            yield literal.subject, literal.subject_label
-        if hop.answer_id:
-            yield hop.answer_id, hop.answer
-        for distractor in hop.distractors:
-            if distractor.id or hop.answer_type == "entity":
-                yield distractor.id or f"text:{distractor.text}", distractor.text
+    return _Owners(of, years, frozenset(member.id for member in cast if member.kind == "person"))
 
 
 class _Attempt:
     """One seeded choice of moves, and the plan run in the world that they make."""
 
     def __init__(
-        self, item: Item, ids: Mapping[str, str], people: Callable[[str], bool], table: PropertyTable, seed: int,
-        attempt: int, owners: _Owners,
-    ) -> None:  # fmt: skip
+        self, item: Item, ids: Mapping[str, str], table: PropertyTable, seed: int, attempt: int, owners: _Owners
+    ) -> None:
         self._item = item
         self._ids = ids
-        self._people = people
         self._table = table
         self._key = f"{seed}:{item.id}:{attempt}"
         self._owners = owners
@@ -207,7 +193,7 @@ class _Attempt:
             owner = self._owners.of.get(literal.subject, literal.subject)
             return shift_date(literal.value, self._move(owner))
         rng = random.Random(f"{self._key}:{':'.join(key)}")
-        return shift_number(rng, literal.value, gentle=self._people(literal.subject))
+        return shift_number(rng, literal.value, gentle=literal.subject in self._owners.people)
 
     def _move(self, owner: str) -> Move:
         if owner not in self._moves:
@@ -259,7 +245,10 @@ class _Attempt:
             raise _Misfit(f"no plausible year: {new}")
         self._pinned[key] = set_date(held.value, wanted)
         # All dates of one owner move together, so that nobody dies before being born.
-        self._moves[self._owners.of.get(held.subject, held.subject)] = Move(new - old)
+        owner = self._owners.of.get(held.subject, held.subject)
+        if not all(1 <= year + new - old <= LAST_YEAR for year in self._owners.years.get(owner, ())):
+            raise _Misfit(f"a move of {new - old} years leaves no plausible year")
+        self._moves[owner] = Move(new - old)
 
     def _check_answers(self, answers: Mapping[int, Value]) -> None:
         originals = self._item.hops
