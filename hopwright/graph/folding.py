@@ -1,11 +1,13 @@
 """How names are compared: one strict fold, one loose key, and one hash of the loose key.
 
-Strictly equal names are equal after Unicode compatibility normalisation and case folding. Loosely equal names also
-agree once diacritics, punctuation, spaces, a leading English article and a bracketed disambiguator are gone. Only the
-loose key is indexed; strict equality is decided on the candidates, whose names are read back.
+Strictly equal names are equal after Unicode compatibility normalisation and case folding. Loosely equal
+names also agree once diacritics, punctuation, spaces, a leading English article and a bracketed
+disambiguator are gone. Only the loose key is indexed; strict equality is decided on the candidates, whose
+names are read back.
 
-The hash is a polynomial over random byte weights modulo 2^64, so that a whole file is hashed with prefix sums and a
-single query with Horner's rule. It is part of the store's format: changing anything here needs a new FORMAT_VERSION.
+The hash is a polynomial over random byte weights modulo 2^64, so that a whole file is hashed with prefix
+sums and a single query with Horner's rule. It is part of the store's format: changing anything here needs a
+new FORMAT_VERSION.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ def squeeze(name: str) -> str:
 
 
 def loose_key(name: str) -> str:
-    """The indexed form: like `squeeze`, without a leading English article and a bracketed disambiguator at the end.
+    """The indexed form: like `squeeze`, without a leading English article and a bracketed disambiguator at
+    the end.
 
     Never empty unless the name is: what has no letters or digits at all keeps its strict form.
     """
@@ -52,7 +55,8 @@ def loose_key(name: str) -> str:
 
 
 def match_rank(query: str, name: str) -> int:
-    """How well two names with the same loose key agree: 0 strictly, 1 but for marks and spaces, 2 loosely, 3 not at all.
+    """How well two names with the same loose key agree: 0 strictly, 1 but for marks and spaces, 2 loosely,
+    3 not at all.
 
     Rank 3 is what a collision of the hash gives.
     """
@@ -74,7 +78,9 @@ def hash_key(key: str) -> int:
 
 
 def hash_keys(blob: U8, offsets: NDArray[np.int64]) -> U64:
-    """Hash many keys at once: key i is `blob[offsets[i]:offsets[i + 1]]`; the result equals `hash_key` of each."""
+    """Hash many keys at once: key i is `blob[offsets[i]:offsets[i + 1]]`; the result equals `hash_key` of
+    each.
+    """
     count = len(offsets) - 1
     hashes = np.zeros(count, np.uint64)
     first = 0
@@ -101,7 +107,9 @@ def hash_keys(blob: U8, offsets: NDArray[np.int64]) -> U64:
 
 
 def hash_names(blob: U8, offsets: NDArray[np.int64]) -> U64:
-    """Hash of the loose key of every name in a UTF-8 blob; plain ASCII names are folded without leaving numpy."""
+    """Hash of the loose key of every name in a UTF-8 blob; plain ASCII names are folded without leaving
+    numpy.
+    """
     count = len(offsets) - 1
     if count == 0:
         return np.zeros(0, np.uint64)

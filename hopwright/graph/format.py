@@ -2,9 +2,10 @@
 
     head (64 bytes)   magic, format version, place and length and digest of the footer
     arrays            each aligned to 64 bytes
-    footer            JSON: arrays (type, place, length, SHA-256), counts, inputs and their hashes, skipped lines
+    footer            JSON: arrays (type, place, length, SHA-256), counts, hashes of inputs, skipped lines
 
-One file, so that a new store replaces the old one by a single rename, and those who have the old one open keep it.
+One file, so that a new store replaces the old one by a single rename, and those who have the old one open
+keep it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ _HEAD = struct.Struct("<8sI4xQQ32s")
 _ALIGN = 64
 _SMALL = 32 << 20
 """A store up to this size is verified whole whenever it is opened: that takes some 20 ms."""
-_CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
+_CODES: dict[str, Literal["B", "H", "I", "Q"]] = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
 
 
 class ArrayWriter:
@@ -78,7 +79,7 @@ class ArrayWriter:
         os.fsync(self._file.fileno())
         self._file.close()
         self.path.chmod(0o644)
-        os.replace(self.path, self._folder / STORE_FILE)
+        self.path.replace(self._folder / STORE_FILE)
         folder = os.open(self._folder, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -95,7 +96,9 @@ class ArrayWriter:
 
 
 class ArrayFile:
-    """A finished store, mapped into memory. Raises StoreError when it is missing, foreign, of another version or damaged."""
+    """A finished store, mapped into memory. Raises StoreError when it is missing, foreign, of another
+    version or damaged.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = Path(folder) / STORE_FILE
@@ -115,7 +118,7 @@ class ArrayFile:
         _, version, place, length, digest = _HEAD.unpack(head)
         if version != FORMAT_VERSION:
             raise StoreError(
-                f"{self.path} has format version {version}, this Hopwright reads {FORMAT_VERSION}; {_redo(folder)}"
+                f"{self.path} has format version {version}, not {FORMAT_VERSION}; {_redo(folder)}"
             )
         if place + length != size:
             raise StoreError(f"{self.path} is damaged: {size} bytes, not {place + length}; {_redo(folder)}")
@@ -138,8 +141,10 @@ class ArrayFile:
         assert self._map is not None
         return np.frombuffer(self._map, dtype, entry["length"], entry["offset"])
 
-    def view(self, name: str) -> memoryview:
-        """The array as a memoryview of Python integers: faster than numpy one element at a time, and `bisect` takes it."""
+    def view(self, name: str) -> memoryview[int]:
+        """The array as a memoryview of Python integers: faster than numpy one element at a time, and
+        `bisect` takes it.
+        """
         entry = self._arrays[name]
         assert self._map is not None
         width = int(entry["type"][1])
@@ -157,7 +162,9 @@ class ArrayFile:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Let one ingest at a time work in a folder; clears what a killed one left. Raises StoreError when another runs."""
+    """Let one ingest at a time work in a folder; clears what a killed one left. Raises StoreError when
+    another runs.
+    """
     with (folder / ".ingest.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -53,7 +53,8 @@ class LiteralColumns:
 def read_literals(source: Source, note: Callable[[Source, int, Bad], int]) -> LiteralColumns:
     """Read lines of `Q…⇥P…⇥label⇥unit⇥value⇥type`; `note` gets every block's line count and malformed lines.
 
-    The type is an XSD name, bare, prefixed or as an IRI; types of whole and decimal numbers count as `decimal`.
+    The type is an XSD name, bare, prefixed or as an IRI; types of whole and decimal numbers count as
+    `decimal`.
     """
     subjects: list[int] = []
     properties: list[int] = []

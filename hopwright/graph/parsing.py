@@ -35,7 +35,9 @@ class TripletBlock:
 
 @dataclass(frozen=True, slots=True)
 class NameBlock:
-    """Well-formed lines of an entity or relation file. Names lie end to end in `blob`; a line's label comes first."""
+    """Well-formed lines of an entity or relation file. Names lie end to end in `blob`; a line's label comes
+    first.
+    """
 
     lines: int
     bad: Bad
@@ -171,10 +173,12 @@ def _split(block: bytes) -> tuple[U8, _Fields]:
 
 
 def _read_ids(data: U8, start: I64, stop: I64, letter: int) -> tuple[U64, NDArray[np.bool_]]:
-    """Numbers of fields like `Q123`, and which fields are such; eight digits are read at once from one word."""
+    """Numbers of fields like `Q123`, and which fields are such; eight digits are read at once from one
+    word.
+    """
     digits = stop - start - 1
     valid = (data[start] == letter) & (digits >= 1) & (digits <= 10) & (data[start + 1] != ord("0"))
-    words = np.ndarray((len(data) - 7,), "<u8", buffer=data, strides=(1,))
+    words: U64 = np.ndarray((len(data) - 7,), "<u8", buffer=data, strides=(1,))
     word = words[stop - 8]
     shift = (8 * np.clip(8 - digits, 0, 7)).astype(np.uint64)
     word = (word >> shift) << shift

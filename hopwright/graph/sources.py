@@ -64,8 +64,9 @@ class Corpus:
 def find_corpus(folder: Path, split: Split = "all") -> Corpus:
     """Find Wikidata5M's files in a folder, by their published names.
 
-    `all` takes the file of all triplets, else the transductive split; a split's train, valid and test files are joined.
-    Relations, texts and literals may be missing. Raises InputError naming the file that is not there.
+    `all` takes the file of all triplets, else the transductive split; a split's train, valid and test files
+    are joined. Relations, texts and literals may be missing. Raises InputError naming the file that is not
+    there.
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder; it should hold {ALL_TRIPLETS} and {ROLES['entities']}")
@@ -167,7 +168,7 @@ def _open(source: Source) -> Iterator[IO[bytes]]:
             if entry.name == source.member:
                 opened = archive.extractfile(entry)
                 assert opened is not None
-                yield cast(IO[bytes], opened)
+                yield opened
         while packed.read(_BLOCK):  # to the end, where the archive's own check sum stands
             pass
 

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -51,7 +51,8 @@ class Match:
 class GraphStore:
     """Read-only store. Entity ids are `Q…`, property ids `P…`. Unknown ids give empty results.
 
-    Results are sorted by id number, edges by property and then entity. Any number of processes may have it open.
+    Results are sorted by id number, edges by property and then entity. Any number of processes may have it
+    open.
     """
 
     def __init__(self, file: ArrayFile) -> None:
@@ -130,7 +131,9 @@ class GraphStore:
         return tuple(self._name_at(row) for row in range(first + 1, first + self._name_count[number]))
 
     def description(self, id: str) -> str:
-        """The corpus's description; where it gives none, one made from the entity's class, occupation and country."""
+        """The corpus's description; where it gives none, one made from the entity's class, occupation and
+        country.
+        """
         number = self.number(id)
         if number < 0:
             return ""
@@ -223,10 +226,12 @@ class GraphStore:
         return tuple(f"Q{id}" for id in dict.fromkeys(ids))
 
     def find(self, name: str) -> tuple[Candidate, ...]:
-        """The entities that a name may mean: those named so by label before those by alias, then the better connected.
+        """The entities that a name may mean: those named so by label before those by alias, then the better
+        connected.
 
-        Case and Unicode variants always match. Only when nothing matches so are diacritics and punctuation ignored, and
-        only when that gives nothing either, a leading English article and a bracketed disambiguator.
+        Case and Unicode variants always match. Only when nothing matches so are diacritics and punctuation
+        ignored, and only when that gives nothing either, a leading English article and a bracketed
+        disambiguator.
         """
         return tuple(
             Candidate(
@@ -294,9 +299,11 @@ class GraphStore:
 
     def _degree_at(self, number: int) -> int:
         outward = self._out_start[number + 1] - self._out_start[number]
-        return cast(int, outward + self._in_start[number + 1] - self._in_start[number])
+        return outward + self._in_start[number + 1] - self._in_start[number]
 
-    def _ends(self, id: str, property: str, starts: memoryview, edges: memoryview) -> tuple[str, ...]:
+    def _ends(
+        self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]
+    ) -> tuple[str, ...]:
         wanted = self._property_number.get(property)
         number = self.number(id)
         if wanted is None or number < 0:
@@ -307,7 +314,7 @@ class GraphStore:
         ids = self._entity_id
         return tuple([f"Q{ids[word & _OTHER]}" for word in edges[first:last].tolist()])
 
-    def _row(self, id: str, starts: memoryview, edges: memoryview) -> tuple[tuple[str, str], ...]:
+    def _row(self, id: str, starts: memoryview[int], edges: memoryview[int]) -> tuple[tuple[str, str], ...]:
         number = self.number(id)
         if number < 0:
             return ()
@@ -354,6 +361,6 @@ def _order(match: Match) -> tuple[bool, int, int]:
     return not match.by_label, -match.degree, match.entity
 
 
-def _read_texts(start: memoryview, blob: memoryview) -> list[str]:
+def _read_texts(start: memoryview[int], blob: memoryview[int]) -> list[str]:
     whole = bytes(blob)
     return [whole[start[i] : start[i + 1]].decode() for i in range(len(start) - 1)]

@@ -14,7 +14,7 @@ from hopwright.graph.store import GraphStore
 from hopwright.records.values import Scalar
 from hopwright.synthesis.facts import GraphFacts
 from hopwright.synthesis.kinds import KindIndex, name_states_year
-from hopwright.synthesis.properties import LiteralProperty, PropertyTable
+from hopwright.synthesis.properties import EntityProperty, LiteralProperty, PropertyTable
 
 # An entity that so many others point to is a hub: its name is a safe guess, and its neighbourhood says little.
 HUB_DEGREE = 400
@@ -63,21 +63,29 @@ class Moves:
         found = []
         for property in sorted({property for property, _ in self.graph.in_edges(entity)}):
             entry = self.table.entity.get(property)
-            if entry is None or entry.reverse != "alone" or not entry.predicate:
+            if entry is None or entry.reverse != "alone" or not entry.predicate or not self.fits(entry, object=entity):
                 continue
             subjects = self.graph.subjects(property, entity)
             if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
                 continue
             # A subject with several values (the former capitals of a country) is not meant by any one of them.
-            if len(self.graph.objects(subjects[0], property)) == 1:
+            if len(self.graph.objects(subjects[0], property)) == 1 and self.fits(entry, subject=subjects[0]):
                 found.append(Edge(subjects[0], property, entity))
         return found
 
-    def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
-        """Two facts that together single out `entity` in the graph, neither of which does alone.
+    def fits(self, entry: EntityProperty, *, subject: str = "", object: str = "") -> bool:
+        """Whether the ends of a fact are of the kinds that its property joins; what is left empty is not asked."""
+        return (not subject or self.kinds.kind(subject) in entry.subject) and (
+            not object or self.kinds.kind(object) in entry.object
+        )
 
-        Both properties are such that their subject may be asked for (`reverse` is not `no`).
+    def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
+        """Two facts that together single out a work in the graph, neither of which does alone.
+
+        Only works: of people and places the graph always lacks somebody else to whom both facts apply.
         """
+        if self.kinds.kind(entity) != "work":
+            return None
         facts = [
             Edge(entity, property, object)
             for property, object in self.graph.out_edges(entity)
@@ -85,8 +93,9 @@ class Moves:
             and entry.reverse != "no"
             and entry.predicate
             and object != entity
+            and self.fits(entry, object=object)
+            and self.kinds.kind(object) == "person"
             and self.nameable(object)
-            and not self.is_hub(object)
         ]
         rng.shuffle(facts)
         for index, one in enumerate(facts[:6]):
@@ -181,7 +190,7 @@ class Moves:
         label = self.graph.label(entity)
         if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit():
             return False
-        by_label = [candidate for candidate in self.graph.find(label) if candidate.by_label]
+        by_label = [match for match in self.graph.matches(label) if match.by_label]
         return len(by_label) <= 1
 
 

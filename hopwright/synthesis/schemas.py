@@ -6,9 +6,12 @@ Weights say how often each is tried first; the planner falls back on the others.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
+from hopwright.synthesis.generic import sketch_any
 from hopwright.synthesis.sketch import DeadEnd, Sketch
+from hopwright.synthesis.topologies import Topology
 
 Schema = Callable[[Sketch, str], None]
 
@@ -72,7 +75,7 @@ def converging_years(sketch: Sketch, anchor: str) -> None:
     """Two years, the years between them, and what lies that far from a round year."""
     sketch.claim(anchor)
     one = sketch.year(anchor, anchor)
-    _, apart = sketch.years_apart(one, sketch.named_year(one[1]))
+    _, apart = sketch.years_apart([one, sketch.named_year(one[1])])
     _add_offset_target(sketch, "hop3", apart)
 
 
@@ -104,7 +107,7 @@ def bridge_compare(sketch: Sketch, anchor: str) -> None:
 def bridge_years(sketch: Sketch, anchor: str) -> None:
     """A look-up and its year, another year, and the years between."""
     one = sketch.year(*sketch.start(anchor))
-    sketch.years_apart(one, sketch.named_year(one[1]))
+    sketch.years_apart([one, sketch.named_year(one[1])])
 
 
 def bridge_numbers(sketch: Sketch, anchor: str) -> None:
@@ -143,11 +146,6 @@ def bridge_year_and_count(sketch: Sketch, anchor: str) -> None:
     sketch.dated_target(f"{one} {sign} {two}", target.year, target)
 
 
-def bridge_meeting(sketch: Sketch, anchor: str) -> None:
-    """A look-up, compared with a named entity, another look-up, and what goes with both results."""
-    sketch.meet(sketch.compare_with_named(*sketch.start(anchor)))
-
-
 def _add_offset_target(sketch: Sketch, reference: str, apart: int) -> None:
     """A target so many years before or after a year that the question states."""
     for _ in range(20):
@@ -183,6 +181,10 @@ SCHEMAS: dict[str, tuple[tuple[Schema, float], ...]] = {
         (bridge_numbers, 1.0),
         (bridge_founded_before, 1.0),
         (bridge_year_and_count, 1.0),
-        (bridge_meeting, 1.5),
     ),
 }
+
+
+def schemas_of(topology: Topology) -> tuple[tuple[Schema, float], ...]:
+    """The hand-made schemas of a topology, or the one that serves any graph of hops."""
+    return SCHEMAS.get(topology.name) or ((functools.partial(sketch_any, depends_on=topology.depends_on), 1.0),)

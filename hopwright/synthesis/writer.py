@@ -26,6 +26,7 @@ _ARGS = r"\(([^()]*)\)"
 _EXTREME = re.compile(rf"^(argmax|argmin){_ARGS}$")
 _APART = re.compile(r"^abs\(hop(\d) - hop(\d)\)$")
 _APART_NAMED = re.compile(r"^abs\((hop\d) - year\(value\((P\d+), (Q\w+)\)\)\)$")
+_SPAN = re.compile(rf"^max{_ARGS} - min{_ARGS}$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (hop\d|\d+)$")
 _COMMITTEES = re.compile(r"^comb\((\d+), (\d+)\)$")
 _SELECTION = re.compile(r"^(comb\(hop(\d), 2\)|perm\(hop(\d), 3\))$")
@@ -124,7 +125,7 @@ class _Text:
             phrase, one, other = self._extreme(match, self.described)
             opening = self._pick(("Consider {a} and {b}.", "Take {a} and {b}.", "Compare {a} with {b}."))
             self.preludes.append(opening.format(a=one, b=other))
-            return f"the one that {phrase}"
+            return f"the one {'who' if self._names.kind(str(step.value)) == 'person' else 'that'} {phrase}"
         return self._computed_year(derivation.expression)
 
     def _templates(self, lookup: Lookup, step: Step, form: str) -> tuple[str, ...]:
@@ -192,6 +193,9 @@ class _Text:
             if (match := _APART.match(derivation.expression)) or (match := _APART_NAMED.match(derivation.expression)):
                 one, other = self._both_events(match, self.described)
                 return f"lie between {one} and {other}"
+            if match := _SPAN.match(derivation.expression):
+                events = [self._event(one) for one in match[1].split(", ")]
+                return f"lie between the earliest and the latest of these: {_listed(events)}"
         raise ExpressionError(f"no words for the amount {reference}")
 
     def _event(self, reference: str) -> str:
@@ -226,9 +230,15 @@ class _Text:
         expression = derivation.expression
         if match := _EXTREME.match(expression):
             phrase, one, other = self._extreme(match, say)
-            which = "Who" if self._names.kind(str(step.value)) == "person" else "Which"
+            which = "Who"
+            if self._names.kind(str(step.value)) != "person":
+                nouns = {self._names.noun(self._entity(part.strip())) for part in match[2].split(",")[1:]}
+                which = f"Which {nouns.pop()}" if len(nouns) == 1 else "Which"
             return self._pick(
-                (f"{which} {phrase}: {one} or {other}?", f"Of {one} and {other}, {which.lower()} {phrase}?")
+                (
+                    f"{which} {phrase}: {one} or {other}?",
+                    f"Of {one} and {other}, {which[:1].lower()}{which[1:]} {phrase}?",
+                )
             )
         if step.unit == "years" and (match := _APART.match(expression) or _APART_NAMED.match(expression)):
             one, other = self._both_events(match, say)
@@ -239,6 +249,9 @@ class _Text:
                     f"By how many years are {one} and {other} separated?",
                 )
             )
+        if match := _SPAN.match(expression):
+            events = [say(one) if say == self.stated else self._event(one) for one in match[1].split(", ")]
+            return f"How many years lie between the earliest and the latest of these: {_listed(events)}?"
         if match := _COMMITTEES.match(expression):
             return f"How many {_committees(match).removeprefix('ways ')}?".replace(
                 "committees that can", "committees can"
@@ -251,7 +264,7 @@ class _Text:
             return self._ask_sum(step, match, say)
         if match := _APART.match(expression):
             one, other = say(f"hop{match[1]}"), say(f"hop{match[2]}")
-            return f"What is the difference between {one} and {other}{_in_unit(step.unit, one)}?"
+            return _plain(f"What is the difference between {one} and {other}{_in_unit(step.unit, one)}?")
         raise ExpressionError(f"no words for {expression}")
 
     def _ask_sum(self, step: Step, match: re.Match[str], say: Say) -> str:
@@ -259,8 +272,8 @@ class _Text:
             return f"Which year came {self._when(match[0], say)}?"
         one, other = say(match[1]), say(match[3])
         if match[2] == "+":
-            return f"What is the sum of {one} and {other}{_in_unit(step.unit, one)}?"
-        return f"What remains when {other} is taken from {one}{_in_unit(step.unit, one)}?"
+            return _plain(f"What is the sum of {one} and {other}{_in_unit(step.unit, one)}?")
+        return _plain(f"What remains when {other} is taken from {one}{_in_unit(step.unit, one)}?")
 
     def _ask_selection(self, reference: str, say: Say, *, podium: bool) -> str:
         derivation = self._step(reference).derivation
@@ -277,10 +290,9 @@ class _Text:
         others = [self._names.phrase(other) for *_, other in conditions]
         entry = self._table.literal[property].worded(self._names.kind(self._entity(reference)))
         phrase = self._pick(entry.more if sign == ">" else entry.less)
-        listed = f"{', '.join(others[:-1])} and {others[-1]}"
         count = _SMALL[len(others)]
         return (
-            f"If {say(reference)} is compared in turn with {listed}, "
+            f"If {say(reference)} is compared in turn with {_listed(others)}, "
             f"in how many of these {count} comparisons is it the former that {phrase}?"
         )
 
@@ -299,8 +311,17 @@ def _committees(match: re.Match[str]) -> str:
     return f"different {_SMALL[k]}-member committees that can be formed from {_SMALL[n]} candidates"
 
 
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def _in_unit(unit: str, phrase: str) -> str:
     return f", in {unit}" if unit and unit not in phrase else ""
+
+
+def _plain(text: str) -> str:
+    """Drop the comma that closes an inserted phrase right before the end."""
+    return text.replace(",?", "?")
 
 
 def _sentence(text: str) -> str:
