@@ -22,6 +22,8 @@ _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _DIGITS = re.compile(r"^\d+$")
 _INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
 _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
+# Three vowels or four consonants in a row, or a syllable said twice.
+_CLUMSY = re.compile(r"[aeiou]{3}|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\1|[^aeiouy]{5}")
 _TRIES = 64
 _UNFIT = ("anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",
           "slut", "tit", "wank", "whore")  # fmt: skip
@@ -218,9 +220,9 @@ def _reshape(
 
 
 def _make_word(rng: random.Random, feel: _Feel, ending: str) -> str:
-    """One invented word in title case that hides nothing rude."""
+    """One invented word in title case that can be spoken and hides nothing rude."""
     word = _join_syllables(rng, feel, ending)
-    while any(part in word for part in _UNFIT):
+    while _CLUMSY.search(word) or any(part in word for part in _UNFIT):
         word = _join_syllables(rng, feel, ending)
     return word.capitalize()
 
