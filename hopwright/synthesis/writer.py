@@ -70,6 +70,11 @@ class RulesWriter:
         whole = text.ask(len(steps), text.described)
         return Wording(subs, " ".join([*map(_sentence, text.preludes), _sentence(whole)]))
 
+    def decompose(self, steps: Sequence[Step], names: Names, key: str) -> tuple[str, ...]:
+        """The sub-questions as MuSiQue writes them, with `#1` for the answer of hop 1."""
+        text = _Text(self._table, steps, names, random.Random(f"words:{key}"))
+        return tuple(_sentence(text.ask(index, text.numbered)) for index in range(1, len(steps) + 1))
+
 
 class _Text:
     """The wording of one plan. `preludes` gathers sentences that must come before the question."""
@@ -95,6 +100,10 @@ class _Text:
         if not reference.startswith("hop"):
             return self.stated(reference)
         return self.noun_phrase(int(reference[3:]))
+
+    def numbered(self, reference: str) -> str:
+        """A reference as `#N`."""
+        return f"#{reference[3:]}" if reference.startswith("hop") else self.stated(reference)
 
     def ask(self, index: int, say: Say) -> str:
         """The question of one hop, its inputs worded by `say`."""
