@@ -1,6 +1,7 @@
-"""What a set of items looks like in figures: the one source for the summary, the card, the plots and the artifacts.
+"""What a set of items looks like in figures: the one source for summary, card, plots and artifacts.
 
-One pass over the items; what is kept grows with the number of distinct answers and openings, not with the texts.
+One pass over the items; what is kept grows with the number of distinct answers and openings, not with
+the texts.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Largest(_Figures):
 
 
 class Spread(_Figures):
-    """Distribution of a whole number: extremes, quartiles, 95th percentile (nearest rank) and mean; all 0 for no items."""
+    """Distribution of a whole number, percentiles by nearest rank; all 0 for no items."""
 
     minimum: int = 0
     lower_quartile: int = 0
