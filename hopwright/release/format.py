@@ -1,0 +1,325 @@
+"""The release format: the JSONL that Omanic published, with what Hopwright adds in further fields.
+
+The published fields come first and keep their names; ours follow. Every row carries every field, and a
+derivation every key (null where it does not apply), so that loaders that infer a schema from the first rows
+read the whole file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hopwright.errors import InputError, RunError
+from hopwright.records import LABELS, AnswerType, Hop, Item, Rejected
+from hopwright.records.values import parse
+from hopwright.synthesis.topologies import TOPOLOGIES, topology
+
+Row = dict[str, Any]
+
+# Published name → ours, in the order in which they are written.
+_ITEM_NAMES = {
+    "multi_hop_question": "question",
+    "multi_hop_answer": "answer",
+    "multiple_choice_options": "options",
+    "correct_answer_label": "label",
+}
+_HOP_NAMES = {"multiple_choice_options": "options", "correct_answer_label": "label"}
+_PUBLISHED = ("id", "single_hop", *_ITEM_NAMES, "motif_type")
+_PUBLISHED_HOP = ("question", "answer", *_HOP_NAMES)
+_OURS = ("topology", "answer_aliases", "variant", "twin", "world", "anchor", "checks", "votes", "provenance")
+_OURS_HOP = (
+    "index", "answer_type", "answer_id", "answer_aliases", "unit", "domain", "depends_on", "derivation",
+    "distractors", "evidence",
+)  # fmt: skip
+_PLAN = ("index", "answer_type", "domain", "depends_on", "derivation")
+_DERIVATION = ("op", "subject", "property", "value", "constraints", "expression", "kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a row: where (`single_hop[2].answer`), in which hop (None: the item), what."""
+
+    path: str
+    hop: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRow:
+    """A row as an item, or what kept it from being one.
+
+    `planned`: the row states derivations, dependencies, types and domains. Without it (the bare published
+    format) the item's hops lack `domain` and `derivation` altogether, their dependencies are the motif's, and
+    their answer types are read off the answers.
+    """
+
+    item: Item | None
+    planned: bool
+    problems: tuple[Problem, ...] = ()
+
+
+def to_release(item: Item) -> Row:
+    """Render an item as one row of a release."""
+    fields = item.model_dump(mode="json")
+    row: Row = {"id": item.id, "single_hop": [_hop_row(hop) for hop in fields["hops"]]}
+    row |= {name: fields[ours] for name, ours in _ITEM_NAMES.items()}
+    row["motif_type"] = topology(item.topology).motif
+    return row | {name: fields[name] for name in _OURS}
+
+
+def from_release(row: Row) -> Item:
+    """Read one of our own rows back, losing nothing.
+
+    Raises InputError naming the first field that is missing or wrong, also for a row in the bare published
+    format, which states no plan.
+    """
+    parsed = parse_row(row)
+    if parsed.problems:
+        raise InputError(str(parsed.problems[0]))
+    if parsed.item is None or not parsed.planned:
+        raise InputError(
+            "single_hop[0].derivation: missing; a row without a plan can be audited, not read back"
+        )
+    return parsed.item
+
+
+def parse_row(row: Row) -> ParsedRow:
+    """Read any row in the release format, ours or a bare published one; gathers every problem.
+
+    Fields that neither the published format nor ours knows are ignored.
+    """
+    problems = list(_find_missing(row))
+    if problems:
+        return ParsedRow(None, False, tuple(problems))
+    hops: list[Row] = row["single_hop"]
+    planned = any(name in hop for hop in hops for name in ("derivation", "depends_on"))
+    name = row["topology"] if isinstance(row.get("topology"), str) else _name_topology(row)
+    if name not in TOPOLOGIES:
+        path = "topology" if "topology" in row else "motif_type"
+        known = ", ".join(dict.fromkeys(one.motif for one in TOPOLOGIES.values()))
+        message = (
+            f"{row.get(path)!r} with {len(hops)} hops is no known reasoning graph (known motifs: {known})"
+        )
+        return ParsedRow(None, planned, (Problem(path, None, message),))
+    if not planned:
+        return ParsedRow(_build_bare(row, name), False, tuple(_find_mistyped(row)))
+    problems = [
+        Problem(f"single_hop[{position}].{field}", position + 1, "missing, while other hops state a plan")
+        for position, hop in enumerate(hops)
+        for field in _PLAN
+        if field not in hop
+    ]
+    if TOPOLOGIES[name].motif != row["motif_type"]:
+        problems.append(
+            Problem(
+                "motif_type",
+                None,
+                f"{row['motif_type']!r}, but topology {name!r} is {TOPOLOGIES[name].motif!r}",
+            )
+        )
+    fields = {ours: row[published] for published, ours in _ITEM_NAMES.items()}
+    fields |= {field: row[field] for field in _OURS if field in row}
+    fields |= {"id": row["id"], "topology": name, "hops": [_hop_fields(hop) for hop in hops]}
+    try:
+        item = Item.model_validate(fields)
+    except ValidationError as error:
+        found = [
+            _describe(detail["loc"], "missing" if detail["type"] == "missing" else detail["msg"])
+            for detail in error.errors(include_url=False, include_input=False)
+        ]
+        paths = {problem.path for problem in problems}
+        problems += [problem for problem in found if problem.path not in paths]
+        return ParsedRow(None, True, tuple(problems))
+    return ParsedRow(item, True, tuple(problems))
+
+
+def write_jsonl(items: Iterable[Item], path: Path) -> int:
+    """Write a release file whole or not at all; returns the number of rows.
+
+    Raises RunError when the place cannot be written (read-only folder, full disk).
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    count = 0
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with aside.open("w", encoding="utf-8", newline="\n") as file:
+            for item in items:
+                file.write(json.dumps(to_release(item), ensure_ascii=False))
+                file.write("\n")
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError as error:
+        raise RunError(
+            f"cannot write {path}: {error.strerror or error}; nothing was left half-written"
+        ) from None
+    finally:
+        with contextlib.suppress(OSError):
+            aside.unlink()
+    return count
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+    """Yield (line number from 1, row) for every line not blank; one that is no JSON object gives a Rejected.
+
+    Raises InputError only when the file itself cannot be opened or read.
+    """
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if text := line.strip():
+                    yield number, _read_line(number, text)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def _hop_row(hop: Row) -> Row:
+    names = {ours: published for published, ours in _HOP_NAMES.items()}
+    published = {
+        names.get(field, field): hop[field] for field in ("question", "answer", *_HOP_NAMES.values())
+    }
+    ours = {field: hop[field] for field in _OURS_HOP}
+    ours["derivation"] = {key: hop["derivation"].get(key) for key in _DERIVATION}
+    return published | ours
+
+
+def _hop_fields(hop: Row) -> Row:
+    fields = {field: hop[field] for field in _OURS_HOP if field in hop}
+    if isinstance(derivation := fields.get("derivation"), dict):
+        fields["derivation"] = {key: value for key, value in derivation.items() if value is not None}
+    return fields | {_HOP_NAMES.get(field, field): hop[field] for field in _PUBLISHED_HOP}
+
+
+def _find_missing(row: Row) -> Iterator[Problem]:
+    for field in _PUBLISHED:
+        if field not in row:
+            yield Problem(field, None, "missing")
+    hops = row.get("single_hop", [])
+    if not isinstance(hops, list) or ("single_hop" in row and not hops):
+        yield Problem("single_hop", None, "not a list of hops")
+        return
+    for position, hop in enumerate(hops):
+        if not isinstance(hop, dict):
+            yield Problem(f"single_hop[{position}]", position + 1, "not an object")
+            continue
+        for field in _PUBLISHED_HOP:
+            if field not in hop:
+                yield Problem(f"single_hop[{position}].{field}", position + 1, "missing")
+
+
+def _find_mistyped(row: Row) -> Iterator[Problem]:
+    """What is wrong with the types of a bare row; rows with a plan are validated by their records instead."""
+    holders: list[tuple[str, int | None, Row, tuple[str, ...]]] = [
+        ("", None, row, ("multi_hop_question", "multi_hop_answer"))
+    ]
+    holders += [
+        (f"single_hop[{position}].", position + 1, hop, ("question", "answer"))
+        for position, hop in enumerate(row["single_hop"])
+    ]
+    for prefix, hop_index, holder, texts in holders:
+        for field in texts:
+            if not isinstance(holder[field], str):
+                yield Problem(f"{prefix}{field}", hop_index, f"not a text: {holder[field]!r:.60}")
+        options = holder["multiple_choice_options"]
+        if not isinstance(options, dict) or not all(
+            key in LABELS and isinstance(text, str) for key, text in options.items()
+        ):
+            yield Problem(
+                f"{prefix}multiple_choice_options", hop_index, "not an object of texts by A, B, C, D"
+            )
+        if holder["correct_answer_label"] not in LABELS:
+            yield Problem(
+                f"{prefix}correct_answer_label",
+                hop_index,
+                f"{holder['correct_answer_label']!r:.60} is none of A–D",
+            )
+
+
+def _build_bare(row: Row, name: str) -> Item | None:
+    if next(_find_mistyped(row), None) is not None:
+        return None
+    hops: list[Hop] = []
+    for index, (hop, depends_on) in enumerate(
+        zip(row["single_hop"], TOPOLOGIES[name].depends_on, strict=True), start=1
+    ):
+        stated: Row = {"question": hop["question"], "answer": hop["answer"]}
+        stated |= {"options": hop["multiple_choice_options"], "label": hop["correct_answer_label"]}
+        stated |= {"index": index, "depends_on": depends_on, "answer_type": _guess_type(hop["answer"])}
+        hops.append(Hop.model_construct(**stated))
+    return Item.model_construct(
+        id=str(row["id"]),
+        topology=name,
+        hops=tuple(hops),
+        question=row["multi_hop_question"],
+        answer=row["multi_hop_answer"],
+        options=row["multiple_choice_options"],
+        label=row["correct_answer_label"],
+    )
+
+
+def _guess_type(answer: str) -> AnswerType:
+    for answer_type in ("number", "date"):
+        try:
+            parse(answer, answer_type)
+        except InputError:
+            continue
+        return answer_type
+    return "string"
+
+
+def _name_topology(row: Row) -> str:
+    hops = len(row["single_hop"])
+    return next(
+        (one.name for one in TOPOLOGIES.values() if one.motif == row["motif_type"] and len(one) == hops), ""
+    )
+
+
+def _describe(location: tuple[int | str, ...], message: str) -> Problem:
+    """Name a place of the record by the names of the release format."""
+    hop_index: int | None = None
+    names = {ours: published for published, ours in _ITEM_NAMES.items()} | {"hops": "single_hop"}
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+            if path == f"single_hop[{part}]":
+                hop_index = part + 1
+                names = {ours: published for published, ours in _HOP_NAMES.items()}
+        elif part in ("lookup", "reverse_lookup", "compute"):  # the union's tag, not a field
+            continue
+        else:
+            path += ("." if path else "") + names.get(part, part)
+            names = names if part == "hops" else {}
+    return Problem(path or "row", hop_index, message)
+
+
+def _read_line(number: int, text: bytes) -> Row | Rejected:
+    if number == 1:
+        text = text.removeprefix(b"\xef\xbb\xbf")
+    try:
+        row = json.loads(text.decode("utf-8"))
+    except UnicodeDecodeError:
+        reason = "not UTF-8"
+    except json.JSONDecodeError as error:
+        reason = f"not JSON: {error.msg} at character {error.pos + 1}"
+    except (RecursionError, ValueError) as error:
+        reason = f"not readable JSON: {error}"
+    else:
+        if isinstance(row, dict):
+            return row
+        reason = f"not a JSON object but {type(row).__name__}"
+    return Rejected(
+        key=f"line {number}", check="schema", reason=reason, row=text[:500].decode("utf-8", errors="replace")
+    )
