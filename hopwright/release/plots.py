@@ -94,8 +94,8 @@ def _draw_bars(title: str, unit: str, bars: list[_Bar], path: Path) -> None:
             layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08),
         )
         FigureCanvasAgg(figure)
+        figure.suptitle(title, x=0.015, ha="left", fontweight="bold", fontsize=11)
         axes = figure.add_subplot()
-        axes.set_title(title, loc="left", fontweight="bold", fontsize=11)
         if not bars:
             axes.text(0.5, 0.5, "none", ha="center", va="center", color="#555555", transform=axes.transAxes)
             axes.set_axis_off()
