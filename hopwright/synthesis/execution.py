@@ -91,9 +91,7 @@ def render_answer(value: Value, hop_unit: str) -> str:
 def _subjects(
     condition: Constraint, answers: Mapping[int, Value], facts: Facts, table: PropertyTable
 ) -> tuple[str, ...]:
-    value: Value = (
-        condition.value if _ENTITY.match(condition.value) else evaluate(condition.value, answers, facts)
-    )
+    value: Value = condition.value if _ENTITY.match(condition.value) else evaluate(condition.value, answers, facts)
     if isinstance(value, str):
         return facts.subjects(condition.property, value)
     if condition.property not in table.literal:

@@ -1,7 +1,8 @@
 """What is known about each Wikidata property: how it is worded, what it joins, how its literals are read.
 
 The table itself is data (`properties.toml`); this module loads and validates it. All phrases are templates:
-`{s}` stands for the noun phrase of the subject, `{o}` for that of the object, `{y}` for a year.
+`{s}` stands for the noun phrase of the subject, `{o}` for that of the object, `{y}` for a year. The base phrases are
+neutral, so that they are right whatever the kinds; `worded` gives the phrases that fit the kinds at hand.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ Kind = Literal[
     "person", "country", "place", "nature", "work", "team", "competition", "event", "organization",
     "award", "transport", "fiction", "other",
 ]  # fmt: skip
-"""Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains, islands;
-`work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one edition, season,
-election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
+"""Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains,
+islands; `work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one
+edition, season, election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
 
 Reverse = Literal["no", "alone", "joined"]
 
@@ -35,6 +36,21 @@ class _Entry(BaseModel):
 
     label: str
     domain: Domain
+
+
+class EntityWording(BaseModel):
+    """Phrases of an entity property for certain kinds of subject and object; a list left empty keeps the base phrases."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: tuple[Kind, ...] = ()
+    """The kinds it is for; empty for any."""
+    object: tuple[Kind, ...] = ()
+    ask: tuple[str, ...] = ()
+    np: tuple[str, ...] = ()
+    predicate: tuple[str, ...] = ()
+    ask_typed: tuple[str, ...] = ()
+    np_typed: tuple[str, ...] = ()
 
 
 class EntityProperty(_Entry):
@@ -55,6 +71,36 @@ class EntityProperty(_Entry):
     """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
+    ask_typed: tuple[str, ...] = ()
+    """Like `ask`, sharper by the answer's common noun {n}: `In which {n} does {s} lie?`"""
+    np_typed: tuple[str, ...] = ()
+    variants: tuple[EntityWording, ...] = ()
+    """Tried in order; the first whose kinds fit replaces the base phrases."""
+
+    def worded(self, subject: Kind, object: Kind, noun: str = "") -> EntityProperty:
+        """Return this property with the phrases that fit the kinds of a fact's subject and object.
+
+        With `noun`, the common noun of the object ("Italian province"), the typed phrases take the place of `ask` and
+        `np`: one value among nested ones (municipality, province, region) is only the right one with its noun.
+        The result's phrases hold `{s}` and `{o}` only.
+        """
+        return _word_entity(self, subject, object, noun)
+
+
+class LiteralWording(BaseModel):
+    """Phrases of a literal property for certain kinds of subject; a list left empty keeps the base phrases."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: tuple[Kind, ...]
+    ask: tuple[str, ...] = ()
+    np: tuple[str, ...] = ()
+    year_ask: tuple[str, ...] = ()
+    year_np: tuple[str, ...] = ()
+    event: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    less: tuple[str, ...] = ()
+    year_predicate: tuple[str, ...] = ()
 
 
 class LiteralProperty(_Entry):
@@ -83,10 +129,49 @@ class LiteralProperty(_Entry):
     event: tuple[str, ...] = ()
     """`the founding of {s}`, to follow `How many years passed between …`."""
     more: tuple[str, ...] = ()
-    """Finite predicates of whichever subject has the larger (later) value: `was born later`, `covers the larger area`."""
+    """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
+    variants: tuple[LiteralWording, ...] = ()
+
+    def worded(self, subject: Kind) -> LiteralProperty:
+        """Return this property with the phrases that fit the kind of its subject."""
+        return _word_literal(self, subject)
+
+
+@functools.lru_cache(maxsize=4096)
+def _word_entity(entry: EntityProperty, subject: Kind, object: Kind, noun: str) -> EntityProperty:
+    chosen: dict[str, tuple[str, ...]] = {}
+    for variant in entry.variants:
+        if (not variant.subject or subject in variant.subject) and (
+            not variant.object or object in variant.object
+        ):
+            chosen = _phrases(variant)
+            break
+    if noun:
+        for plain, typed in (("ask", "ask_typed"), ("np", "np_typed")):
+            # A variant's own plain phrases are nearer to the fact than the typed phrases of the base.
+            templates = chosen.get(typed) or (() if plain in chosen else getattr(entry, typed))
+            if templates:
+                chosen[plain] = tuple(template.replace("{n}", noun) for template in templates)
+    return entry.model_copy(update={**chosen, "ask_typed": (), "np_typed": (), "variants": ()})
+
+
+@functools.lru_cache(maxsize=1024)
+def _word_literal(entry: LiteralProperty, subject: Kind) -> LiteralProperty:
+    for variant in entry.variants:
+        if subject in variant.subject:
+            return entry.model_copy(update={**_phrases(variant), "variants": ()})
+    return entry
+
+
+def _phrases(variant: EntityWording | LiteralWording) -> dict[str, tuple[str, ...]]:
+    return {
+        name: value
+        for name in type(variant).model_fields
+        if name not in ("subject", "object") and (value := getattr(variant, name))
+    }
 
 
 class PropertyTable:

@@ -29,6 +29,8 @@ TOPOLOGIES: dict[str, Topology] = {
         Topology("chain-2", "Chain", ((), (1,))),
         Topology("chain-3", "Chain", ((), (1,), (2,))),
         Topology("converging-3", "Converging", ((), (), (1, 2))),
+        Topology("chain-5", "Chain", ((), (1,), (2,), (3,), (4,))),
+        Topology("tree-7", "Converging", ((), (1,), (), (3,), (), (5,), (2, 4, 6))),
     )
 }
 

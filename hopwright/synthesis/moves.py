@@ -1,0 +1,191 @@
+"""The moves that a planner can make from an entity, each of them checked against the graph when it is offered."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import random
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from hopwright.graph.store import GraphStore
+from hopwright.records.values import Scalar
+from hopwright.synthesis.facts import GraphFacts
+from hopwright.synthesis.kinds import KindIndex, name_states_year
+from hopwright.synthesis.properties import LiteralProperty, PropertyTable
+
+# An entity that so many others point to is a hub: its name is a safe guess, and its neighbourhood says little.
+HUB_DEGREE = 400
+# Of a hub's incoming edges only so many are looked at; they are taken evenly over all of them.
+MAX_EDGES = 300
+_PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
+
+
+class Edge(NamedTuple):
+    """One usable fact: `subject` has exactly one `property`, and it is `object`."""
+
+    subject: str
+    property: str
+    object: str
+
+
+class Measure(NamedTuple):
+    """One usable literal of an entity; `entry` is its line of the property table."""
+
+    entity: str
+    property: str
+    value: Scalar
+    entry: LiteralProperty
+
+
+class Moves:
+    """Looks up what can be asked around an entity. Results are cached: the graph does not change."""
+
+    def __init__(self, graph: GraphStore, table: PropertyTable, kinds: KindIndex) -> None:
+        self.graph = graph
+        self.table = table
+        self.kinds = kinds
+        self.facts = GraphFacts(graph, table)
+        self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
+        self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
+        self.measures = functools.lru_cache(100_000)(self._measures)
+        self.nameable = functools.lru_cache(200_000)(self._nameable)
+        self.measured = functools.lru_cache(1_000)(self._measured)
+
+    def is_hub(self, entity: str) -> bool:
+        """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
+        return self.graph.degree(entity) > HUB_DEGREE
+
+    def reverse_from(self, entity: str) -> list[Edge]:
+        """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
+        found = []
+        for property in sorted({property for property, _ in self.graph.in_edges(entity)}):
+            entry = self.table.entity.get(property)
+            if entry is None or entry.reverse != "alone" or not entry.predicate:
+                continue
+            subjects = self.graph.subjects(property, entity)
+            if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
+                continue
+            # A subject with several values (the former capitals of a country) is not meant by any one of them.
+            if len(self.graph.objects(subjects[0], property)) == 1:
+                found.append(Edge(subjects[0], property, entity))
+        return found
+
+    def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
+        """Two facts that together single out `entity` in the graph, neither of which does alone.
+
+        Both properties are such that their subject may be asked for (`reverse` is not `no`).
+        """
+        facts = [
+            Edge(entity, property, object)
+            for property, object in self.graph.out_edges(entity)
+            if (entry := self.table.entity.get(property)) is not None
+            and entry.reverse != "no"
+            and entry.predicate
+            and object != entity
+            and self.nameable(object)
+            and not self.is_hub(object)
+        ]
+        rng.shuffle(facts)
+        for index, one in enumerate(facts[:6]):
+            first = self.graph.subjects(one.property, one.object)
+            if len(first) < 2:
+                continue
+            for other in facts[index + 1 : 6]:
+                if other.property == one.property and other.property != "P161":
+                    continue
+                second = self.graph.subjects(other.property, other.object)
+                if len(second) >= 2 and set(first) & set(second) == {entity}:
+                    return one, other
+        return None
+
+    def comparable(self, entity: str, property: str, rng: random.Random, tries: int = 12) -> str | None:
+        """Another entity of the same sort whose `property` differs clearly from this one's, or None."""
+        sort = self.kinds.sort(entity)
+        mine = self.facts.scalars(entity, property)
+        pool = self.measured(property, sort)
+        if len(mine) != 1 or len(pool) < 2:
+            return None
+        for _ in range(tries):
+            other = pool[rng.randrange(len(pool))]
+            if other != entity and self.differ(property, mine[0], self.facts.scalars(other, property)[0]):
+                return other
+        return None
+
+    def differ(self, property: str, one: Scalar, other: Scalar) -> bool:
+        """Whether two values are apart by the property's margin, so that a comparison stays true."""
+        if isinstance(one, dt.date) and isinstance(other, dt.date):
+            # A date of 1 January may stand for a bare year, so only different years are comparable.
+            return one.year != other.year
+        if isinstance(one, dt.date) or isinstance(other, dt.date):
+            return False
+        a, b = Decimal(one), Decimal(other)
+        return a != b and abs(a - b) >= self.table.literal[property].margin * max(abs(a), abs(b))
+
+    def _lookups_from(self, entity: str) -> tuple[Edge, ...]:
+        by_property: dict[str, list[str]] = {}
+        for property, object in self.graph.out_edges(entity):
+            by_property.setdefault(property, []).append(object)
+        kind = self.kinds.kind(entity)
+        found = []
+        for property, objects in by_property.items():
+            entry = self.table.entity.get(property)
+            if entry is None or not entry.lookup or len(objects) != 1 or kind not in entry.subject:
+                continue
+            object = objects[0]
+            if object != entity and self.kinds.kind(object) in entry.object and self.nameable(object):
+                found.append(Edge(entity, property, object))
+        return tuple(found)
+
+    def _lookups_to(self, entity: str) -> tuple[Edge, ...]:
+        incoming = _spread(self.graph.in_edges(entity), MAX_EDGES)
+        kind = self.kinds.kind(entity)
+        found = []
+        for property, subject in incoming:
+            entry = self.table.entity.get(property)
+            if entry is None or not entry.lookup or kind not in entry.object or subject == entity:
+                continue
+            if self.kinds.kind(subject) not in entry.subject or not self.nameable(subject) or self.is_hub(subject):
+                continue
+            if len(self.graph.objects(subject, property)) == 1:
+                found.append(Edge(subject, property, entity))
+        return tuple(found)
+
+    def _measures(self, entity: str) -> tuple[Measure, ...]:
+        kind = self.kinds.kind(entity)
+        states_year = name_states_year(self.graph.label(entity))
+        found = []
+        for property in sorted({literal.property for literal in self.graph.literals(entity)}):
+            entry = self.table.literal.get(property)
+            if entry is None or kind not in entry.subject:
+                continue
+            values = self.facts.scalars(entity, property)
+            if len(values) != 1 or (states_year and entry.value != "number"):
+                continue
+            found.append(Measure(entity, property, values[0], entry))
+        return tuple(found)
+
+    def _measured(self, property: str, sort: str) -> tuple[str, ...]:
+        return tuple(
+            entity
+            for entity in self.graph.literal_subjects(property)
+            if self.kinds.sort(entity) == sort
+            and self.nameable(entity)
+            and any(measure.property == property for measure in self.measures(entity))
+        )
+
+    def _nameable(self, entity: str) -> bool:
+        """Whether a label can stand in a sentence and means one entity only."""
+        label = self.graph.label(entity)
+        if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit():
+            return False
+        by_label = [match for match in self.graph.matches(label) if match.by_label]
+        return len(by_label) <= 1
+
+
+def _spread(rows: Sequence[tuple[str, str]], limit: int) -> Sequence[tuple[str, str]]:
+    if len(rows) <= limit:
+        return rows
+    return [rows[index * len(rows) // limit] for index in range(limit)]

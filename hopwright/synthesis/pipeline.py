@@ -1,0 +1,168 @@
+"""From anchors to items: plan, word, add distractors and options, check; then select over all drafts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hopwright.errors import ExpressionError
+from hopwright.graph.store import GraphStore
+from hopwright.records import Anchor, AnchorRef, Hop, Item, Provenance, Rejected, Source
+from hopwright.records.values import Value
+from hopwright.synthesis.checks import CheckContext, run_checks
+from hopwright.synthesis.distractors import DistractorMaker
+from hopwright.synthesis.evidence import evidence_for
+from hopwright.synthesis.execution import render_answer
+from hopwright.synthesis.kinds import KindIndex
+from hopwright.synthesis.names import GraphNames
+from hopwright.synthesis.options import assign_options
+from hopwright.synthesis.plan import Plan, domain_of
+from hopwright.synthesis.planner import NoPlanError, Planner
+from hopwright.synthesis.properties import PropertyTable
+from hopwright.synthesis.topologies import TOPOLOGIES, topology
+from hopwright.synthesis.writer import RulesWriter, Wording
+
+MAX_ALIASES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class DraftKey:
+    """What selection needs to know of a draft; `slot` is its number over all shards."""
+
+    slot: int
+    id: str
+    topology: str
+    answer: str
+    question: str
+
+
+class Synthesizer:
+    """Turns draft slots into items. Every slot gives one item or one rejection, and the same one in every run."""
+
+    def __init__(
+        self,
+        graph: GraphStore,
+        table: PropertyTable,
+        *,
+        seed: int,
+        topologies: Sequence[str] = ("chain", "converging", "bridge"),
+        min_domains: int = 2,
+        sources: tuple[Source, ...] = (),
+    ) -> None:
+        kinds = KindIndex(graph)
+        self._graph = graph
+        self._table = table
+        self._seed = seed
+        self._topologies = [topology(name) for name in topologies]
+        self._planner = Planner(graph, table, kinds, min_domains=min_domains)
+        self._writer = RulesWriter(table)
+        self._names = GraphNames(graph, kinds)
+        self._distractors = DistractorMaker(graph, table, kinds, seed)
+        self._context = CheckContext(table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains)
+        self._sources = sources
+
+    def draft(self, anchors: Sequence[Anchor], start: int, count: int) -> tuple[list[Item], list[Rejected]]:
+        """Fill the slots start … start + count - 1; items out + rejections = count."""
+        items: list[Item] = []
+        rejected: list[Rejected] = []
+        for slot in range(start, start + count):
+            outcome = self._fill(anchors[slot % len(anchors)], slot, len(anchors))
+            if isinstance(outcome, Item):
+                items.append(outcome)
+            else:
+                rejected.append(outcome)
+        return items, rejected
+
+    def _fill(self, anchor: Anchor, slot: int, anchors: int) -> Item | Rejected:
+        # Neighbouring slots, and the rounds over the anchors, take the topologies in turn.
+        shape = self._topologies[(slot + slot // anchors) % len(self._topologies)]
+        key = f"{self._seed}:{slot}"
+        try:
+            plan = self._planner.draw(shape, anchor.entity, key)
+        except NoPlanError as error:
+            return Rejected(key=f"slot-{slot}", check="no_plan", reason=f"{anchor.entity}, {shape.name}: {error}")
+        try:
+            wording = self._writer.word(plan.steps, self._names, plan.id)
+        except ExpressionError as error:
+            return Rejected(key=plan.id, check="no_words", reason=str(error))
+        hops = self._hops(plan, wording)
+        if isinstance(hops, Rejected):
+            return hops
+        last = hops[-1]
+        assert last.label is not None
+        item = Item(
+            id=plan.id,
+            topology=plan.topology,
+            hops=hops,
+            question=wording.question,
+            answer=last.answer,
+            answer_aliases=last.answer_aliases,
+            options=last.options,
+            label=last.label,
+            anchor=AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity),
+            provenance=Provenance(seed=self._seed, sources=self._sources),
+        )
+        checks = run_checks(item, self._context)
+        failed = next((check for check in checks if check.outcome == "fail"), None)
+        if failed is not None:
+            return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
+        return item.model_copy(update={"checks": checks})
+
+    def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:
+        answers: dict[int, Value] = {}
+        hops: list[Hop] = []
+        for index, (step, question) in enumerate(zip(plan.steps, wording.hop_questions, strict=True), start=1):
+            entity = step.value if step.answer_type == "entity" and isinstance(step.value, str) else None
+            hop = Hop(
+                index=index,
+                question=question,
+                answer=self._graph.label(entity) if entity else render_answer(step.value, step.unit),
+                answer_type=step.answer_type,
+                answer_id=entity,
+                answer_aliases=self._graph.aliases(entity)[:MAX_ALIASES] if entity else (),
+                unit=step.unit,
+                domain=domain_of(step, self._table),
+                depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
+                derivation=step.derivation,
+                evidence=evidence_for(step, answers, self._graph, self._table),
+            )
+            distractors = self._distractors.make(hop, answers, hops)
+            if distractors is None:
+                return Rejected(key=plan.id, check="distractors", reason=f"hop {index}: fewer than three valid ones")
+            options, label = assign_options(hop.answer, distractors, f"{self._seed}:{plan.id}:{index}")
+            hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
+            answers[index] = step.value
+        return tuple(hops)
+
+
+def select(drafts: Iterable[DraftKey], *, max_answer_share: float) -> dict[int, tuple[str, str]]:
+    """Decide over all drafts which slots are dropped: slot → (check, reason).
+
+    Drops repeated plans and questions, and what is over the share of one final answer. Half of the share is allowed
+    here, because the difficulty filter then takes away a part of the items but not evenly.
+    """
+    dropped: dict[int, tuple[str, str]] = {}
+    kept: list[DraftKey] = []
+    seen: dict[str, int] = {}
+    for draft in sorted(drafts, key=lambda one: one.slot):
+        first = next((seen[name] for name in (draft.id, draft.question.casefold()) if name in seen), None)
+        if first is not None:
+            dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
+            continue
+        seen[draft.id] = seen[draft.question.casefold()] = draft.slot
+        kept.append(draft)
+    allowed = max(1, math.floor(len(kept) * max_answer_share / 2))
+    counts: Counter[str] = Counter()
+    for draft in kept:
+        counts[draft.answer] += 1
+        if counts[draft.answer] > allowed:
+            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier items")
+    return dropped
+
+
+def topology_shares(items: Iterable[Item]) -> Mapping[str, float]:
+    """The share of each topology."""
+    counts = Counter(item.topology for item in items)
+    return {name: count / counts.total() for name, count in counts.items()}

@@ -1,0 +1,77 @@
+"""A plan: the executable program behind a question, proven before it is worded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hopwright.records import AnswerType, Compute, Derivation, Domain, Lookup, plan_id
+from hopwright.records.values import Value
+from hopwright.synthesis.execution import hops_used
+from hopwright.synthesis.properties import PropertyTable
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One hop before it is worded. `value` is a Q-id, a number or a date; `unit` is `year` for years."""
+
+    derivation: Derivation
+    value: Value
+    answer_type: AnswerType
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps in order; hop i of the item is `steps[i - 1]`."""
+
+    topology: str
+    steps: tuple[Step, ...]
+
+    @property
+    def id(self) -> str:
+        """Content hash, the item's id."""
+        return plan_id(self.topology, tuple(step.derivation for step in self.steps))
+
+
+@dataclass(slots=True)
+class Draft:
+    """A plan under construction: steps are added in order and referred to as `hopN`."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    def add(self, derivation: Derivation, value: Value, answer_type: AnswerType = "entity", unit: str = "") -> str:
+        """Append a step and return its reference."""
+        self.steps.append(Step(derivation, value, answer_type, unit))
+        return f"hop{len(self.steps)}"
+
+    def depends_on(self) -> tuple[tuple[int, ...], ...]:
+        """The dependencies of the steps so far, as a topology states them."""
+        return tuple(hops_used(step.derivation) for step in self.steps)
+
+
+def domain_of(step: Step, table: PropertyTable) -> Domain:
+    """The knowledge domain of a step: its property's; of a bare computation, by its kind."""
+    derivation = step.derivation
+    if not isinstance(derivation, Compute):
+        # A reverse look-up by year or value is about what its first condition is about.
+        entry = table.entity.get(derivation.property) or table.literal[derivation.property]
+        return entry.domain
+    for property, literal in table.literal.items():
+        if f"{property}," in derivation.expression:
+            return literal.domain
+    return Domain.HISTORY if derivation.kind == "temporal" else Domain.SCIENCE
+
+
+def named_entities(derivation: Derivation) -> tuple[str, ...]:
+    """The entities that a derivation names outright (not through a hop), in order."""
+    if isinstance(derivation, Lookup):
+        texts = [derivation.subject]
+    elif isinstance(derivation, Compute):
+        texts = [derivation.expression]
+    else:
+        texts = [derivation.value, *(constraint.value for constraint in derivation.constraints)]
+    return tuple(dict.fromkeys(word for text in texts for word in _words(text) if word.startswith("Q")))
+
+
+def _words(text: str) -> list[str]:
+    return "".join(character if character.isalnum() or character == "_" else " " for character in text).split()
