@@ -15,16 +15,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
-from label_studio_sdk.label_interface import LabelInterface
+from label_studio_sdk.label_interface.interface import LabelInterface
 from markdown_it import MarkdownIt
 
 from annotation.graph import draw_graph
 from annotation.templating import load_template
-from hopwright.errors import InputError, RunError
+from hopwright.errors import InputError
 from hopwright.records import Compute, Hop, Item, Lookup
+from hopwright.runs.files import explain_os_errors, write_file
 from hopwright.synthesis.properties import default_table
 from hopwright.synthesis.topologies import topology
 
@@ -97,41 +98,121 @@ def build_task(item: Item) -> Task:
     return {"data": data, "predictions": predictions}
 
 
-def check_task(task: Task) -> None:
-    """Hold a task against the interface. Raises InputError naming the item and what does not fit."""
-    interface = _parse_interface()
+@functools.cache
+def parse_interface(xml: str) -> LabelInterface:
+    """The interface, ready to hold tasks against. Raises InputError when Label Studio would not take it."""
     try:
-        interface.validate_task(task, validate_regions_only=False)
-        fits = all(interface.validate_prediction(prediction) for prediction in task["predictions"])
-    except (ValueError, KeyError) as error:
-        fits, reason = False, str(error)
-    else:
-        reason = "a prediction names a control or a value that the interface does not have"
-    if not fits:
-        raise InputError(f"task of item {task['data'].get('item_id')} does not fit the interface: {reason}")
+        interface = LabelInterface(xml)
+        interface.validate()  # type: ignore[no-untyped-call]
+    except Exception as error:  # the SDK raises bare exceptions, and what the XML parser raises
+        raise InputError(f"not a labelling interface: {' '.join(str(error).split())[:300]}") from None
+    return interface
+
+
+def check_task(task: Task, interface: LabelInterface) -> None:
+    """Hold a task against an interface. Raises InputError naming the item and what does not fit."""
+    # The SDK cannot validate a task together with its predictions, so each is held against the interface alone.
+    problems = (
+        [] if interface.validate_task(cast(Any, {"data": task["data"]})) else ["a field of the interface is missing"]
+    )
+    for prediction in task["predictions"]:
+        problems += interface.validate_prediction(prediction, return_errors=True)  # type: ignore[no-untyped-call]
+    if problems:
+        raise InputError(f"task of item {task['data'].get('item_id')} does not fit the interface: {problems[0]}")
 
 
 def write_tasks(items: Iterable[Item], folder: Path) -> ReviewFiles:
     """Write `tasks.json`, `interface.xml` and `instructions.html`, each whole or not at all.
 
-    Every task is held against the interface first. Raises InputError for one that does not fit, RunError when the
-    folder cannot be written.
+    One item is in memory at a time, and every task is held against the interface. Raises InputError for one that
+    does not fit, RunError when the folder cannot be written.
     """
-    files = ReviewFiles(folder / "tasks.json", folder / "interface.xml", folder / "instructions.html", 0)
+    tasks, interface, instructions = (folder / name for name in ("tasks.json", "interface.xml", "instructions.html"))
+    aside = folder / f".tasks.json.{os.getpid()}.tmp"
+    form = parse_interface(load_interface())
     count = 0
-    try:
+    with explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with _Aside(files.tasks) as write:
-            write("[")
-            for item in items:
-                task = build_task(item)
-                check_task(task)
-                write((",\n" if count else "\n") + json.dumps(task, ensure_ascii=False))
-                count += 1
-            write("\n]\n")
-        for path, text in ((files.interface, load_interface()), (files.instructions, load_instructions())):
-            with _Aside(path) as write:
-                write(text)
-    except OSError as error:
-        raise RunError(f"cannot write the review tasks to {folder}: {error.strerror or error}") from None
-    return ReviewFiles(files.tasks, files.interface, files.instructions, count)
+        try:
+            with aside.open("w", encoding="utf-8", newline="\n") as file:
+                for item in items:
+                    task = build_task(item)
+                    check_task(task, form)
+                    file.write(("[\n", ",\n")[count > 0] + json.dumps(task, ensure_ascii=False))
+                    count += 1
+                file.write("\n]\n" if count else "[]\n")
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(tasks)
+        finally:
+            aside.unlink(missing_ok=True)
+    write_file(interface, load_interface().encode())
+    write_file(instructions, load_instructions().encode())
+    return ReviewFiles(tasks, interface, instructions, count)
+
+
+def _prefill(name: str, text: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "from_name": name,
+        "to_name": "item",
+        "type": "textarea",
+        "value": {"text": [text]},
+    }
+
+
+def _render(item: Item) -> str:
+    return load_template("item.html.j2").render(
+        item=item,
+        motif=topology(item.topology).motif,
+        domains=len(item.domains),
+        graph=draw_graph(item),
+        hops=[_view_hop(hop, item) for hop in item.hops],
+        marks=_MARKS,
+        right=sum(vote.right for vote in item.votes),
+    )
+
+
+def _view_hop(hop: Hop, item: Item) -> _HopView:
+    facts = [f"{one.subject_label} — {one.property_label} → {one.object_label}" for one in hop.evidence.triplets]
+    facts += [
+        f"{one.subject_label} — {one.property_label}: {_shorten_literal(one.value, one.datatype)}"
+        for one in hop.evidence.literals
+    ]
+    kind, working = "reverse look-up", ""
+    if isinstance(hop.derivation, Lookup):
+        kind = "look-up"
+    elif isinstance(hop.derivation, Compute):
+        kind, working = hop.derivation.kind, f"{_spell_out(hop.derivation.expression, item)} = {hop.answer}"
+    return _HopView(
+        index=hop.index,
+        question=hop.question,
+        answer=hop.answer,
+        kind=kind,
+        working=working,
+        facts=tuple(facts),
+        url=_keep_web_address(hop.evidence.wikipedia_url),
+        domain=hop.domain.value,
+        wrong=tuple(distractor.text for distractor in hop.distractors),
+    )
+
+
+def _spell_out(expression: str, item: Item) -> str:
+    """The expression with answers for hops and labels for properties: `2000 - 1905`."""
+    answers = {str(hop.index): hop.answer for hop in item.hops}
+    table = default_table()
+    return _NAME.sub(lambda match: answers.get(match[1], match[0]) if match[1] else table.label(match[2]), expression)
+
+
+def _shorten_literal(value: str, datatype: str) -> str:
+    """A stored date without its time of day, a stored number without its plus sign."""
+    return value[:10] if datatype == "dateTime" else value.removeprefix("+")
+
+
+def _keep_web_address(url: str) -> str:
+    """The address if it leads to the web, else nothing: `javascript:` and the like are dropped."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return url if parts.scheme in ("http", "https") and parts.netloc else ""
