@@ -28,7 +28,7 @@ ParameterFile = Annotated[
     Path | None, typer.Option("--parameters", metavar="FILE", help="JSON file of parameters; options go before it.")
 ]
 Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph store; the newest one otherwise.")]
-MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy (0-4).")]
+MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy (0-3).")]
 Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
 Translation = Annotated[
     Literal["auto", "apertium", "off"] | None, typer.Option(help="Back-translation of the twins' wording.")

@@ -13,7 +13,6 @@ _CHECKOUT = Path(__file__).resolve().parents[1]
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 STAGES = ("retrieve", "synthesize", "filter", "rewrite", "review", "release")
 """In the order of the line of work; each rests on those before it."""
-_EXECUTION = {"workers", "fresh"}
 
 
 def home() -> Path:
@@ -83,7 +82,7 @@ class FilterParameters(Parameters):
     max_right: int = Field(
         default=1,
         ge=0,
-        le=4,
+        le=3,
         title="Right votes allowed",
         description="An item is dropped when more than this many of the four shortcut solvers pick the right option.",
     )
@@ -257,8 +256,8 @@ def narrow(parameters: RunParameters, model: type[_P]) -> _P:
 
 
 def identify(parameters: RunParameters) -> dict[str, Any]:
-    """The parameters that shape the output: all but the run's name and how it is executed."""
-    return parameters.model_dump(mode="json", exclude={*_EXECUTION, "run"})
+    """The parameters that shape the output: all but the run's name, how it is executed and where tasks are pushed."""
+    return parameters.model_dump(mode="json", exclude={"run": True, "workers": True, "fresh": True, "review": {"url"}})
 
 
 def load_parameters(values: Mapping[str, Any], model: type[_P]) -> _P:

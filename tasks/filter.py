@@ -6,10 +6,13 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from hopwright.difficulty import Voter, default_voters, filter_items
+from hopwright.difficulty.filtering import filter_items
+from hopwright.difficulty.shortcuts import shortcut_voters
+from hopwright.difficulty.voters import Voter
 from hopwright.records.arrow import items_to_table, read_items
 from hopwright.runs import RunFolder, ShardOutput, Stage
 from hopwright.settings import FilterRun
+from hopwright.synthesis.properties import default_table
 from tasks.engine import pick_parameters
 from tasks.resources import find_store, open_graph
 from tasks.work import StagePlan
@@ -21,6 +24,7 @@ class FilterPart:
 
     part: Path
     store: Path
+    seed: int
     max_right: int
 
 
@@ -34,18 +38,18 @@ def plan_filter(run: RunFolder, parameters: FilterRun) -> StagePlan:
         parameters=pick_parameters(parameters, "filter"),
         inputs=items.output_hashes(),
         process=vote_on_part,
-        specs=[FilterPart(part, store, parameters.filter.max_right) for part in items.parts()],
-        notes={"voters": ", ".join(voter.name for voter in _open_voters(store))},
+        specs=[FilterPart(part, store, parameters.seed, parameters.filter.max_right) for part in items.parts()],
+        notes={"voters": [voter.name for voter in _open_voters(store, parameters.seed)]},
     )
 
 
 def vote_on_part(spec: FilterPart) -> ShardOutput:
     """Vote on one part."""
     items = read_items(spec.part)
-    kept, rejected = filter_items(items, _open_voters(spec.store), max_right=spec.max_right)
+    kept, rejected = filter_items(items, _open_voters(spec.store, spec.seed), max_right=spec.max_right)
     return ShardOutput(items_to_table(kept), rejected, taken=len(items))
 
 
 @functools.lru_cache(maxsize=1)
-def _open_voters(store: Path) -> tuple[Voter, ...]:
-    return tuple(default_voters(open_graph(store)))
+def _open_voters(store: Path, seed: int) -> tuple[Voter, ...]:
+    return tuple(shortcut_voters(open_graph(store), default_table(), seed=seed))

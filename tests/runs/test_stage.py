@@ -27,7 +27,6 @@ from hopwright.runs import (
     rejected_path,
     run_stage,
     write_file,
-    write_folder,
     write_shard,
 )
 from tests.runs.toy import ROWS, SHARDS, process, read_bytes, run_toy
@@ -228,20 +227,6 @@ def test_a_refused_write_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(RunError, match=r"Read-only file system.*HOPWRIGHT_HOME"):
         write_file(tmp_path / "x", b"")
-
-
-def test_a_folder_is_replaced_whole_or_stays(tmp_path: Path) -> None:
-    target = tmp_path / "dataset"
-    with write_folder(target) as aside:
-        (aside / "a").write_text("1")
-    with pytest.raises(ValueError, match="midway"), write_folder(target) as aside:
-        (aside / "a").write_text("2")
-        raise ValueError("midway")
-    assert (target / "a").read_text() == "1"
-    with write_folder(target) as aside:
-        (aside / "b").write_text("3")
-    assert sorted(path.name for path in target.iterdir()) == ["b"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
 
 
 @pytest.fixture(scope="module")
