@@ -33,7 +33,7 @@ def write_anchor_questions(
     """
     kinds = KindIndex(graph)
     planner = Planner(graph, table, kinds)
-    writer, names = RulesWriter(table), GraphNames(graph, kinds)
+    writer, names = RulesWriter(table), GraphNames(kinds)
     rng = random.Random(f"anchors:{seed}")
     entities = [entity for entity in graph.entities() if planner.moves.nameable(entity)]
     answers: Counter[str] = Counter()

@@ -21,7 +21,8 @@ from hopwright.synthesis.properties import Kind, PropertyTable
 Say = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
-_SMALL = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_CLAUSE = re.compile(r" (?:where|who|whom|that|which|of) .* ")
+_SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _ARGS = r"\(([^()]*)\)"
 _EXTREME = re.compile(rf"^(argmax|argmin){_ARGS}$")
 _APART = re.compile(r"^abs\(hop(\d) - hop(\d)\)$")
