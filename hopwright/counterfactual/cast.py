@@ -93,14 +93,19 @@ def gather_cast(item: Item, names: Names, graph: AliasSource) -> tuple[Member, .
 
 
 def name_cast(
-    item: Item, cast: Sequence[Member], namer: Namer, graph: AliasSource, years: Mapping[str, int]
+    item: Item,
+    cast: Sequence[Member],
+    namer: Namer,
+    graph: AliasSource,
+    years: Mapping[str, int],
+    forbidden: Sequence[str],
 ) -> dict[str, str]:
     """Surrogate names, by `Member.key`: one-to-one, unknown to the graph, and none within another.
 
-    years: by how much the dates of each owner move; a name that states a year moves with them. Raises
-    TwinFailure ("twin_name") when a name cannot be had.
+    years: by how much the dates of each owner move; a name that states a year moves with them. forbidden: names that no
+    surrogate may hold (`list_names`). Raises TwinFailure ("twin_name") when a name cannot be had.
     """
-    rules = _NameRules(item, cast, graph)
+    rules = _NameRules(item, forbidden)
     texts = [item.question, *(hop.question for hop in item.hops)]
     stems: dict[str, str] = {}
     surrogates: dict[str, str] = {}
@@ -155,9 +160,9 @@ def list_texts(item: Item) -> Iterator[str]:
 class _NameRules:
     """What a new name may not be: another's, within another's, or a holder of a name that must disappear."""
 
-    def __init__(self, item: Item, cast: Sequence[Member], graph: AliasSource) -> None:
+    def __init__(self, item: Item, forbidden: Sequence[str]) -> None:
         self.used: list[str] = []
-        self._forbidden = list_names(cast, graph)
+        self._forbidden = forbidden
         self._texts = "\x1f".join(list_texts(item))
 
     def refuse(self, name: str) -> bool:

@@ -85,10 +85,14 @@ def find_mentions(text: str, name: str) -> Iterator[int]:
 def find_leftover(texts: Iterable[str], names: Iterable[str]) -> str | None:
     """The first of the names (those with at least 4 letters) that still stands in a text, or None."""
     joined = _SEPARATOR.join(texts)
-    for name in names:
-        if name in joined and count_letters(name) >= 4 and next(find_mentions(joined, name), None) is not None:
-            return name
-    return None
+    return next(
+        (
+            name
+            for name in names
+            if name in joined and count_letters(name) >= 4 and next(find_mentions(joined, name), None) is not None
+        ),
+        None,
+    )
 
 
 def takes_article(texts: Sequence[str], name: str) -> bool:
@@ -104,7 +108,7 @@ def takes_article(texts: Sequence[str], name: str) -> bool:
 
 def count_letters(text: str) -> int:
     """How many letters a text has."""
-    return sum(letter.isalpha() for letter in text)
+    return len(text) if text.isalpha() else sum(map(str.isalpha, text))
 
 
 def _list_variants(names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -80,7 +80,7 @@ def shift_number(rng: random.Random, raw: str, *, gentle: bool) -> str:
     gentle: by 2 to 9 % (a person's height); else by 5 to 35 %. Small whole numbers move by 1 to 3 and stay at 2
     or more where they were.
     """
-    match = _RAW_NUMBER.match(raw)
+    match = _RAW_NUMBER.match(_write_out(raw))
     if match is None:
         raise ValueError(f"not a stored number: {raw!r}")
     sign, whole, fraction = match[1], match[2], match[3] or ""
@@ -107,6 +107,16 @@ def set_number(raw: str, scale: Decimal, wanted: int | Decimal) -> str:
         raise ValueError(f"{wanted} cannot be stored at scale {scale}") from None
     text = f"{value.normalize():f}"
     return f"+{text}" if raw.startswith("+") and not text.startswith("-") else text
+
+
+def _write_out(raw: str) -> str:
+    """`2.55303e+09` in full; everything else as it is."""
+    if "e" not in raw.lower():
+        return raw
+    try:
+        return f"{Decimal(raw):f}"
+    except InvalidOperation:
+        return raw
 
 
 def _floor(year: int) -> int:

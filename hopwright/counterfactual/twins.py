@@ -53,12 +53,13 @@ class TwinMaker:
 
     def _make(self, item: Item) -> Item:
         cast = gather_cast(item, self._names, self._graph)
+        gone = list_names(cast, self._graph)
         suffix = hashlib.blake2b(f"{self._seed}:{item.id}".encode(), digest_size=5).hexdigest()
         # The item's own suffix: two items whose plans have one shape would else get twins with one id.
         known = (member.id for member in cast if member.id)
         ids = {id: f"QX{n}_{suffix}" for n, id in enumerate(known, start=1)}
         world = solve_world(item, cast, ids, self._table, self._seed)
-        surrogates = name_cast(item, cast, self._namer, self._graph, world.years)
+        surrogates = name_cast(item, cast, self._namer, self._graph, world.years, gone)
         hops = _Relabelling(item, cast, ids, surrogates, world).relabel_hops()
         changes = Changes(
             tuple(
@@ -95,7 +96,7 @@ class TwinMaker:
             ),
             provenance=_copy_provenance(item.provenance, self._seed),
         )
-        return twin.model_copy(update={"checks": self._verify(twin, cast)})
+        return twin.model_copy(update={"checks": self._verify(twin, gone)})
 
     def _give_options(self, hop: Hop, twin_id: str) -> Hop:
         if not hop.distractors:
@@ -107,7 +108,7 @@ class TwinMaker:
             raise TwinFailure("twin_options", f"hop {hop.index}: {error}") from None
         return hop.model_copy(update={"options": options, "label": label})
 
-    def _verify(self, twin: Item, cast: Sequence[Member]) -> tuple[CheckResult, ...]:
+    def _verify(self, twin: Item, gone: Sequence[str]) -> tuple[CheckResult, ...]:
         """Check the finished twin by itself, as a reader of the file could."""
         try:
             values = run_plan(twin.hops, EvidenceFacts(twin.hops, self._table), self._table)
@@ -116,7 +117,7 @@ class TwinMaker:
         for hop in twin.hops:
             if not same(values[hop.index], stated_value(hop)):
                 raise TwinFailure("twin_rederives", f"hop {hop.index} states {hop.answer!r}, not {values[hop.index]}")
-        left = find_leftover(list_texts(twin), list_names(cast, self._graph))
+        left = find_leftover(list_texts(twin), gone)
         if left is not None:
             raise TwinFailure("twin_leftover", f"{left!r} is still there")
         return tuple(
