@@ -14,7 +14,7 @@ from hopwright.graph.store import GraphStore
 from hopwright.records.values import Scalar
 from hopwright.synthesis.facts import GraphFacts
 from hopwright.synthesis.kinds import KindIndex, name_states_year
-from hopwright.synthesis.properties import LiteralProperty, PropertyTable
+from hopwright.synthesis.properties import EntityProperty, LiteralProperty, PropertyTable
 
 # An entity that so many others point to is a hub: its name is a safe guess, and its neighbourhood says little.
 HUB_DEGREE = 400
@@ -69,15 +69,23 @@ class Moves:
             if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
                 continue
             # A subject with several values (the former capitals of a country) is not meant by any one of them.
-            if len(self.graph.objects(subjects[0], property)) == 1:
+            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(entry, subjects[0], entity):
                 found.append(Edge(subjects[0], property, entity))
         return found
 
-    def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
-        """Two facts that together single out `entity` in the graph, neither of which does alone.
+    def fits(self, entry: EntityProperty, *, subject: str = "", object: str = "") -> bool:
+        """Whether the ends of a fact are of the kinds that its property joins; what is left empty is not asked."""
+        return (not subject or self.kinds.kind(subject) in entry.subject) and (
+            not object or self.kinds.kind(object) in entry.object
+        )
 
-        Both properties are such that their subject may be asked for (`reverse` is not `no`).
+    def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
+        """Two facts that together single out a work in the graph, neither of which does alone.
+
+        Only works: of people and places the graph always lacks somebody else to whom both facts apply.
         """
+        if self.kinds.kind(entity) != "work":
+            return None
         facts = [
             Edge(entity, property, object)
             for property, object in self.graph.out_edges(entity)
@@ -85,8 +93,9 @@ class Moves:
             and entry.reverse != "no"
             and entry.predicate
             and object != entity
+            and self.fits(entry, object=object)
+            and self.kinds.kind(object) == "person"
             and self.nameable(object)
-            and not self.is_hub(object)
         ]
         rng.shuffle(facts)
         for index, one in enumerate(facts[:6]):
@@ -128,30 +137,35 @@ class Moves:
         by_property: dict[str, list[str]] = {}
         for property, object in self.graph.out_edges(entity):
             by_property.setdefault(property, []).append(object)
-        kind = self.kinds.kind(entity)
         found = []
         for property, objects in by_property.items():
             entry = self.table.entity.get(property)
-            if entry is None or not entry.lookup or len(objects) != 1 or kind not in entry.subject:
+            if entry is None or not entry.lookup or len(objects) != 1:
                 continue
             object = objects[0]
-            if object != entity and self.kinds.kind(object) in entry.object and self.nameable(object):
+            if self._sound(entry, entity, object) and self.nameable(object):
                 found.append(Edge(entity, property, object))
         return tuple(found)
 
     def _lookups_to(self, entity: str) -> tuple[Edge, ...]:
         incoming = _spread(self.graph.in_edges(entity), MAX_EDGES)
-        kind = self.kinds.kind(entity)
         found = []
         for property, subject in incoming:
             entry = self.table.entity.get(property)
-            if entry is None or not entry.lookup or kind not in entry.object or subject == entity:
+            if entry is None or not entry.lookup:
                 continue
-            if self.kinds.kind(subject) not in entry.subject or not self.nameable(subject) or self.is_hub(subject):
+            if not self._sound(entry, subject, entity) or not self.nameable(subject) or self.is_hub(subject):
                 continue
             if len(self.graph.objects(subject, property)) == 1:
                 found.append(Edge(subject, property, entity))
         return tuple(found)
+
+    def _sound(self, entry: EntityProperty, subject: str, object: str) -> bool:
+        """Whether a fact joins what its property joins, and is not one of those known to mislead."""
+        if subject == object or subject in entry.avoid or not self.fits(entry, subject=subject, object=object):
+            return False
+        required = entry.object_class.get(self.kinds.kind(subject))
+        return required is None or required in self.graph.objects(object, "P31")
 
     def _measures(self, entity: str) -> tuple[Measure, ...]:
         kind = self.kinds.kind(entity)
@@ -159,7 +173,7 @@ class Moves:
         found = []
         for property in sorted({literal.property for literal in self.graph.literals(entity)}):
             entry = self.table.literal.get(property)
-            if entry is None or kind not in entry.subject:
+            if entry is None or kind not in entry.subject or entity in entry.avoid:
                 continue
             values = self.facts.scalars(entity, property)
             if len(values) != 1 or (states_year and entry.value != "number"):

@@ -19,7 +19,8 @@ from hopwright.synthesis.sketch import DeadEnd, Sketch
 from hopwright.synthesis.targets import DatedTargets
 from hopwright.synthesis.topologies import Topology
 
-TRIES = 24
+# A try costs about a tenth of a millisecond; most anchors offer a plan within ten.
+TRIES = 60
 
 
 class NoPlanError(Exception):

@@ -9,7 +9,7 @@ import re
 
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import Scalar
-from hopwright.synthesis.moves import HUB_DEGREE, MAX_EDGES, Edge, Measure, Moves
+from hopwright.synthesis.moves import HUB_DEGREE, Edge, Measure, Moves
 from hopwright.synthesis.plan import Draft
 from hopwright.synthesis.targets import DatedTargets, Target
 
@@ -19,6 +19,8 @@ _COMMON = frozenset(
     "association award film series season world cup league championship north south east west northern southern "
     "eastern western saint river lake mount island islands province region district municipality with from".split()
 )
+# Values that do change, but whose order practically does not: area, population.
+_LASTING = frozenset({"P2046", "P1082"})
 # Combinatorial roots: (n, k) with results between 6 and 126, small enough to serve as a number of years.
 _COMMITTEES = [
     (n, k) for n in range(4, 12) for k in range(2, 5) if k < n - 1 and 6 <= math.comb(n, k) <= 126
@@ -102,10 +104,10 @@ class Sketch:
         self.claim(edge.object)
         return self.draft.add(Lookup(subject=reference, property=edge.property), edge.object), edge.object
 
-    def finish(self, reference: str, entity: str) -> None:
-        """A last step from an entity: another entity, a year, a date or a number that was not compared before."""
-        compared = " ".join(getattr(step.derivation, "expression", "") for step in self.draft.steps)
-        measures = [measure for measure in self.stable_measures(entity) if measure.property not in compared]
+    def finish(self, reference: str, entity: str, known: str = "") -> None:
+        """A last step from an entity: another entity, or a year, date or number that no earlier step was about."""
+        used = " ".join([known, *(getattr(step.derivation, "expression", "") for step in self.draft.steps)])
+        measures = [measure for measure in self.stable_measures(entity) if measure.property not in used]
         if measures and self.rng.random() < 0.3:
             self.add_measure(reference, self.rng.choice(measures), full_date=self.rng.random() < 0.4)
             return
@@ -134,10 +136,12 @@ class Sketch:
 
     def comparable_property(self, entity: str) -> str:
         """A property by which an entity can be compared."""
-        found = [m.property for m in self.moves.measures(entity) if m.entry.more and m.entry.less]
+        found = [measure for measure in self.moves.measures(entity) if measure.entry.more and measure.entry.less]
         if not found:
             raise DeadEnd("nothing to compare the entity by")
-        return self.rng.choice(found)
+        # What does not change over the years makes the better question, where there is any.
+        lasting = [measure for measure in found if measure.entry.stable or measure.property in _LASTING]
+        return self.rng.choice(lasting if lasting and self.rng.random() < 0.7 else found).property
 
     def stable_measures(self, entity: str) -> list[Measure]:
         """The entity's literals that may be asked for: worded, and not changing over the years."""
@@ -298,59 +302,10 @@ class Sketch:
             raise DeadEnd("the difference is nought")
         self.draft.add(Compute(expression=expression, kind="arithmetic"), result, "number", unit)
 
-    def meet(self, at: tuple[str, str]) -> None:
-        """Two more steps: a second entity, and the only thing that goes with both it and the first."""
-        reference, entity = at
-        candidates = [
-            Edge(subject, property, entity)
-            for property, subject in self.moves.graph.in_edges(entity)[:MAX_EDGES]
-            if (entry := self.moves.table.entity.get(property)) is not None
-            and entry.reverse != "no"
-            and entry.predicate
-            and self.moves.nameable(subject)
-        ]
-        self.rng.shuffle(candidates)
-        for edge in candidates[:8]:
-            second = self._second_condition(edge)
-            if second is None or not self._admit(edge.subject) or not self._admit(second.object):
-                continue
-            other, _ = self.lead(second.object)
-            self.claim(edge.subject)
-            derivation = ReverseLookup(
-                property=edge.property,
-                value=reference,
-                constraints=(Constraint(property=second.property, value=other),),
-            )
-            self.draft.add(derivation, edge.subject)
-            return
-        raise DeadEnd("nothing goes with both")
-
     @property
     def used(self) -> frozenset[str]:
         """The entities claimed so far."""
         return frozenset(self._entities)
-
-    def _second_condition(self, first: Edge) -> Edge | None:
-        """Another fact of the same subject that, with the first, singles it out."""
-        graph = self.moves.graph
-        sharing = set(graph.subjects(first.property, first.object))
-        if len(sharing) < 2:
-            return None
-        facts = [
-            Edge(first.subject, property, object)
-            for property, object in graph.out_edges(first.subject)
-            if (entry := self.moves.table.entity.get(property)) is not None
-            and entry.reverse != "no"
-            and entry.predicate
-            and property != first.property
-            and self.moves.nameable(object)
-        ]
-        self.rng.shuffle(facts)
-        for fact in facts[:6]:
-            others = set(graph.subjects(fact.property, fact.object))
-            if len(others) >= 2 and sharing & others == {first.subject}:
-                return fact
-        return None
 
     def _compare(
         self, one: tuple[str, str], other: tuple[str, str], property: str, *, largest: bool

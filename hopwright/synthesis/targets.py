@@ -87,6 +87,8 @@ class DatedTargets:
             entry = moves.table.entity.get(condition)
             if entry is None or entry.reverse != "joined" or not entry.predicate or not moves.nameable(object):
                 continue
+            if not moves.fits(entry, subject=entity, object=object):
+                continue
             peers = set(moves.graph.subjects(condition, object))
             if contemporaries & peers == {entity} and len(dated & peers) >= _MIN_PEERS:
                 target = Target(entity, property, year, Edge(entity, condition, object))

@@ -1,0 +1,158 @@
+"""What a check is, what it sees, and what it may ask."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from hopwright.errors import ExpressionError, InputError
+from hopwright.graph.store import GraphStore
+from hopwright.records import Compute, Hop, Item
+from hopwright.records.values import Value
+from hopwright.synthesis.checks.text import find_numbers, fold, pad
+from hopwright.synthesis.execution import hops_used, stated_value
+from hopwright.synthesis.facts import EvidenceFacts, Facts, GraphFacts
+from hopwright.synthesis.properties import PropertyTable
+
+Finding = tuple[int | None, str]
+"""The hop that is at fault (None: the item as a whole) and what is wrong."""
+
+Severity = Literal["error", "warning"]
+Need = Literal["plan", "factual", "graph"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """What checks may consult. `facts` are by default the graph's; without a graph, checks that need it are skipped."""
+
+    table: PropertyTable
+    facts: Facts | None = None
+    graph: GraphStore | None = None
+    min_domains: int = 2
+
+    def __post_init__(self) -> None:
+        if self.facts is None and self.graph is not None:
+            object.__setattr__(self, "facts", GraphFacts(self.graph, self.table))
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule. `needs`: without a plan (a bare published row has none), a factual item (the graph knows nothing of a
+    counterfactual world) or a graph, it is skipped and says so.
+
+    A failed error keeps an item out of a release; a warning is only reported.
+    """
+
+    name: str
+    description: str
+    run: Callable[[Case, CheckContext], Iterable[Finding]]
+    severity: Severity = "error"
+    needs: tuple[Need, ...] = ("plan",)
+
+
+@dataclass(eq=False)
+class Case:
+    """An item under examination, with what several checks look at worked out once.
+
+    `planned` is False for a row in the bare published format: its hops state no domain, derivation or evidence.
+    """
+
+    item: Item
+    planned: bool = True
+    last: Hop = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.last = self.item.hops[-1]
+
+    @property
+    def factual(self) -> bool:
+        """Whether the item speaks about the world that the graph describes."""
+        return self.item.variant == "factual"
+
+    @functools.cached_property
+    def padded(self) -> str:
+        """The multi-hop question, folded, ready for whole-word searches."""
+        return pad(self.item.question)
+
+    @functools.cached_property
+    def padded_hops(self) -> tuple[str, ...]:
+        """The sub-questions, folded, in hop order."""
+        return tuple(pad(hop.question) for hop in self.item.hops)
+
+    @functools.cached_property
+    def numbers(self) -> frozenset[tuple[Decimal, bool]]:
+        """The numbers in the multi-hop question, and whether each stands alone."""
+        return find_numbers(self.item.question)
+
+    @functools.cached_property
+    def labels(self) -> dict[str, str]:
+        """Entity id → label, as the evidence, the answers and the distractors state it."""
+        found: dict[str, str] = {}
+        if not self.planned:
+            return found
+        for hop in self.item.hops:
+            for triplet in hop.evidence.triplets:
+                found.setdefault(triplet.subject, triplet.subject_label)
+                found.setdefault(triplet.object, triplet.object_label)
+            for literal in hop.evidence.literals:
+                found.setdefault(literal.subject, literal.subject_label)
+        return found
+
+    @functools.cached_property
+    def stated(self) -> dict[int, Value]:
+        """Hop index → the value that its answer states; hops whose answer cannot be read are left out."""
+        found: dict[int, Value] = {}
+        for hop in self.item.hops:
+            try:
+                found[hop.index] = stated_value(hop)
+            except InputError:
+                continue
+        return found
+
+    @functools.cached_property
+    def used(self) -> dict[int, tuple[int, ...]]:
+        """Hop index → the hops that its derivation refers to; empty where the derivation cannot be parsed."""
+        found: dict[int, tuple[int, ...]] = {}
+        for hop in self.item.hops:
+            try:
+                found[hop.index] = hops_used(hop.derivation)
+            except ExpressionError:
+                found[hop.index] = ()
+        return found
+
+    @functools.cached_property
+    def _names(self) -> tuple[tuple[str, str], ...]:
+        names = {
+            *self.labels.values(),
+            *(hop.answer for hop in self.item.hops if hop.answer_type == "entity"),
+        }
+        names |= {option for hop in self.item.hops for option in hop.options.values()} - {""}
+        return tuple(
+            (name, name.split()[0]) for name in sorted(names, key=lambda n: (-len(n), n)) if " " in name.strip()
+        )
+
+    def mask(self, text: str) -> str:
+        """Shorten every known name to its first word: grammar rules are for our wording, not for titles."""
+        for name, first in self._names:
+            if name in text:
+                text = text.replace(name, first)
+        return text
+
+    def by_selection(self, hop: Hop) -> bool:
+        """Whether a hop picks its answer among entities that it names (`which of the two is larger`).
+
+        Without a plan: whether it repeats the answer of one of several inputs, or of one offered with an `or`.
+        """
+        if self.planned:
+            return isinstance(hop.derivation, Compute) and hop.derivation.expression.startswith(("argmax(", "argmin("))
+        inputs = [one for one in self.item.hops if one.index in hop.depends_on]
+        answer = fold(hop.answer)
+        repeated = any(fold(one.answer) == answer for one in inputs)
+        return repeated and hop.answer_type != "number" and (len(inputs) > 1 or " or " in hop.question)
+
+    def evidence(self, table: PropertyTable) -> EvidenceFacts:
+        """The facts that the item itself carries."""
+        return EvidenceFacts(self.item.hops, table)
