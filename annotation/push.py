@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 from label_studio_sdk import LabelStudio
 from label_studio_sdk.core.api_error import ApiError
+from label_studio_sdk.core.request_options import RequestOptions
 from label_studio_sdk.label_interface.interface import LabelInterface
 
 from annotation.export import Task, check_task, load_instructions, load_interface, parse_interface
@@ -22,6 +23,8 @@ _BATCH = 500
 _PAGE = 500
 _TIMEOUT_SECONDS = 120
 _NO_LABEL_STUDIO = "{server} does not answer like Label Studio; check the address"
+_ONCE: RequestOptions = {"max_retries": 0}
+"""For imports: one that succeeded but whose answer was lost would make duplicates if it were sent again."""
 _FIELDS = "id,data,total_annotations,cancelled_annotations,draft_exists"
 
 _NEVER_LISTED = [
@@ -211,7 +214,7 @@ def _describe_review(task: Any) -> str:
 
 def _import(client: LabelStudio, project: int, tasks: list[Task]) -> int:
     if tasks:
-        client.projects.import_tasks(id=project, request=cast(Any, tasks))
+        client.projects.import_tasks(id=project, request=cast(Any, tasks), request_options=_ONCE)
     return len(tasks)
 
 
