@@ -58,7 +58,7 @@ class Synthesizer:
         self._topologies = [topology(name) for name in topologies]
         self._planner = Planner(graph, table, kinds, min_domains=min_domains)
         self._writer = RulesWriter(table)
-        self._names = GraphNames(graph, kinds)
+        self._names = GraphNames(kinds)
         self._distractors = DistractorMaker(graph, table, kinds, seed)
         self._context = CheckContext(table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains)
         self._sources = sources
@@ -130,10 +130,10 @@ class Synthesizer:
             )
             distractors = self._distractors.make(hop, answers, hops)
             if distractors is None:
-                return Rejected(key=plan.id, check="distractors", reason=f"hop {index}: fewer than three valid ones")
-            options, label = assign_options(
-                hop.answer, [one.text for one in distractors], f"{self._seed}:{plan.id}:{index}"
-            )
+                return Rejected(
+                    key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
+                )
+            options, label = assign_options(hop.answer, distractors, f"{self._seed}:{plan.id}:{index}")
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
             answers[index] = step.value
         return tuple(hops)

@@ -26,7 +26,7 @@ Need = Literal["plan", "factual", "graph"]
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What checks may consult. Without `facts`, those of the graph are used; without a graph, checks that need it skip."""
+    """What checks may consult. `facts` are by default the graph's; without a graph, checks that need it are skipped."""
 
     table: PropertyTable
     facts: Facts | None = None
@@ -142,15 +142,16 @@ class Case:
         return text
 
     def by_selection(self, hop: Hop) -> bool:
-        """Whether a hop picks its answer among the answers of its inputs (`which of the two is larger`)."""
+        """Whether a hop picks its answer among entities that it names (`which of the two is larger`).
+
+        Without a plan: whether it repeats the answer of one of several inputs, or of one offered with an `or`.
+        """
+        if self.planned:
+            return isinstance(hop.derivation, Compute) and hop.derivation.expression.startswith(("argmax(", "argmin("))
         inputs = [one for one in self.item.hops if one.index in hop.depends_on]
         answer = fold(hop.answer)
-        comparison = isinstance(hop.derivation, Compute) and hop.derivation.kind == "comparison"
-        return (
-            (comparison or len(inputs) > 1)
-            and hop.answer_type != "number"
-            and any(fold(one.answer) == answer for one in inputs)
-        )
+        repeated = any(fold(one.answer) == answer for one in inputs)
+        return repeated and hop.answer_type != "number" and (len(inputs) > 1 or " or " in hop.question)
 
     def evidence(self, table: PropertyTable) -> EvidenceFacts:
         """The facts that the item itself carries."""

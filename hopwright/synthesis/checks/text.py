@@ -15,14 +15,12 @@ _SEPARATORS = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
 _WORDS = {
     word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-    )
+    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
 _STOP = frozenset(
     "a an the who whom whose what which when where why how it its he him his she her they them their is was are were "
     "be do does did has have had in on at of to by for from with and or not no as than that this one i me my we us you "
-    "so if all any more most first last new old up out over after before year years".split()  # noqa: SIM905
+    "so if all any more most first last new old up out over after before year years".split()
 )
 
 
