@@ -58,6 +58,7 @@ class GraphStore:
     def __init__(self, file: ArrayFile) -> None:
         self._file = file
         self.about: dict[str, Any] = file.about
+        self.bytes = file.bytes
         view = file.view
         self._entity_id, self._property_id = view("entity_id"), view("property_id")
         self._out_start, self._out_edge = view("out_start"), view("out_edge")
