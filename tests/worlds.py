@@ -32,6 +32,9 @@ class DictGraph(GraphStore):
     def description(self, id: str) -> str:
         return ""
 
+    def stored_description(self, id: str) -> str:
+        return ""
+
     def property_label(self, property: str) -> str:
         return PROPERTY.get(property, "")
 

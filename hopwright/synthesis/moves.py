@@ -63,13 +63,13 @@ class Moves:
         found = []
         for property in sorted({property for property, _ in self.graph.in_edges(entity)}):
             entry = self.table.entity.get(property)
-            if entry is None or entry.reverse != "alone" or not entry.predicate or not self.fits(entry, object=entity):
+            if entry is None or entry.reverse != "alone" or not entry.predicate:
                 continue
             subjects = self.graph.subjects(property, entity)
             if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
                 continue
             # A subject with several values (the former capitals of a country) is not meant by any one of them.
-            if len(self.graph.objects(subjects[0], property)) == 1 and self.fits(entry, subject=subjects[0]):
+            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(entry, subjects[0], entity):
                 found.append(Edge(subjects[0], property, entity))
         return found
 
@@ -137,30 +137,35 @@ class Moves:
         by_property: dict[str, list[str]] = {}
         for property, object in self.graph.out_edges(entity):
             by_property.setdefault(property, []).append(object)
-        kind = self.kinds.kind(entity)
         found = []
         for property, objects in by_property.items():
             entry = self.table.entity.get(property)
-            if entry is None or not entry.lookup or len(objects) != 1 or kind not in entry.subject:
+            if entry is None or not entry.lookup or len(objects) != 1:
                 continue
             object = objects[0]
-            if object != entity and self.kinds.kind(object) in entry.object and self.nameable(object):
+            if self._sound(entry, entity, object) and self.nameable(object):
                 found.append(Edge(entity, property, object))
         return tuple(found)
 
     def _lookups_to(self, entity: str) -> tuple[Edge, ...]:
         incoming = _spread(self.graph.in_edges(entity), MAX_EDGES)
-        kind = self.kinds.kind(entity)
         found = []
         for property, subject in incoming:
             entry = self.table.entity.get(property)
-            if entry is None or not entry.lookup or kind not in entry.object or subject == entity:
+            if entry is None or not entry.lookup:
                 continue
-            if self.kinds.kind(subject) not in entry.subject or not self.nameable(subject) or self.is_hub(subject):
+            if not self._sound(entry, subject, entity) or not self.nameable(subject) or self.is_hub(subject):
                 continue
             if len(self.graph.objects(subject, property)) == 1:
                 found.append(Edge(subject, property, entity))
         return tuple(found)
+
+    def _sound(self, entry: EntityProperty, subject: str, object: str) -> bool:
+        """Whether a fact joins what its property joins, and is not one of those known to mislead."""
+        if subject == object or subject in entry.avoid or not self.fits(entry, subject=subject, object=object):
+            return False
+        required = entry.object_class.get(self.kinds.kind(subject))
+        return required is None or required in self.graph.objects(object, "P31")
 
     def _measures(self, entity: str) -> tuple[Measure, ...]:
         kind = self.kinds.kind(entity)
@@ -168,7 +173,7 @@ class Moves:
         found = []
         for property in sorted({literal.property for literal in self.graph.literals(entity)}):
             entry = self.table.literal.get(property)
-            if entry is None or kind not in entry.subject:
+            if entry is None or kind not in entry.subject or entity in entry.avoid:
                 continue
             values = self.facts.scalars(entity, property)
             if len(values) != 1 or (states_year and entry.value != "number"):

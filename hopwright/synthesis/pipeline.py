@@ -58,7 +58,7 @@ class Synthesizer:
         self._topologies = [topology(name) for name in topologies]
         self._planner = Planner(graph, table, kinds, min_domains=min_domains)
         self._writer = RulesWriter(table)
-        self._names = GraphNames(graph, kinds)
+        self._names = GraphNames(kinds)
         self._distractors = DistractorMaker(graph, table, kinds, seed)
         self._context = CheckContext(table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains)
         self._sources = sources

@@ -37,6 +37,10 @@ class _Entry(BaseModel):
     label: str
     domain: Domain
 
+    def __hash__(self) -> int:
+        # Entries are keys of the caches below; hashing every field at each look-up would cost more than it saves.
+        return hash(self.label)
+
 
 class EntityWording(BaseModel):
     """Phrases of an entity property for certain kinds of subject and object; a list left empty keeps the base phrases."""
@@ -65,6 +69,10 @@ class EntityProperty(_Entry):
     object: tuple[Kind, ...]
     lookup: bool = True
     reverse: Reverse = "no"
+    object_class: dict[Kind, str] = {}
+    """By kind of subject, the class (P31) that the object must have: the capital of a country is a capital today."""
+    avoid: tuple[str, ...] = ()
+    """Subjects whose fact in Wikidata is true only with the qualifiers that triplets lose."""
     ask: tuple[str, ...] = ()
     """Full questions for the object: `Who directed {s}?`"""
     np: tuple[str, ...] = ()
@@ -117,6 +125,8 @@ class LiteralProperty(_Entry):
     scale: Decimal = Decimal(1)
     decimals: int = Field(default=0, ge=0, le=3)
     stable: bool = True
+    avoid: tuple[str, ...] = ()
+    """See EntityProperty."""
     margin: Decimal = Decimal(0)
     ask: tuple[str, ...] = ()
     """Full questions for the value (for a date: the full date), the unit named in them."""

@@ -41,6 +41,17 @@ def chain_year_shift(sketch: Sketch, anchor: str) -> None:
     sketch.dated_target(sketch.shift_year(reference, year, target.year), target.year, target)
 
 
+def chain_year_shift_early(sketch: Sketch, anchor: str) -> None:
+    """A year, a year some years away, what that year singles out, and a last look-up on it."""
+    sketch.claim(anchor)
+    reference, year = sketch.year(anchor, anchor)
+    target = sketch.targets.near(year, sketch.rng, within=60)
+    if target is None:
+        raise DeadEnd("no target near the year")
+    found = sketch.dated_target(sketch.shift_year(reference, year, target.year), target.year, target)
+    sketch.finish(found, target.entity, known=target.property)
+
+
 def chain_years_from_event(sketch: Sketch, anchor: str) -> None:
     """A look-up, a year, its distance to a named event, and what lies that far from a round year."""
     _, apart = sketch.years_to_named(*sketch.year(*sketch.start(anchor)))
@@ -166,6 +177,7 @@ SCHEMAS: dict[str, tuple[tuple[Schema, float], ...]] = {
         (chain_compare_late, 1.5),
         (chain_years_to_event, 2.5),
         (chain_year_shift, 1.0),
+        (chain_year_shift_early, 1.5),
         (chain_years_from_event, 0.7),
         (chain_selection, 1.0),
         (chain_tally, 0.7),

@@ -104,10 +104,10 @@ class Sketch:
         self.claim(edge.object)
         return self.draft.add(Lookup(subject=reference, property=edge.property), edge.object), edge.object
 
-    def finish(self, reference: str, entity: str) -> None:
-        """A last step from an entity: another entity, a year, a date or a number that was not compared before."""
-        compared = " ".join(getattr(step.derivation, "expression", "") for step in self.draft.steps)
-        measures = [measure for measure in self.stable_measures(entity) if measure.property not in compared]
+    def finish(self, reference: str, entity: str, known: str = "") -> None:
+        """A last step from an entity: another entity, or a year, date or number that no earlier step was about."""
+        used = " ".join([known, *(getattr(step.derivation, "expression", "") for step in self.draft.steps)])
+        measures = [measure for measure in self.stable_measures(entity) if measure.property not in used]
         if measures and self.rng.random() < 0.3:
             self.add_measure(reference, self.rng.choice(measures), full_date=self.rng.random() < 0.4)
             return

@@ -21,7 +21,8 @@ from hopwright.synthesis.properties import Kind, PropertyTable
 Say = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
-_SMALL = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_CLAUSE = re.compile(r" (?:where|who|whom|that|which|of) .* ")
+_SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _ARGS = r"\(([^()]*)\)"
 _EXTREME = re.compile(rf"^(argmax|argmin){_ARGS}$")
 _APART = re.compile(r"^abs\(hop(\d) - hop(\d)\)$")
@@ -70,6 +71,11 @@ class RulesWriter:
         whole = text.ask(len(steps), text.described)
         return Wording(subs, " ".join([*map(_sentence, text.preludes), _sentence(whole)]))
 
+    def decompose(self, steps: Sequence[Step], names: Names, key: str) -> tuple[str, ...]:
+        """The sub-questions as MuSiQue writes them, with `#1` for the answer of hop 1."""
+        text = _Text(self._table, steps, names, random.Random(f"words:{key}"))
+        return tuple(_sentence(text.ask(index, text.numbered)) for index in range(1, len(steps) + 1))
+
 
 class _Text:
     """The wording of one plan. `preludes` gathers sentences that must come before the question."""
@@ -96,12 +102,16 @@ class _Text:
             return self.stated(reference)
         return self.noun_phrase(int(reference[3:]))
 
+    def numbered(self, reference: str) -> str:
+        """A reference as `#N`."""
+        return f"#{reference[3:]}" if reference.startswith("hop") else self.stated(reference)
+
     def ask(self, index: int, say: Say) -> str:
         """The question of one hop, its inputs worded by `say`."""
         step = self._steps[index - 1]
         derivation = step.derivation
         if isinstance(derivation, Lookup):
-            return self._pick(self._templates(derivation, step, "ask")).format(s=say(derivation.subject))
+            return self._fill(self._templates(derivation, step, "ask"), "s", say(derivation.subject))
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             predicates = self._predicates(derivation, entity, say)
@@ -114,8 +124,7 @@ class _Text:
         step = self._steps[index - 1]
         derivation = step.derivation
         if isinstance(derivation, Lookup):
-            subject = self.described(derivation.subject)
-            return self._pick(self._templates(derivation, step, "np")).format(s=subject)
+            return self._fill(self._templates(derivation, step, "np"), "s", self.described(derivation.subject))
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             predicates = self._predicates(derivation, entity, self.described)
@@ -153,8 +162,8 @@ class _Text:
         literal = self._table.literal.get(condition.property)
         if literal is None:
             object = self._names.kind(self._entity(condition.value))
-            template = self._pick(self._table.entity[condition.property].worded(kind, object).predicate)
-            return template.format(o=say(condition.value))
+            predicates = self._table.entity[condition.property].worded(kind, object).predicate
+            return self._fill(predicates, "o", say(condition.value))
         template = self._pick(literal.worded(kind).year_predicate)
         when = self._when(condition.value, say)
         if when.startswith("in "):
@@ -204,14 +213,14 @@ class _Text:
         if isinstance(derivation, Lookup):
             kind = self._names.kind(self._entity(derivation.subject))
             if events := self._table.literal[derivation.property].worded(kind).event:
-                return self._pick(events).format(s=self.described(derivation.subject))
+                return self._fill(events, "s", self.described(derivation.subject))
         return self.described(reference)
 
     def _both_events(self, match: re.Match[str], say: Say) -> tuple[str, str]:
         if match.re is _APART_NAMED:
             reference, property, entity = match.groups()
             events = self._table.literal[property].worded(self._names.kind(entity)).event
-            named = self._pick(events).format(s=self._names.phrase(entity))
+            named = self._fill(events, "s", self._names.phrase(entity))
             return (say(reference) if say == self.stated else self._event(reference)), named
         one, other = f"hop{match[1]}", f"hop{match[2]}"
         if say == self.stated:
@@ -301,6 +310,12 @@ class _Text:
 
     def _step(self, reference: str) -> Step:
         return self._steps[int(reference[3:]) - 1]
+
+    def _fill(self, templates: Sequence[str], slot: str, phrase: str) -> str:
+        """Choose a template and fill it; a phrase that holds a clause goes to the end, where it can be followed."""
+        if _CLAUSE.search(phrase):
+            templates = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
+        return self._pick(templates).format(**{slot: phrase})
 
     def _pick(self, options: Sequence[str]) -> str:
         return options[self._rng.randrange(len(options))]
