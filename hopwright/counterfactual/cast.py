@@ -128,7 +128,7 @@ def name_cast(
             if surrogate is None:
                 raise TwinError("twin_name", f"no free name for {member.label!r} ({member.kind})")
             stems[stem] = surrogate
-            rules.used.append(surrogate)
+            rules.use(surrogate)
         if dated:
             surrogate = dated.write(surrogate, years.get(member.owner, 0))
             if graph.knows_name(surrogate):
@@ -168,16 +168,20 @@ class _NameRules:
     """What a new name may not be: another's, within another's, or a holder of a name that must disappear."""
 
     def __init__(self, item: Item, forbidden: Sequence[str]) -> None:
-        self.used: list[str] = []
+        self._used: list[str] = []
         self._forbidden = forbidden
         self._texts = "\x1f".join(list_texts(item))
 
     def refuse(self, name: str) -> bool:
+        folded = name.casefold()
         return (
             name in self._texts
-            or any(_contains(name, one) or _contains(one, name) for one in self.used)
+            or any(_contains(folded, one) or _contains(one, folded) for one in self._used)
             or find_leftover((name,), self._forbidden) is not None
         )
+
+    def use(self, name: str) -> None:
+        self._used.append(name.casefold())
 
 
 def _list_written(item: Item) -> Iterator[tuple[str, str]]:
@@ -225,4 +229,4 @@ def _read_dated(label: str, kind: Kind) -> DatedName | None:
 
 
 def _contains(text: str, name: str) -> bool:
-    return next(find_mentions(text.casefold(), name.casefold()), None) is not None
+    return name in text and next(find_mentions(text, name), None) is not None
