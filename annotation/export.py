@@ -6,6 +6,7 @@ template that escapes every text; links are kept only when they lead to http or 
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import hashlib
 import json
@@ -24,7 +25,8 @@ from markdown_it import MarkdownIt
 from annotation.graph import draw_graph
 from annotation.templating import load_template
 from hopwright.errors import InputError
-from hopwright.records import Compute, Hop, Item, Lookup
+from hopwright.records import Compute, Hop, Item, LiteralFact, Lookup
+from hopwright.records.values import render
 from hopwright.runs.files import explain_os_errors, write_file
 from hopwright.synthesis.properties import default_table
 from hopwright.synthesis.topologies import topology
@@ -106,6 +108,11 @@ def parse_interface(xml: str) -> LabelInterface:
         interface.validate()  # type: ignore[no-untyped-call]
     except Exception as error:  # the SDK raises bare exceptions, and what the XML parser raises
         raise InputError(f"not a labelling interface: {' '.join(str(error).split())[:300]}") from None
+    # The SDK accepts an interface whose controls point nowhere; the page would not load.
+    shown = {tag.name for tag in interface.objects}
+    lost = [control.name for control in interface.controls if not set(control.to_name or ()) <= shown]
+    if lost or not shown:
+        raise InputError(f"not a labelling interface: control {lost[0] if lost else '(none)'} shows nothing")
     return interface
 
 
@@ -175,10 +182,7 @@ def _render(item: Item) -> str:
 
 def _view_hop(hop: Hop, item: Item) -> _HopView:
     facts = [f"{one.subject_label} — {one.property_label} → {one.object_label}" for one in hop.evidence.triplets]
-    facts += [
-        f"{one.subject_label} — {one.property_label}: {_shorten_literal(one.value, one.datatype)}"
-        for one in hop.evidence.literals
-    ]
+    facts += [f"{one.subject_label} — {one.property_label}: {_show_literal(one)}" for one in hop.evidence.literals]
     kind, working = "reverse look-up", ""
     if isinstance(hop.derivation, Lookup):
         kind = "look-up"
@@ -204,9 +208,16 @@ def _spell_out(expression: str, item: Item) -> str:
     return _NAME.sub(lambda match: answers.get(match[1], match[0]) if match[1] else table.label(match[2]), expression)
 
 
-def _shorten_literal(value: str, datatype: str) -> str:
-    """A stored date without its time of day, a stored number without its plus sign."""
-    return value[:10] if datatype == "dateTime" else value.removeprefix("+")
+def _show_literal(fact: LiteralFact) -> str:
+    """A literal in its property's own unit, as answers are written; one that the table does not know, as stored."""
+    table = default_table()
+    value = table.normalise(fact.property, fact.value, fact.datatype)
+    if value is None:
+        return fact.value
+    kind = table.literal[fact.property]
+    if isinstance(value, dt.date) and kind.value == "year":
+        return render(value.year, year=True)
+    return f"{render(value)} {kind.unit}".rstrip()
 
 
 def _keep_web_address(url: str) -> str:

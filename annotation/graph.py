@@ -12,7 +12,7 @@ from markupsafe import Markup
 from annotation.templating import load_template
 from hopwright.records import Compute, Item
 
-_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _EDGE = 158, 48, 32, 14, 4
+_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _EDGE = 164, 46, 32, 10, 4
 _CHARACTERS = 19
 _FILL = {"look-up": ("#e8f1fb", "#3f7fbf"), "computation": ("#fdf0d9", "#c07a00")}
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 from label_studio_sdk import LabelStudio
 from label_studio_sdk.core.api_error import ApiError
+from label_studio_sdk.core.request_options import RequestOptions
 from label_studio_sdk.label_interface.interface import LabelInterface
 
 from annotation.export import Task, check_task, load_instructions, load_interface, parse_interface
@@ -21,7 +22,34 @@ from hopwright.errors import InputError, ServiceError
 _BATCH = 500
 _PAGE = 500
 _TIMEOUT_SECONDS = 120
+_NO_LABEL_STUDIO = "{server} does not answer like Label Studio; check the address"
+_ONCE: RequestOptions = {"max_retries": 0}
+"""For imports: one that succeeded but whose answer was lost would make duplicates if it were sent again."""
 _FIELDS = "id,data,total_annotations,cancelled_annotations,draft_exists"
+
+_NEVER_LISTED = [
+    f"tasks:{name}"
+    for name in (
+        "data.view", "data.content_hash", "inner_id", "total_predictions", "annotations_results", "annotations_ids",
+        "predictions_score", "predictions_model_versions", "predictions_results", "file_upload", "storage_filename",
+        "created_at", "updated_at", "updated_by", "avg_lead_time",
+    )
+]  # fmt: skip
+_LIST = {
+    "title": "Items",
+    "type": "list",
+    "target": "tasks",
+    "hiddenColumns": {
+        "explore": _NEVER_LISTED,
+        "labeling": _NEVER_LISTED
+        + [
+            f"tasks:{name}"
+            for name in ("data.item_id", "data.answer", "data.topology", "data.variant", "id", "completed_at",
+                         "cancelled_annotations", "annotators", "draft_exists")
+        ],
+    },
+}  # fmt: skip
+"""The project's list of tasks as a maintainer first sees it: what identifies an item, not its rendered page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +103,16 @@ def push(source: Path | Iterable[Task], *, url: str, token: str, project_title: 
     down, refuses the token or the interface, or answers something unforeseen.
     """
     server = _check_address(url)
+    if not token.strip():
+        raise InputError("the Label Studio token is empty; copy one from Account & Settings in Label Studio")
     tasks, interface, instructions = _read_source(source)
     form = parse_interface(interface)
-    with _explain_failures(server):
+    with _explain_failures(server, token):
         client = LabelStudio(  # type: ignore[no-untyped-call]
             base_url=server, api_key=token, timeout=_TIMEOUT_SECONDS
         )
+        if not getattr(client.versions.get(), "release", None):
+            raise ServiceError(_NO_LABEL_STUDIO.format(server=server))
         project, created = _bring_project_up_to_date(client, project_title, interface, instructions)
         held = {} if created else _list_tasks(client, project)
         return _push_tasks(client, project, created, tasks, form, held, f"{server}/projects/{project}")
@@ -147,7 +179,9 @@ def _bring_project_up_to_date(client: LabelStudio, title: str, interface: str, i
             f"Label Studio has {len(found)} projects named {title!r}; rename all but one, or push under another title"
         )
     if not found:
-        return cast(int, client.projects.create(title=title, **wanted).id), True
+        created = cast(int, client.projects.create(title=title, **wanted).id)
+        client.views.create(project=created, data=cast(Any, _LIST))
+        return created, True
     project = found[0]
     differing = {name: value for name, value in wanted.items() if getattr(project, name, None) != value}
     if differing:
@@ -180,7 +214,7 @@ def _describe_review(task: Any) -> str:
 
 def _import(client: LabelStudio, project: int, tasks: list[Task]) -> int:
     if tasks:
-        client.projects.import_tasks(id=project, request=cast(Any, tasks))
+        client.projects.import_tasks(id=project, request=cast(Any, tasks), request_options=_ONCE)
     return len(tasks)
 
 
@@ -224,7 +258,7 @@ def _check_address(url: str) -> str:
 
 
 @contextlib.contextmanager
-def _explain_failures(server: str) -> Iterator[None]:
+def _explain_failures(server: str, token: str) -> Iterator[None]:
     """Turn what the client raises into one line that says what to do; the token never appears in it."""
     try:
         yield
@@ -237,7 +271,7 @@ def _explain_failures(server: str) -> Iterator[None]:
             f"cannot reach Label Studio at {server} ({type(error).__name__}); start it, or check the address"
         ) from None
     except ApiError as error:
-        raise ServiceError(_explain_answer(server, error)) from None
+        raise ServiceError(_explain_answer(server, error).replace(token, "***")) from None
 
 
 def _explain_answer(server: str, error: ApiError) -> str:
@@ -246,9 +280,18 @@ def _explain_answer(server: str, error: ApiError) -> str:
             f"Label Studio at {server} refuses the token ({error.status_code}); "
             "copy a valid one from Account & Settings in Label Studio"
         )
-    if error.status_code == 404:
-        return f"{server} does not answer like Label Studio (404); check the address"
+    if error.status_code in (200, 404):  # 200: an answer that the client could not read
+        return _NO_LABEL_STUDIO.format(server=server)
     body = error.body
-    detail = body.get("validation_errors") or body.get("detail") if isinstance(body, dict) else body
-    text = " ".join(str(detail).split())
+    detail = (body.get("validation_errors") or body.get("detail") or body) if isinstance(body, dict) else body
+    text = " ".join(" ".join(_find_texts(detail)).split())
     return f"Label Studio at {server} answered {error.status_code}: {text[:300]}"
+
+
+def _find_texts(detail: object) -> Iterator[str]:
+    """Every text in an error's body, however nested."""
+    if isinstance(detail, dict | list):
+        for one in detail.values() if isinstance(detail, dict) else detail:
+            yield from _find_texts(one)
+    elif detail is not None:
+        yield str(detail)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hopwright.counterfactual.failures import TwinFailure
+from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import count_letters, find_leftover, find_mentions, takes_article
 from hopwright.counterfactual.names import DatedName, Namer, read_dated_name
 from hopwright.records import Item
@@ -61,7 +61,7 @@ def gather_cast(item: Item, names: Names, graph: AliasSource) -> tuple[Member, .
     """All entities of an item's derivations, evidence, answers and distractors that a twin renames, in order.
 
     Classes ("film", "country") and other common nouns that only serve as conditions keep their names. Raises
-    TwinFailure ("twin_ambiguous") when one label stands for two entities.
+    TwinError ("twin_ambiguous") when one label stands for two entities.
     """
     labels: dict[str, dict[str, None]] = {}
     unknown: dict[str, Kind] = {}
@@ -74,7 +74,7 @@ def gather_cast(item: Item, names: Names, graph: AliasSource) -> tuple[Member, .
         if label := graph.label(id):
             written[label] = None
         if not written:
-            raise TwinFailure("twin_ambiguous", f"{id} has no label")
+            raise TwinError("twin_ambiguous", f"{id} has no label")
     common = _find_common(item, labels)
     for hop in item.hops:
         for distractor in hop.distractors:
@@ -85,7 +85,7 @@ def gather_cast(item: Item, names: Names, graph: AliasSource) -> tuple[Member, .
     for id, written in labels.items():
         for label in written:
             if owners.setdefault(label, id) != id:
-                raise TwinFailure("twin_ambiguous", f"{label!r} stands for both {owners[label]} and {id}")
+                raise TwinError("twin_ambiguous", f"{label!r} stands for both {owners[label]} and {id}")
         if id not in common:
             members.append(_make_member(id, tuple(written), names.kind(id)))
     members += [_make_member("", (text,), kind) for text, kind in unknown.items() if text not in owners]
@@ -103,7 +103,7 @@ def name_cast(
     """Surrogate names, by `Member.key`: one-to-one, unknown to the graph, and none within another.
 
     years: by how much the dates of each owner move; a name that states a year moves with them. forbidden: names that no
-    surrogate may hold (`list_names`). Raises TwinFailure ("twin_name") when a name cannot be had.
+    surrogate may hold (`list_names`). Raises TwinError ("twin_name") when a name cannot be had.
     """
     rules = _NameRules(item, forbidden)
     texts = [item.question, *(hop.question for hop in item.hops)]
@@ -119,13 +119,13 @@ def name_cast(
             key = f"{item.id}:{member.owner if dated else member.key}"
             surrogate = namer.name(key, stem, member.kind, article=article, refuse=rules.refuse)
             if surrogate is None:
-                raise TwinFailure("twin_name", f"no free name for {member.label!r} ({member.kind})")
+                raise TwinError("twin_name", f"no free name for {member.label!r} ({member.kind})")
             stems[stem] = surrogate
             rules.used.append(surrogate)
         if dated:
             surrogate = dated.write(surrogate, years.get(member.owner, 0))
             if graph.knows_name(surrogate):
-                raise TwinFailure("twin_name", f"{surrogate!r} is a name in the graph")
+                raise TwinError("twin_name", f"{surrogate!r} is a name in the graph")
         surrogates[member.key] = surrogate
     return surrogates
 

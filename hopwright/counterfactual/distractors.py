@@ -7,7 +7,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from hopwright.counterfactual.failures import TwinFailure
+from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.shifts import LAST_YEAR
 from hopwright.errors import InputError
 from hopwright.records import Distractor, Hop
@@ -39,7 +39,7 @@ def move_distractors(hop: Hop, new: Scalar, operands: Mapping[str, Scalar]) -> t
     """Wrong numbers or dates around a new answer, each as far off as it was from the old one.
 
     operands: how numbers that occur on the way were written → their new values. All come out different from each
-    other and from the answer, positive where they were, and no year past 2026. Raises TwinFailure
+    other and from the answer, positive where they were, and no year past 2026. Raises TwinError
     ("twin_distractors") when a text is no number or date.
     """
     taken = {render_answer(new, hop.unit)}
@@ -50,7 +50,7 @@ def move_distractors(hop: Hop, new: Scalar, operands: Mapping[str, Scalar]) -> t
             None,
         )
         if text is None:
-            raise TwinFailure("twin_distractors", f"hop {hop.index}: no other number in place of {distractor.text!r}")
+            raise TwinError("twin_distractors", f"hop {hop.index}: no other number in place of {distractor.text!r}")
         taken.add(text)
         out.append(distractor.model_copy(update={"text": text}))
     return tuple(out)
@@ -61,7 +61,7 @@ def _list_candidates(hop: Hop, distractor: Distractor, new: Scalar, operands: Ma
         old = parse(hop.answer, hop.answer_type)
         wrong = parse(distractor.text, hop.answer_type)
     except InputError as error:
-        raise TwinFailure("twin_distractors", f"hop {hop.index}: {error}") from None
+        raise TwinError("twin_distractors", f"hop {hop.index}: {error}") from None
     if distractor.text in operands and distractor.kind == "operand":
         yield render_answer(operands[distractor.text], hop.unit)
     if isinstance(old, dt.date) and isinstance(wrong, dt.date) and isinstance(new, dt.date):
@@ -77,10 +77,12 @@ def _list_numbers(slip: _Number, new: _Number) -> Iterator[_Number]:
     """The same slip, the other way round, then ever further slips."""
     yield new + slip
     yield new - slip
-    unit = 1 if slip == int(slip) else abs(slip)
-    for step in range(1, 60):
-        yield new + slip + step * unit
-        yield new - slip - step * unit
+    unit: _Number = 1 if slip == int(slip) else abs(slip)
+    further: _Number = 0
+    for _ in range(60):
+        further += unit
+        yield new + slip + further
+        yield new - slip - further
 
 
 def _list_dates(old: dt.date, wrong: dt.date, new: dt.date) -> Iterator[dt.date]:

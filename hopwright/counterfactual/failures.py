@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class TwinFailure(Exception):
+class TwinError(Exception):
     """No twin can be made of an item: the check that says so, and why. It becomes a `Rejected`, never a crash."""
 
     def __init__(self, check: str, reason: str) -> None:

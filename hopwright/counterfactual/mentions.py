@@ -13,9 +13,9 @@ _LAST_MARK = 0xF8FF
 _QUOTES = frozenset("\"“”'‘’")
 # Words that open or join a question: a title that is one of them is a mention only between quotes.
 _COMMON = frozenset(
-    "a after all and are at be before but by for from he her here him his how i if in is it its me my no not now of on one or our out "
-    "she so some that the their them then there these they this those to two up us was we were what when where which who "
-    "whom whose why will with you your".split()
+    "a after all and are at be before but by for from he her here him his how i if in is it its me my no not now of on "
+    "one or our out she so some that the their them then there these they this those to two up us was we were what "
+    "when where which who whom whose why will with you your".split()
 )
 
 

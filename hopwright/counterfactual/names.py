@@ -25,8 +25,10 @@ _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}
 # Three vowels or four consonants in a row, or a syllable said twice.
 _CLUMSY = re.compile(r"[aeiou]{3}|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\1|[^aeiouy]{5}")
 _TRIES = 64
-_UNFIT = ("anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",
-          "slut", "tit", "wank", "whore")  # fmt: skip
+_UNFIT = (
+    "anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",
+    "slut", "tit", "wank", "whore",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,10 @@ class _Inventory:
 
 @dataclass(frozen=True, slots=True)
 class DatedName:
-    """A name with a year or a season in it: `1998–99 Cypriot Fourth Division` without it, the year, its tail, its place."""
+    """A name with a year or a season at its start or end, such as `1998–99 Cypriot Fourth Division`.
+
+    stem: the name without it. joint and tail: `–` and `99`, or empty. leading: whether it comes first.
+    """
 
     stem: str
     year: int
@@ -144,9 +149,7 @@ def _name_person(rng: random.Random, feel: _Feel, label: str, inventory: _Invent
     last = max((i for i, token in enumerate(tokens) if token.strip(",") not in inventory.suffix), default=0)
     for i, token in enumerate(tokens):
         bare = token.strip(",")
-        if i and bare in inventory.suffix:
-            words.append(bare)
-        elif i and bare.lower() in inventory.particle and bare[:1].islower():
+        if i and (bare in inventory.suffix or (bare[:1].islower() and bare in inventory.particle)):
             words.append(bare)
         elif _INITIAL.match(bare):
             words.append(rng.choice("ABDEGHKLMNPRSTV") + ".")

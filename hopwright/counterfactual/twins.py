@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hopwright.counterfactual.cast import AliasSource, Member, gather_cast, list_names, list_texts, name_cast
 from hopwright.counterfactual.distractors import move_distractors, rename_distractors
-from hopwright.counterfactual.failures import TwinFailure
+from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import find_leftover, replace_names
 from hopwright.counterfactual.names import Namer
 from hopwright.counterfactual.shifts import LAST_YEAR
@@ -47,7 +47,7 @@ class TwinMaker:
         """
         try:
             return self._make(item)
-        except TwinFailure as failure:
+        except TwinError as failure:
             row = item.model_dump_json()
             return Rejected(key=item.id, check=failure.check, reason=failure.reason, row=row)
 
@@ -62,9 +62,7 @@ class TwinMaker:
         surrogates = name_cast(item, cast, self._namer, self._graph, world.years, gone)
         hops = _Relabelling(item, cast, ids, surrogates, world).relabel_hops()
         changes = Changes(
-            tuple(
-                Change(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:]) for m in cast
-            ),
+            tuple(Change(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:]) for m in cast),
             hops,
             world.values,
         )
@@ -76,7 +74,7 @@ class TwinMaker:
         )
         last = finished[-1]
         if last.label is None:
-            raise TwinFailure("twin_options", "the last hop has no distractors")
+            raise TwinError("twin_options", "the last hop has no distractors")
         twin = Item(
             id=twin_id,
             topology=item.topology,
@@ -105,7 +103,7 @@ class TwinMaker:
             texts = [distractor.text for distractor in hop.distractors]
             options, label = assign_options(hop.answer, texts, f"{self._seed}:{twin_id}:{hop.index}")
         except InputError as error:
-            raise TwinFailure("twin_options", f"hop {hop.index}: {error}") from None
+            raise TwinError("twin_options", f"hop {hop.index}: {error}") from None
         return hop.model_copy(update={"options": options, "label": label})
 
     def _verify(self, twin: Item, gone: Sequence[str]) -> tuple[CheckResult, ...]:
@@ -113,13 +111,13 @@ class TwinMaker:
         try:
             values = run_plan(twin.hops, EvidenceFacts(twin.hops, self._table), self._table)
         except ExpressionError as error:
-            raise TwinFailure("twin_rederives", str(error)) from None
+            raise TwinError("twin_rederives", str(error)) from None
         for hop in twin.hops:
             if not same(values[hop.index], stated_value(hop)):
-                raise TwinFailure("twin_rederives", f"hop {hop.index} states {hop.answer!r}, not {values[hop.index]}")
+                raise TwinError("twin_rederives", f"hop {hop.index} states {hop.answer!r}, not {values[hop.index]}")
         left = find_leftover(list_texts(twin), gone)
         if left is not None:
-            raise TwinFailure("twin_leftover", f"{left!r} is still there")
+            raise TwinError("twin_leftover", f"{left!r} is still there")
         return tuple(
             CheckResult(name=name, outcome="pass") for name in ("twin_rederives", "twin_leftover", "twin_names")
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hopwright.counterfactual.failures import TwinFailure
+from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import replace_names, replace_number
 from hopwright.errors import ExpressionError
 from hopwright.records import Hop, Item
@@ -43,9 +43,7 @@ class Changes:
 
     def names(self) -> dict[str, str]:
         """Every written form of a replaced entity's name → its surrogate."""
-        return {
-            label: change.surrogate for change in self.entities for label in (change.label, *change.other_labels)
-        }
+        return {label: change.surrogate for change in self.entities for label in (change.label, *change.other_labels)}
 
 
 class TwinWriter:
@@ -56,7 +54,7 @@ class TwinWriter:
         self._names = names
 
     def word(self, item: Item, changes: Changes) -> Wording:
-        """The twin's questions. Raises TwinFailure when the mentions cannot be told apart."""
+        """The twin's questions. Raises TwinError when the mentions cannot be told apart."""
         if item.provenance.generator == "rules":
             original = self._word_plan(item.hops, None, self._names, item.id)
             if original == Wording(tuple(hop.question for hop in item.hops), item.question):
@@ -87,13 +85,13 @@ class TwinWriter:
 def reword_by_mentions(item: Item, changes: Changes) -> Wording:
     """Replace every mention of a name, and in each sub-question the answers that it takes from earlier hops.
 
-    Raises TwinFailure ("twin_wording") when a sub-question does not mention a number that it rests on, or when
+    Raises TwinError ("twin_wording") when a sub-question does not mention a number that it rests on, or when
     that number cannot be told from another one in it.
     """
     try:
         texts = replace_names([item.question, *(hop.question for hop in item.hops)], changes.names())
     except ValueError as error:
-        raise TwinFailure("twin_wording", str(error)) from None
+        raise TwinError("twin_wording", str(error)) from None
     return Wording(
         tuple(
             _replace_inputs(hop, question, item, changes) for hop, question in zip(item.hops, texts[1:], strict=True)
@@ -110,12 +108,12 @@ def _replace_inputs(hop: Hop, question: str, item: Item, changes: Changes) -> st
             continue
         old, new = source.answer, moved.answer
         if inputs.setdefault(old, new) != new or old in _constants(hop):
-            raise TwinFailure("twin_wording", f"hop {hop.index}: {old!r} stands for two numbers in {hop.question!r}")
+            raise TwinError("twin_wording", f"hop {hop.index}: {old!r} stands for two numbers in {hop.question!r}")
     marks: dict[int, str] = {}
     for mark, (old, new) in enumerate(sorted(inputs.items(), key=lambda pair: (-len(pair[0]), pair)), start=0xE000):
         question, count = replace_number(question, old, chr(mark))
         if not count:
-            raise TwinFailure("twin_wording", f"hop {hop.index}: {old!r} is not mentioned in {hop.question!r}")
+            raise TwinError("twin_wording", f"hop {hop.index}: {old!r} is not mentioned in {hop.question!r}")
         marks[mark] = new
     return question.translate(marks)
 

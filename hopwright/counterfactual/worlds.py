@@ -7,6 +7,7 @@ from others is computed again, so that the twin's gold answers are as certain as
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from hopwright.counterfactual.cast import Member
-from hopwright.counterfactual.failures import TwinFailure
+from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import replace_number
 from hopwright.counterfactual.names import read_dated_name
 from hopwright.counterfactual.shifts import (
@@ -49,8 +50,9 @@ class World:
     """What a solved world holds.
 
     hops: the item's hops with surrogate ids in derivations and evidence, literals moved; labels and texts are
-    still the original's. values: what the plan gives in it, by hop. years: by how many years the dates of each owner moved
-    (the owner of a dated name is its stem). literals: old and new literal, as normalised, with the original subject.
+    still the original's. values: what the plan gives in it, by hop. years: by how many years the dates of each
+    owner moved (the owner of a dated name is its stem). literals: old and new literal, as
+    normalised, with the original subject.
     """
 
     hops: tuple[Hop, ...]
@@ -59,22 +61,20 @@ class World:
     literals: tuple[tuple[str, str, Scalar, Scalar], ...]
 
 
-def solve_world(
-    item: Item, cast: Sequence[Member], ids: Mapping[str, str], table: PropertyTable, seed: int
-) -> World:
+def solve_world(item: Item, cast: Sequence[Member], ids: Mapping[str, str], table: PropertyTable, seed: int) -> World:
     """Move the item's literals until the plan, run on them, gives answers that make sense.
 
     ids: surrogate id of each member of the cast that has one.
-    Raises TwinFailure ("twin_underivable") with the last attempt's reason when 48 attempts fail.
+    Raises TwinError ("twin_underivable") with the last attempt's reason when 48 attempts fail.
     """
     owners = _find_owners(item, cast)
     reason = "no attempt was made"
     for attempt in range(_ATTEMPTS):
         try:
             return _Attempt(item, ids, table, seed, attempt, owners).solve()
-        except (_Misfit, ExpressionError, ValueError, ArithmeticError) as error:
+        except (_MisfitError, ExpressionError, ValueError, ArithmeticError) as error:
             reason = str(error)
-    raise TwinFailure("twin_underivable", f"no shifted numbers fit the plan; at last: {reason}")
+    raise TwinError("twin_underivable", f"no shifted numbers fit the plan; at last: {reason}")
 
 
 def rename_ids(derivation: Derivation, ids: Mapping[str, str]) -> Derivation:
@@ -84,15 +84,12 @@ def rename_ids(derivation: Derivation, ids: Mapping[str, str]) -> Derivation:
     if isinstance(derivation, Compute):
         return derivation.model_copy(update={"expression": _rename(derivation.expression, ids)})
     constraints = tuple(
-        constraint.model_copy(update={"value": _rename(constraint.value, ids)})
-        for constraint in derivation.constraints
+        constraint.model_copy(update={"value": _rename(constraint.value, ids)}) for constraint in derivation.constraints
     )
-    return derivation.model_copy(
-        update={"value": _rename(derivation.value, ids), "constraints": constraints}
-    )
+    return derivation.model_copy(update={"value": _rename(derivation.value, ids), "constraints": constraints})
 
 
-class _Misfit(Exception):
+class _MisfitError(Exception):
     """An attempt whose numbers make no sense."""
 
 
@@ -150,7 +147,7 @@ class _Attempt:
                 hop = hops[hop.index - 1]
             answers[hop.index] = execute(hop.derivation, hop.answer_type, answers, facts, self._table)
         if self._pinned and run_plan(hops, facts, self._table) != answers:
-            raise _Misfit("a number that a later hop asks for was used by an earlier one")
+            raise _MisfitError("a number that a later hop asks for was used by an earlier one")
         self._check_answers(answers)
         self._check_margins(hops)
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
@@ -169,15 +166,11 @@ class _Attempt:
                 for triplet in hop.evidence.triplets
             )
             literals = tuple(
-                literal.model_copy(
-                    update={"subject": self._ids.get(literal.subject, literal.subject), "value": value}
-                )
+                literal.model_copy(update={"subject": self._ids.get(literal.subject, literal.subject), "value": value})
                 for literal in hop.evidence.literals
                 if (value := self._value(literal)) is not None
             )
-            evidence = hop.evidence.model_copy(
-                update={"triplets": triplets, "literals": literals, "wikipedia_url": ""}
-            )
+            evidence = hop.evidence.model_copy(update={"triplets": triplets, "literals": literals, "wikipedia_url": ""})
             derivation = rename_ids(hop.derivation, self._ids)
             hops.append(hop.model_copy(update={"derivation": derivation, "evidence": evidence}))
         return tuple(hops)
@@ -216,7 +209,7 @@ class _Attempt:
                 continue
             wanted = evaluate(expression, answers, facts)
             if isinstance(wanted, str):
-                raise _Misfit(f"{property} is asked for with {wanted}, which is no number")
+                raise _MisfitError(f"{property} is asked for with {wanted}, which is no number")
             for held in (literal for one in self._item.hops for literal in one.evidence.literals):
                 if (held.subject, held.property) != (original.answer_id, property):
                     continue
@@ -231,23 +224,23 @@ class _Attempt:
     def _pin_literal(self, held: LiteralFact, wanted: Scalar, scale: Decimal) -> None:
         key = (held.subject, held.property, held.value)
         if key in self._pinned:
-            raise _Misfit(f"two hops ask for different values of {held.property}")
+            raise _MisfitError(f"two hops ask for different values of {held.property}")
         if held.datatype != "dateTime":
             if isinstance(wanted, dt.date):
-                raise _Misfit(f"{held.property} is asked for with a date")
+                raise _MisfitError(f"{held.property} is asked for with a date")
             self._pinned[key] = set_number(held.value, scale, wanted)
             return
         if isinstance(wanted, Decimal):
-            raise _Misfit(f"{held.property} is asked for with {wanted}")
+            raise _MisfitError(f"{held.property} is asked for with {wanted}")
         old = read_year(held.value)
         new = wanted.year if isinstance(wanted, dt.date) else wanted
         if old is None or not 1 <= new <= LAST_YEAR:
-            raise _Misfit(f"no plausible year: {new}")
+            raise _MisfitError(f"no plausible year: {new}")
         self._pinned[key] = set_date(held.value, wanted)
         # All dates of one owner move together, so that nobody dies before being born.
         owner = self._owners.of.get(held.subject, held.subject)
         if not all(1 <= year + new - old <= LAST_YEAR for year in self._owners.years.get(owner, ())):
-            raise _Misfit(f"a move of {new - old} years leaves no plausible year")
+            raise _MisfitError(f"a move of {new - old} years leaves no plausible year")
         self._moves[owner] = Move(new - old)
 
     def _check_answers(self, answers: Mapping[int, Value]) -> None:
@@ -258,20 +251,20 @@ class _Attempt:
             if isinstance(old, str):
                 needed = any(hop.index in later.depends_on for later in originals)
                 if needed and new != self._ids.get(old, old):
-                    raise _Misfit(f"another answer to hop {hop.index}, on which a later one rests")
+                    raise _MisfitError(f"another answer to hop {hop.index}, on which a later one rests")
                 continue
             if isinstance(new, str) or isinstance(old, dt.date) != isinstance(new, dt.date):
-                raise _Misfit(f"another kind of answer to hop {hop.index}")
+                raise _MisfitError(f"another kind of answer to hop {hop.index}")
             if isinstance(old, int | Decimal) and isinstance(new, int | Decimal):
                 if (old > 0, old < 0) != (new > 0, new < 0) or (isinstance(old, int) and not isinstance(new, int)):
-                    raise _Misfit(f"hop {hop.index} gives {new}, which is not like {old}")
+                    raise _MisfitError(f"hop {hop.index} gives {new}, which is not like {old}")
                 if hop.unit == "year" and not 1 <= new <= LAST_YEAR:
-                    raise _Misfit(f"no plausible year: {new}")
+                    raise _MisfitError(f"no plausible year: {new}")
             if self._strict and hop.index in moving and same(old, new):
-                raise _Misfit(f"hop {hop.index} still gives {new}")
+                raise _MisfitError(f"hop {hop.index} still gives {new}")
             text = render_answer(new, hop.unit)
             if text != hop.answer and replace_number(self._item.question, text, "")[1]:
-                raise _Misfit(f"the question mentions {text}, which is now an answer")
+                raise _MisfitError(f"the question mentions {text}, which is now an answer")
 
     def _find_moving(self) -> set[int]:
         """Hops whose number should change: it rests on a literal, or on a number that does."""
@@ -292,7 +285,7 @@ class _Attempt:
             for property, values in before.items():
                 margin = self._table.literal[property].margin
                 if margin and _spread(values) >= margin > _spread(after.get(property, [])):
-                    raise _Misfit(f"values of {property} come too close to each other")
+                    raise _MisfitError(f"values of {property} come too close to each other")
 
     def _list_numbers(self, hop: Hop) -> dict[str, list[Decimal]]:
         found: dict[str, list[Decimal]] = {}
@@ -324,8 +317,5 @@ def _rename(text: str, ids: Mapping[str, str]) -> str:
 def _spread(values: list[Decimal]) -> Decimal:
     """The smallest relative distance between two of the values."""
     ordered = sorted(values)
-    gaps = [
-        abs(other - one) / max(abs(one), abs(other), Decimal(1))
-        for one, other in zip(ordered, ordered[1:], strict=False)
-    ]
+    gaps = [abs(other - one) / max(abs(one), abs(other), Decimal(1)) for one, other in itertools.pairwise(ordered)]
     return min(gaps, default=Decimal(1))

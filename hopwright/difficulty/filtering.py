@@ -22,7 +22,9 @@ def filter_items(
     if not voters or len(set(names)) != len(names):
         raise InputError(f"the filter needs one or more voters with different names, not {names}")
     if not 0 <= max_right < len(voters):
-        raise InputError(f"max_right must lie between 0 and {len(voters) - 1} for {len(voters)} voters, not {max_right}")
+        raise InputError(
+            f"max_right must lie between 0 and {len(voters) - 1} for {len(voters)} voters, not {max_right}"
+        )
     columns = [vote(voter, items) for voter in voters]
     kept: list[Item] = []
     dropped: list[Rejected] = []

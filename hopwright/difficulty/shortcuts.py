@@ -28,8 +28,8 @@ _WORD = re.compile(r"\w+")
 _EXTREME = re.compile(r"^(argmax|argmin)\((P\d+),")
 # Words that say nothing about what a question is about.
 _EMPTY = frozenset(
-    "a an and are as at be between by did do does for from had has have how in is it its many more of on one or other than that "
-    "the their there this to was were what when where which who whose with years year".split()
+    "a an and are as at be between by did do does for from had has have how in is it its many more of on one or other "
+    "than that the their there this to was were what when where which who whose with years year".split()
 )
 _MAX_NEIGHBOURS = 200
 

@@ -68,9 +68,7 @@ def vote(voter: Voter, items: Sequence[Item]) -> list[Vote]:
     votes: list[Vote] = []
     for item, probabilities in zip(items, voter.choose([view(item) for item in items]), strict=True):
         option = pick(probabilities)
-        votes.append(
-            Vote(model=voter.name, option=option, probabilities=probabilities, right=option == item.label)
-        )
+        votes.append(Vote(model=voter.name, option=option, probabilities=probabilities, right=option == item.label))
     return votes
 
 
