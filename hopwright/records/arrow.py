@@ -31,12 +31,8 @@ def _struct(*text: str, **others: pa.DataType) -> pa.DataType:
 
 _TEXTS = pa.list_(_TEXT)
 _OPTIONS = _struct("A", "B", "C", "D")
-_TRIPLETS = pa.list_(
-    _struct("subject", "property", "object", "subject_label", "property_label", "object_label")
-)
-_LITERALS = pa.list_(
-    _struct("subject", "property", "value", "unit", "datatype", "subject_label", "property_label")
-)
+_TRIPLETS = pa.list_(_struct("subject", "property", "object", "subject_label", "property_label", "object_label"))
+_LITERALS = pa.list_(_struct("subject", "property", "value", "unit", "datatype", "subject_label", "property_label"))
 _DERIVATION = pa.struct(
     [
         ("op", _TEXT),

@@ -1,6 +1,6 @@
 """Run folders: whole shards or none, manifests that add up, continuing after a kill."""
 
-from hopwright.runs.files import hash_file, write_file, write_folder
+from hopwright.runs.files import hash_file, write_file
 from hopwright.runs.folder import RUN_NAME, RunFolder, list_runs
 from hopwright.runs.manifest import Counts, RunManifest, StageManifest, Usage
 from hopwright.runs.shards import ShardOutput, ShardReport, part_path, read_report, rejected_path, write_shard
@@ -24,6 +24,5 @@ __all__ = [
     "rejected_path",
     "run_stage",
     "write_file",
-    "write_folder",
     "write_shard",
 ]

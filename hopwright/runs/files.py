@@ -14,6 +14,8 @@ from pathlib import Path
 from hopwright.errors import InputError, RunError
 
 _MARK = ".tmp"
+_LEFTOVERS = (f".*{_MARK}", ".*.part", ".*.partial")
+"""What Hopwright's writers call what is not whole yet."""
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -34,44 +36,16 @@ def write_file(path: Path, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 aside.unlink(missing_ok=True)
             raise
-        sync_folder(path.parent)
-
-
-@contextlib.contextmanager
-def write_folder(path: Path) -> Iterator[Path]:
-    """Fill a folder whole or not at all: yields an empty folder that takes the place of `path` at the end.
-
-    What stood at `path` is replaced. On any exception the new folder is removed and the old one stays.
-    Raises RunError when the disk is full or the place cannot be written.
-    """
-    aside = path.with_name(f".{path.name}.{os.getpid()}{_MARK}")
-    with explain_os_errors(path):
-        aside.mkdir(parents=True)
-        try:
-            yield aside
-            for file in sorted(aside.rglob("*")):
-                _sync(file)
-            _sync(aside)
-            if path.exists():
-                old = path.with_name(f".{path.name}.old.{os.getpid()}{_MARK}")
-                path.rename(old)
-                aside.rename(path)
-                shutil.rmtree(old)
-            else:
-                aside.rename(path)
-            sync_folder(path.parent)
-        except BaseException:
-            shutil.rmtree(aside, ignore_errors=True)
-            raise
+        _sync(path.parent)
 
 
 def clear_leftovers(folder: Path) -> int:
     """Remove what a killed process left half-written below `folder`; returns how many entries that were."""
-    leftovers = sorted(folder.rglob(f".*{_MARK}"))
+    leftovers = sorted(path for pattern in _LEFTOVERS for path in folder.rglob(pattern))
     with explain_os_errors(folder):
         for path in leftovers:
             if path.is_dir():
-                shutil.rmtree(path)
+                shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
     return len(leftovers)
@@ -91,11 +65,6 @@ def hash_file(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a folder's entries durable."""
-    _sync(folder)
 
 
 @contextlib.contextmanager
@@ -136,9 +105,7 @@ def _explain(error: OSError, path: Path) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"disk full while writing {path}: free some space and run the same command again, it continues"
     if error.errno == errno.EFBIG:
-        return (
-            f"file too large while writing {path}: raise the file size limit and run the same command again"
-        )
+        return f"file too large while writing {path}: raise the file size limit and run the same command again"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"cannot write {path} ({error.strerror}): make it writable, or set HOPWRIGHT_HOME to another folder"
     if error.errno in (errno.ENOTDIR, errno.EEXIST):

@@ -50,9 +50,7 @@ class RunFolder:
         with contextlib.ExitStack() as stack:
             with _held_guard:
                 if _held.get(key, 0) == 0:
-                    stack.enter_context(
-                        hold_lock(self.home / "locks" / f"{self.name}.lock", f"run {self.name!r}")
-                    )
+                    stack.enter_context(hold_lock(self.home / "locks" / f"{self.name}.lock", f"run {self.name!r}"))
                     clear_leftovers(self.path)
                 _held[key] = _held.get(key, 0) + 1
             try:
@@ -101,9 +99,7 @@ class RunFolder:
     def record_stage(self, stage: str, counts: Counts, seconds: float) -> None:
         """Note a finished stage in the run's manifest."""
         manifest = self.read_manifest() or self.begin({})
-        self._update(
-            stages={**manifest.stages, stage: counts}, seconds={**manifest.seconds, stage: round(seconds, 3)}
-        )
+        self._update(stages={**manifest.stages, stage: counts}, seconds={**manifest.seconds, stage: round(seconds, 3)})
 
     def record_summary(self, summary: Mapping[str, Any]) -> None:
         """Keep the figures that are printed at the end of a run."""

@@ -158,11 +158,7 @@ class Stage:
     def output_hashes(self) -> dict[str, str]:
         """`<stage>/<file>` → SHA-256 of the parts of a finished stage: what a later stage names as its inputs."""
         outputs = self.read().outputs
-        return {
-            f"{self.name}/{name}": digest
-            for name, digest in outputs.items()
-            if not name.startswith("rejected/")
-        }
+        return {f"{self.name}/{name}": digest for name, digest in outputs.items() if not name.startswith("rejected/")}
 
     def _report(self, index: int) -> ShardReport:
         try:
@@ -177,9 +173,7 @@ class Stage:
             if not path.exists():
                 return False
             if hash_file(path) != digest:
-                raise RunError(
-                    f"{path} has changed since it was written: delete it, or start over with --fresh"
-                )
+                raise RunError(f"{path} has changed since it was written: delete it, or start over with --fresh")
         return True
 
 

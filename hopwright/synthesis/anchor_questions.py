@@ -10,18 +10,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from hopwright.graph.store import GraphStore
-from hopwright.records import Lookup
+from hopwright.records import Constraint, Lookup, ReverseLookup
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.plan import Plan, Step
 from hopwright.synthesis.planner import NoPlanError, Planner
-from hopwright.synthesis.properties import PropertyTable
+from hopwright.synthesis.properties import Kind, PropertyTable
 from hopwright.synthesis.topologies import TOPOLOGIES
 from hopwright.synthesis.writer import RulesWriter
 
 # Answers that no topology can grow from make poor anchors, and one answer should not anchor too many items.
 _GROWN = ("chain", "converging", "bridge")
 _MAX_PER_ANSWER = 2
+# No kind of answer may take more than its share: left to themselves, countries would take nearly all.
+_SHARES: dict[Kind, float] = {"country": 0.15, "person": 0.35, "place": 0.3, "organization": 0.15, "event": 0.2}
+_OTHER_SHARE = 0.15
 
 
 def write_anchor_questions(
@@ -37,6 +40,7 @@ def write_anchor_questions(
     rng = random.Random(f"anchors:{seed}")
     entities = [entity for entity in graph.entities() if planner.moves.nameable(entity)]
     answers: Counter[str] = Counter()
+    by_kind: Counter[Kind] = Counter()
     seen: set[str] = set()
     written = 0
     for _ in range(count * 200):
@@ -44,9 +48,13 @@ def write_anchor_questions(
         if steps is None:
             continue
         plan, answer = Plan("chain-2", steps), str(steps[-1].value)
-        if plan.id in seen or answers[answer] >= _MAX_PER_ANSWER or not _grows(planner, answer):
+        kind = kinds.kind(answer)
+        if plan.id in seen or answers[answer] >= _MAX_PER_ANSWER:
+            continue
+        if by_kind[kind] >= _SHARES.get(kind, _OTHER_SHARE) * count or not _grows(planner, answer):
             continue
         seen.add(plan.id)
+        by_kind[kind] += 1
         answers[answer] += 1
         yield _record(plan, graph, writer, names)
         written += 1
@@ -55,18 +63,26 @@ def write_anchor_questions(
 
 
 def _draw(planner: Planner, root: str, rng: random.Random) -> tuple[Step, Step] | None:
-    first = planner.moves.lookups_from(root)
-    if not first or planner.moves.is_hub(root):
+    """Two look-ups, or a work found by two of its people and a look-up on it."""
+    if planner.moves.is_hub(root):
         return None
-    one = rng.choice(first)
-    second = [edge for edge in planner.moves.lookups_from(one.object) if edge.object not in (root, one.object)]
+    used = {root}
+    if pair := planner.moves.identify(root, rng):
+        one, other = pair
+        used |= {one.object, other.object}
+        condition = Constraint(property=other.property, value=other.object)
+        first = Step(ReverseLookup(property=one.property, value=one.object, constraints=(condition,)), root, "entity")
+    elif edges := planner.moves.lookups_from(root):
+        edge = rng.choice(edges)
+        used.add(edge.object)
+        first = Step(Lookup(subject=root, property=edge.property), edge.object, "entity")
+    else:
+        return None
+    second = [edge for edge in planner.moves.lookups_from(str(first.value)) if edge.object not in used]
     if not second:
         return None
-    two = rng.choice(second)
-    return (
-        Step(Lookup(subject=root, property=one.property), one.object, "entity"),
-        Step(Lookup(subject="hop1", property=two.property), two.object, "entity"),
-    )
+    edge = rng.choice(second)
+    return first, Step(Lookup(subject="hop1", property=edge.property), edge.object, "entity")
 
 
 def _grows(planner: Planner, answer: str) -> bool:

@@ -49,7 +49,8 @@ class DistractorMaker:
         `answers` holds the values of the earlier hops. For an entity: near siblings that the derivation does not
         give, and for a comparison whoever lost it. For a number or a date: slips and near values.
         """
-        rng = random.Random(f"{self._seed}:{hop.derivation!r}:{hop.answer}")
+        way = "|".join(one.question for one in earlier)  # the same hop in another item gets other distractors
+        rng = random.Random(f"{self._seed}:{way}|{hop.question}|{hop.answer}")
         try:
             value = stated_value(hop)
         except InputError:

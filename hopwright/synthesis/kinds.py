@@ -23,6 +23,7 @@ __all__ = ["KindIndex", "article", "definite", "name_states_year"]
 INSTANCE_OF = "P31"
 OCCUPATION = "P106"
 MEMBER_OF_TEAM = "P54"
+LEAGUE = "P118"
 _RULE_RANK = 40
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
 _SETTLEMENT = re.compile(r"\b(town|municipality|commune|settlement)$")
@@ -37,6 +38,7 @@ class Sense:
     kind: Kind
     noun: str
     sort: str
+    """Empty in a rule: the head of the matched text."""
     rank: int
 
 
@@ -66,6 +68,7 @@ class _Lexicon:
     name_rules: tuple[_Rule, ...]
     roles: tuple[_Signature, ...]
     team_sport: Mapping[str, str]
+    league_sport: Mapping[str, str]
     signatures: tuple[_Signature, ...]
     demonym: Mapping[str, str]
     person: Mapping[str, tuple[str, str]]
@@ -95,7 +98,7 @@ class KindIndex:
         return self._sense(id).noun
 
     def sort(self, id: str) -> str:
-        """The finer class from which siblings and comparable entities are drawn: `settlement`, `county`, `footballer`."""
+        """The finer class that siblings and comparable entities share: `settlement`, `county`, `footballer`."""
         return self._sense(id).sort
 
     def same_sort(self, a: str, b: str) -> bool:
@@ -153,6 +156,16 @@ class KindIndex:
         _, sort = self._lexicon.person.get(noun, (noun, noun))
         return Sense("person", noun, sort, plain.rank)
 
+    def _read_team(self, id: str, plain: Sense) -> Sense:
+        """A team's sport, by the leagues of its first players."""
+        players = (*self._graph.subjects("P647", id)[:5], *self._graph.subjects(MEMBER_OF_TEAM, id)[:5])
+        leagues = {league for one in (id, *players) for league in self._graph.objects(one, LEAGUE)}
+        words = " ".join(sorted(self._graph.label(league) for league in leagues))
+        for word, noun in self._lexicon.league_sport.items():
+            if word in words:
+                return Sense("team", noun, noun, plain.rank)
+        return plain
+
     def _guess(self, id: str) -> Sense:
         """Of an entity with no telling class: by its description, its name, then its properties."""
         if self._graph.subjects(INSTANCE_OF, id):
@@ -176,6 +189,8 @@ class KindIndex:
     def _sharpen(self, id: str, sense: Sense) -> Sense:
         if sense.kind == "person":
             return self._read_person(id, sense)
+        if sense.noun == "sports team":
+            return self._read_team(id, sense)
         if sense.sort == "cycling race" and not name_states_year(self._graph.label(id)):
             return Sense("competition", sense.noun, sense.sort, sense.rank)
         return sense
@@ -186,27 +201,27 @@ def _match(rules: Iterable[_Rule], text: str, demonym: Mapping[str, str]) -> Sen
         match = rule.pattern.search(text)
         if match is None or (rule.unless is not None and rule.unless.search(text)):
             continue
-        if not rule.keep:
-            return rule.sense
-        own = match.groupdict().get("noun")
-        noun = own.lower() if own else _naturalise(text, demonym)
         sense = rule.sense
-        return Sense(sense.kind, noun or sense.noun, sense.sort or (own or sense.noun).split()[-1], sense.rank)
+        if not rule.keep:
+            return sense
+        own = match.groupdict().get("noun") or text
+        noun = _naturalise(own, demonym)
+        sort = sense.sort or _OF.sub(r"\g<head>", own).split()[-1]
+        return Sense(sense.kind, noun or sense.noun, sort, sense.rank)
     return None
 
 
 def _naturalise(label: str, demonym: Mapping[str, str]) -> str:
     """Turn a class label into a noun for running text (`municipality of Belgium` → `Belgian municipality`), or ''."""
-    label = re.sub(r"\s*\(.*?\)", "", label)
+    label = re.sub(r"\s*\(.*?\)", "", label).replace("administrative territorial entity", "administrative division")
     if match := _OF.match(label):
         head, where = match["head"], match["where"]
         if where in demonym:
-            head = head.removeprefix("former ")
-            before = "former " if label.startswith("former ") else ""
-            return f"{before}{demonym[where]} {head}"
-        label = f"{head} in {where}" if match[2] == "of" and "administrative" not in head else label
-    # Only one plain common noun with at most a place after it reads well after "which".
-    return label if len(label) <= 42 and "/" not in label and "," not in label else ""
+            before = "former " if head.startswith("former ") else ""
+            return f"{before}{demonym[where]} {head.removeprefix('former ')}"
+        label = f"{head} in {where}"
+    # Only a short noun with at most a place after it reads well after "which".
+    return label if len(label) <= 42 and not re.search(r"[/,&:]| and | or ", label) else ""
 
 
 @functools.cache
@@ -225,6 +240,7 @@ def _load() -> _Lexicon:
         name_rules=tuple(_read_rule(rule) for rule in raw["name"]),
         roles=tuple(_read_signature({"kind": "person", **one}) for one in raw["role"]),
         team_sport=raw["team_sport"],
+        league_sport=raw["league_sport"],
         signatures=tuple(_read_signature(one) for one in raw["signature"]),
         demonym=raw["demonym"],
         person=person,
@@ -244,4 +260,5 @@ def _read_signature(raw: dict[str, Any]) -> _Signature:
 
 
 def _read_sense(raw: dict[str, Any]) -> Sense:
-    return Sense(raw["kind"], raw["noun"], raw.get("sort", raw["noun"]), _RULE_RANK)
+    sort = raw.get("sort", "" if raw.get("keep") else raw["noun"])
+    return Sense(raw["kind"], raw["noun"], sort, _RULE_RANK)

@@ -7,6 +7,7 @@ A pool holds the entities that stand at one end of a property, grouped by sort a
 from __future__ import annotations
 
 import functools
+import math
 import random
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -91,8 +92,7 @@ class Siblings:
             score = 1.5 * rng.random() + min(3, len(mine & self.neighbours(candidate)))
             if era is not None and (other := self.era(candidate)) is not None:
                 score += max(0.0, 2 - abs(era - other) / 25)
-            popularity = self._graph.degree(candidate)
-            score += min(degree, popularity) / max(degree, popularity, 1)
+            score += max(0.0, 2.5 - abs(math.log((self._graph.degree(candidate) + 1) / (degree + 1))))
             score -= 1.5 * _differ_in_look(label, self._graph.label(candidate))
             scored.append((-score, candidate))
         return [candidate for _, candidate in sorted(scored)]
@@ -162,12 +162,11 @@ def _stride(members: Sequence[str], size: int, rng: random.Random) -> Sequence[s
     return members[rng.randrange(step) :: step][:size]
 
 
-def _differ_in_look(label: str, other: str) -> int:
-    """How many traits of form two names do not share: capital, brackets, comma, length."""
-    lengths = sorted((len(label), len(other)))
+def _differ_in_look(label: str, other: str) -> float:
+    """How much two names differ in form: one for each of capital, brackets and comma, up to one for length."""
     return (
         (label[:1].isupper() != other[:1].isupper())
         + (("(" in label) != ("(" in other))
         + (("," in label) != ("," in other))
-        + (lengths[1] > 2 * lengths[0] + 6)
+        + min(1.0, max(0, abs(len(label) - len(other)) - 6) / 24)
     )

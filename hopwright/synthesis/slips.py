@@ -35,9 +35,9 @@ def choose_numbers(
 
     `lowest`: the least number that makes sense. None when fewer than three fit.
     """
-    ranked: list[tuple[Slip, int]] = [(slip, 0) for slip in slips]
+    ranked: list[tuple[Slip, float]] = [(slip, 0) for slip in slips]
     ranked += [((number, "neighbour"), 1) for number in near]
-    ranked += [(slip, 2) for slip in _list_steps(value, year=year)]
+    ranked += [(slip, 1.6 + place / 10) for place, slip in enumerate(_list_steps(value, year=year))]
     fitting: dict[Decimal, tuple[float, Slip]] = {}
     for slip, rank in ranked:
         if not _fits(slip[0], value, year=year, lowest=lowest):

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from hopwright.errors import InputError
-from hopwright.records import LABELS, Anchor, Compute, Hop, Item, Lookup, Rejected, ReverseLookup
-from hopwright.records import arrow
+from hopwright.records import LABELS, Anchor, Compute, Hop, Item, Lookup, Rejected, ReverseLookup, arrow
 from tests.builders import all_items
 
 st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
@@ -33,9 +32,7 @@ def test_items_come_back_as_they_went(items: list[Item]) -> None:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.from_type(Anchor), max_size=3), st.lists(st.from_type(Rejected), max_size=3))
-def test_anchors_and_rejected_rows_come_back_as_they_went(
-    anchors: list[Anchor], rejected: list[Rejected]
-) -> None:
+def test_anchors_and_rejected_rows_come_back_as_they_went(anchors: list[Anchor], rejected: list[Rejected]) -> None:
     assert arrow.table_to_anchors(arrow.anchors_to_table(anchors)) == anchors
     assert arrow.table_to_rejected(arrow.rejected_to_table(rejected)) == rejected
 
@@ -118,9 +115,7 @@ def _schema_paths(kind: pa.DataType, path: str = "") -> set[str]:
     if pa.types.is_list(kind):
         return _schema_paths(kind.value_type, path)
     if pa.types.is_struct(kind):
-        return {
-            one for field in kind for one in _schema_paths(field.type, f"{path}.{field.name}".lstrip("."))
-        }
+        return {one for field in kind for one in _schema_paths(field.type, f"{path}.{field.name}".lstrip("."))}
     return {path}
 
 

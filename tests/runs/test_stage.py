@@ -27,7 +27,6 @@ from hopwright.runs import (
     rejected_path,
     run_stage,
     write_file,
-    write_folder,
     write_shard,
 )
 from tests.runs.toy import ROWS, SHARDS, process, read_bytes, run_toy
@@ -75,9 +74,7 @@ def test_only_missing_shards_are_made_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", range(12))
-def test_a_killed_run_continues_to_the_same_bytes(
-    moment: int, tmp_path: Path, undisturbed: dict[str, bytes]
-) -> None:
+def test_a_killed_run_continues_to_the_same_bytes(moment: int, tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
     child = subprocess.Popen([sys.executable, "-m", "tests.runs.toy", str(tmp_path)], cwd=ROOT)
     folder = tmp_path / "runs" / "toy" / "toy"
     deadline = time.monotonic() + 60
@@ -128,9 +125,7 @@ def test_a_stage_refuses_other_parameters_and_other_inputs_unless_started_over(t
     with pytest.raises(RunError, match="other input files"):
         Stage(run, "filter").begin({"filter": {"max_right": 1}}, inputs={"a": "2"}, shards=1)
     again = Stage(run, "filter")
-    missing = again.begin(
-        {"filter": {"max_right": 2}}, inputs={"a": "2"}, shards=1, fresh=True, downstream=["later"]
-    )
+    missing = again.begin({"filter": {"max_right": 2}}, inputs={"a": "2"}, shards=1, fresh=True, downstream=["later"])
     assert missing == [0]
     assert not (run.path / "later").exists()
     manifest = run.read_manifest()
@@ -232,20 +227,6 @@ def test_a_refused_write_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(RunError, match=r"Read-only file system.*HOPWRIGHT_HOME"):
         write_file(tmp_path / "x", b"")
-
-
-def test_a_folder_is_replaced_whole_or_stays(tmp_path: Path) -> None:
-    target = tmp_path / "dataset"
-    with write_folder(target) as aside:
-        (aside / "a").write_text("1")
-    with pytest.raises(ValueError, match="midway"), write_folder(target) as aside:
-        (aside / "a").write_text("2")
-        raise ValueError("midway")
-    assert (target / "a").read_text() == "1"
-    with write_folder(target) as aside:
-        (aside / "b").write_text("3")
-    assert sorted(path.name for path in target.iterdir()) == ["b"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
 
 
 @pytest.fixture(scope="module")

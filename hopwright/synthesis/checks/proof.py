@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hopwright.errors import ExpressionError, InputError
-from hopwright.graph.store import GraphStore
 from hopwright.records import Compute, Hop, LiteralFact, Lookup, ReverseLookup
 from hopwright.records.values import Value, parse
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding
@@ -38,7 +37,7 @@ def check_evidence_in_graph(case: Case, context: CheckContext) -> Iterator[Findi
             if triplet.object not in graph.objects(triplet.subject, triplet.property):
                 yield hop.index, f"not in the graph: {triplet.subject} {triplet.property} {triplet.object}"
         for literal in hop.evidence.literals:
-            if not _is_in_graph(literal, graph):
+            if not _is_in_graph(literal, context):
                 yield hop.index, f"not in the graph: {literal.subject} {literal.property} {literal.value}"
         if hop.answer_id and (label := graph.label(hop.answer_id)) != hop.answer:
             yield hop.index, f"answer {hop.answer!r}, but {hop.answer_id} is {label!r} in the graph"
@@ -161,10 +160,15 @@ def _what(hop: Hop) -> str:
     return f"facts of {hop.answer_id} that its look-up asks for"
 
 
-def _is_in_graph(literal: LiteralFact, graph: GraphStore) -> bool:
+def _is_in_graph(literal: LiteralFact, context: CheckContext) -> bool:
+    value = context.table.normalise(literal.property, literal.value, literal.datatype)
+    if value is not None:
+        assert context.facts is not None
+        return value in context.facts.scalars(literal.subject, literal.property)
+    assert context.graph is not None
     return any(
-        (held.property, held.value, held.unit) == (literal.property, literal.value, literal.unit)
-        for held in graph.literals(literal.subject)
+        (held.property, held.value) == (literal.property, literal.value)
+        for held in context.graph.literals(literal.subject)
     )
 
 
