@@ -35,6 +35,21 @@ Task = dict[str, Any]
 """`data` (what the page shows), and `predictions` (what the form is pre-filled with)."""
 
 INTERFACE = "multi_hop"
+_GUIDE_STYLE = " ".join(
+    f".hw-guide {rule}"
+    for rule in (
+        "{ font-size: 14px; line-height: 1.5; }",
+        "h1 { font-size: 20px; line-height: 1.4; margin: 0 0 8px; }",
+        "h2 { font-size: 16px; line-height: 1.4; margin: 16px 0 6px; }",
+        "p, .hw-guide ol, .hw-guide ul { margin: 0 0 8px; }",
+        "ol { list-style: decimal; padding-left: 22px; }",
+        "ul { list-style: disc; padding-left: 22px; }",
+        "li { margin-bottom: 4px; }",
+        "table { border-collapse: collapse; font-size: 13px; margin: 0 0 8px; }",
+        "th, .hw-guide td { border: 1px solid #c9d0d9; padding: 4px 7px; text-align: left; vertical-align: top; }",
+        "code { background: rgba(127, 127, 127, 0.18); border-radius: 3px; padding: 0 4px; }",
+    )
+)
 _MODEL_VERSION = "as generated"
 _MARKS = {"pass": "✓", "fail": "✗", "skip": "–"}
 _NAME = re.compile(r"\b(?:hop([1-8])|(P[0-9]+))\b")
@@ -73,7 +88,8 @@ def load_interface(name: str = INTERFACE) -> str:
 def load_instructions(name: str = INTERFACE) -> str:
     """The guidelines of that name, as the HTML that Label Studio shows before labelling."""
     text = resources.files(__package__).joinpath("guidelines", f"{name}.md").read_text("utf-8")
-    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    return f'<div class="hw-guide"><style>{_GUIDE_STYLE}</style>\n{body}</div>\n'
 
 
 def build_task(item: Item) -> Task:

@@ -43,7 +43,7 @@ class _Entry(BaseModel):
 
 
 class EntityWording(BaseModel):
-    """Phrases of an entity property for certain kinds of fact; a list left empty keeps the base phrases."""
+    """Phrases of an entity property for certain kinds of its ends; a list left empty keeps the base phrases."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
