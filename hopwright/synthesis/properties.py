@@ -68,6 +68,8 @@ class EntityProperty(_Entry):
     subject: tuple[Kind, ...]
     object: tuple[Kind, ...]
     lookup: bool = True
+    lookup_of: tuple[Kind, ...] = ()
+    """The kinds of subject of which it may be asked; empty for all."""
     reverse: Reverse = "no"
     object_class: dict[Kind, str] = {}
     """By kind of subject, the class (P31) that the object must have: the capital of a country is a capital today."""
