@@ -32,7 +32,9 @@ I64 = NDArray[np.int64]
 
 @dataclass(slots=True)
 class NameColumns:
-    """The names of a file: per line an id and a count of names, per name its length and the hash of its key."""
+    """The names of a file: per line an id and a count of names, per name its length and the hash of its
+    key.
+    """
 
     ids: U32
     counts: NDArray[np.int64]

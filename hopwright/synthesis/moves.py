@@ -48,8 +48,10 @@ class Moves:
         self.table = table
         self.kinds = kinds
         self.facts = GraphFacts(graph, table)
+        self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
         self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
         self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
+        self.reverse_from = functools.lru_cache(50_000)(self._reverse_from)
         self.measures = functools.lru_cache(100_000)(self._measures)
         self.nameable = functools.lru_cache(200_000)(self._nameable)
         self.measured = functools.lru_cache(1_000)(self._measured)
@@ -57,21 +59,6 @@ class Moves:
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
         return self.graph.degree(entity) > HUB_DEGREE
-
-    def reverse_from(self, entity: str) -> list[Edge]:
-        """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
-        found = []
-        for property in sorted({property for property, _ in self.graph.in_edges(entity)}):
-            entry = self.table.entity.get(property)
-            if entry is None or entry.reverse != "alone" or not entry.predicate:
-                continue
-            subjects = self.graph.subjects(property, entity)
-            if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
-                continue
-            # A subject with several values (the former capitals of a country) is not meant by any one of them.
-            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(entry, subjects[0], entity):
-                found.append(Edge(subjects[0], property, entity))
-        return found
 
     def fits(self, entry: EntityProperty, *, subject: str = "", object: str = "") -> bool:
         """Whether the ends of a fact are of the kinds that its property joins; what is left empty is not asked."""
@@ -133,6 +120,18 @@ class Moves:
         a, b = Decimal(one), Decimal(other)
         return a != b and abs(a - b) >= self.table.literal[property].margin * max(abs(a), abs(b))
 
+    def _reverse_from(self, entity: str) -> tuple[Edge, ...]:
+        """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
+        found = []
+        for property, entry in self._alone:
+            subjects = self.graph.subjects(property, entity)
+            if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
+                continue
+            # A subject with several values (the former capitals of a country) is not meant by any one of them.
+            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(entry, subjects[0], entity):
+                found.append(Edge(subjects[0], property, entity))
+        return tuple(found)
+
     def _lookups_from(self, entity: str) -> tuple[Edge, ...]:
         by_property: dict[str, list[str]] = {}
         for property, object in self.graph.out_edges(entity):
@@ -163,6 +162,8 @@ class Moves:
     def _sound(self, entry: EntityProperty, subject: str, object: str) -> bool:
         """Whether a fact joins what its property joins, and is not one of those known to mislead."""
         if subject == object or subject in entry.avoid or not self.fits(entry, subject=subject, object=object):
+            return False
+        if entry.lookup_of and self.kinds.kind(subject) not in entry.lookup_of:
             return False
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, "P31")

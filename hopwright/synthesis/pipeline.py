@@ -130,7 +130,9 @@ class Synthesizer:
             )
             distractors = self._distractors.make(hop, answers, hops)
             if distractors is None:
-                return Rejected(key=plan.id, check="distractors", reason=f"hop {index}: fewer than three valid ones")
+                return Rejected(
+                    key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
+                )
             options, label = assign_options(hop.answer, distractors, f"{self._seed}:{plan.id}:{index}")
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
             answers[index] = step.value

@@ -9,7 +9,7 @@ import re
 
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import Scalar
-from hopwright.synthesis.moves import HUB_DEGREE, Edge, Measure, Moves
+from hopwright.synthesis.moves import Edge, Measure, Moves
 from hopwright.synthesis.plan import Draft
 from hopwright.synthesis.targets import DatedTargets, Target
 
@@ -34,10 +34,11 @@ class DeadEnd(Exception):  # noqa: N818  (not an error: the planner tries the ne
 class Sketch:
     """A draft under construction, with its random numbers and the names that it already uses.
 
-    References are `hopN` or a Q-id; every entity-valued method takes (reference, entity).
+    References are `hopN` or a Q-id; every entity-valued method takes (reference, entity). Entities of a degree over
+    `ceiling` are passed by.
     """
 
-    def __init__(self, moves: Moves, targets: DatedTargets, rng: random.Random) -> None:
+    def __init__(self, moves: Moves, targets: DatedTargets, rng: random.Random, ceiling: float) -> None:
         self.moves = moves
         self.targets = targets
         self.rng = rng
@@ -45,6 +46,7 @@ class Sketch:
         self._entities: set[str] = set()
         self._tokens: dict[str, str] = {}
         self._dated_sort = ""
+        self._ceiling = ceiling
 
     def claim(self, entity: str) -> None:
         """Reserve an entity: none occurs twice, and no two share a telling word.
@@ -108,6 +110,12 @@ class Sketch:
         """A last step from an entity: another entity, or a year, date or number that no earlier step was about."""
         used = " ".join([known, *(getattr(step.derivation, "expression", "") for step in self.draft.steps)])
         measures = [measure for measure in self.stable_measures(entity) if measure.property not in used]
+        targets = self.targets.conditioned(entity)
+        if targets and self.rng.random() < 0.4:
+            target = self.rng.choice(targets)
+            if self._admit(target.entity):
+                self.dated_target(str(target.year), target.year, target, constraint=reference)
+                return
         if measures and self.rng.random() < 0.3:
             self.add_measure(reference, self.rng.choice(measures), full_date=self.rng.random() < 0.4)
             return
@@ -208,6 +216,29 @@ class Sketch:
             f"max({references}) - min({references})" if len(years) > 2 else f"abs({' - '.join(references.split(', '))})"
         )
         return self.draft.add(Compute(expression=expression, kind="temporal"), apart, "number", "years"), apart
+
+    def years_between(self, one: tuple[str, str], other: tuple[str, str]) -> tuple[str, int]:
+        """The number of years between the same event of two entities (their foundings, their births)."""
+        mine, theirs = self._dated(one[1]), self._dated(other[1])
+        shared = sorted(mine.keys() & theirs.keys())
+        if not shared:
+            raise DeadEnd("the two have no event in common")
+        property = self.rng.choice(shared)
+        apart = abs(mine[property] - theirs[property])
+        if apart < 2:
+            raise DeadEnd("the years are too close")
+        expression = f"abs(year(value({property}, {one[0]})) - year(value({property}, {other[0]})))"
+        return self.draft.add(Compute(expression=expression, kind="temporal"), apart, "number", "years"), apart
+
+    def peer(self, entity: str) -> str:
+        """Another entity of the same sort that has a dated event in common with this one."""
+        properties = sorted(self._dated(entity))
+        if not properties:
+            raise DeadEnd("the entity has no dated event")
+        other = self.moves.comparable(entity, self.rng.choice(properties), self.rng)
+        if other is None or not self._admit(other):
+            raise DeadEnd("nothing comparable")
+        return other
 
     def years_to_named(self, reference: str, year: int) -> tuple[str, int]:
         """The number of years between an earlier hop's year and the event of a named entity."""
@@ -318,6 +349,13 @@ class Sketch:
         winner = one[1] if one_is_larger == largest else other[1]
         return self.draft.add(Compute(expression=expression, kind="comparison"), winner), winner
 
+    def _dated(self, entity: str) -> dict[str, int]:
+        return {
+            measure.property: measure.value.year
+            for measure in self.moves.measures(entity)
+            if isinstance(measure.value, dt.date) and measure.entry.event
+        }
+
     def _measure(self, entity: str, property: str) -> Measure:
         for measure in self.moves.measures(entity):
             if measure.property == property:
@@ -327,8 +365,7 @@ class Sketch:
     def _admit(self, entity: str) -> bool:
         if entity in self._entities or any(token in self._tokens for token in self._telling(entity)):
             return False
-        degree = self.moves.graph.degree(entity)
-        return degree <= HUB_DEGREE or self.rng.random() < HUB_DEGREE / degree
+        return self.moves.graph.degree(entity) <= self._ceiling
 
     def _telling(self, entity: str) -> set[str]:
         return {token for token in _TOKEN.findall(self.moves.graph.label(entity).lower()) if token not in _COMMON}

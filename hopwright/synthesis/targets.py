@@ -44,7 +44,8 @@ class DatedTargets:
                     events = [measure for measure in moves.measures(entity) if measure.property == property]
                     self._events.setdefault(moves.kinds.sort(entity), []).extend(events)
                     self._all_events.extend(events)
-                if entry.year_predicate and moves.kinds.kind(entity) in _CLOSED:
+                kind = moves.kinds.kind(entity)
+                if entry.year_predicate and kind in _CLOSED and kind in entry.subject and entity not in entry.avoid:
                     self._add_targets(moves, entity, property)
 
     def random_event(self, rng: random.Random, sort: str = "") -> Measure | None:

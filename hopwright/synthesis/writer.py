@@ -27,6 +27,7 @@ _ARGS = r"\(([^()]*)\)"
 _EXTREME = re.compile(rf"^(argmax|argmin){_ARGS}$")
 _APART = re.compile(r"^abs\(hop(\d) - hop(\d)\)$")
 _APART_NAMED = re.compile(r"^abs\((hop\d) - year\(value\((P\d+), (Q\w+)\)\)\)$")
+_BETWEEN = re.compile(r"^abs\(year\(value\((P\d+), (\w+)\)\) - year\(value\(P\d+, (\w+)\)\)\)$")
 _SPAN = re.compile(rf"^max{_ARGS} - min{_ARGS}$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (hop\d|\d+)$")
 _COMMITTEES = re.compile(r"^comb\((\d+), (\d+)\)$")
@@ -174,6 +175,8 @@ class _Text:
 
     def _when(self, expression: str, say: Say) -> str:
         """A moment, as `in 1933`, `35 years before 1968`, or with the offset described."""
+        if expression.isdigit():
+            return f"in {expression}"
         if re.fullmatch(r"hop\d", expression):
             if say == self.stated:
                 return f"in {say(expression)}"
@@ -199,7 +202,7 @@ class _Text:
         if isinstance(derivation, Compute):
             if match := _COMMITTEES.match(derivation.expression):
                 return f"there are {_committees(match)}"
-            if (match := _APART.match(derivation.expression)) or (match := _APART_NAMED.match(derivation.expression)):
+            if match := _two_moments(derivation.expression):
                 one, other = self._both_events(match, self.described)
                 return f"lie between {one} and {other}"
             if match := _SPAN.match(derivation.expression):
@@ -217,6 +220,11 @@ class _Text:
         return self.described(reference)
 
     def _both_events(self, match: re.Match[str], say: Say) -> tuple[str, str]:
+        if match.re is _BETWEEN:
+            property, *both = match.groups()
+            kind = self._names.kind(self._entity(both[0]))
+            event = self._pick(self._table.literal[property].worded(kind).event)
+            return event.format(s=say(both[0])), event.format(s=say(both[1]))
         if match.re is _APART_NAMED:
             reference, property, entity = match.groups()
             events = self._table.literal[property].worded(self._names.kind(entity)).event
@@ -249,7 +257,7 @@ class _Text:
                     f"Of {one} and {other}, {which[:1].lower()}{which[1:]} {phrase}?",
                 )
             )
-        if step.unit == "years" and (match := _APART.match(expression) or _APART_NAMED.match(expression)):
+        if step.unit == "years" and (match := _two_moments(expression)):
             one, other = self._both_events(match, say)
             return self._pick(
                 (
@@ -319,6 +327,10 @@ class _Text:
 
     def _pick(self, options: Sequence[str]) -> str:
         return options[self._rng.randrange(len(options))]
+
+
+def _two_moments(expression: str) -> re.Match[str] | None:
+    return _APART.match(expression) or _APART_NAMED.match(expression) or _BETWEEN.match(expression)
 
 
 def _committees(match: re.Match[str]) -> str:
