@@ -71,7 +71,7 @@ def is_telling(name: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def find_numbers(text: str) -> frozenset[tuple[Decimal, bool]]:
-    """The numbers written in digits; the flag says whether one stands alone, outside names like `Apollo 11`, `1958–59`."""
+    """The numbers written in digits; the flag says whether one stands alone, outside `Apollo 11`, `1958–59`."""
     found = set()
     for match in _NUMBER.finditer(text):
         before = text[: match.start()].rstrip(" ").rpartition(" ")[2]
