@@ -170,11 +170,15 @@ def ingest_graph(
 
 
 @graph_app.command("info")
-def show_graph_info(store: Store = None, as_json: Json = False) -> None:
+def show_graph_info(
+    store: Store = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every array against its hash first.")] = False,
+    as_json: Json = False,
+) -> None:
     """Say what a store holds."""
     from flows.console.graph import show_info
 
-    show_info(store, as_json=as_json)
+    show_info(store, verify=verify, as_json=as_json)
 
 
 @graph_app.command("find")
@@ -191,13 +195,13 @@ def find_entities(
 def show_entity(
     id: Annotated[str, typer.Argument(help="An entity's id, such as Q27.")],
     store: Store = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Facts shown of each kind.")] = 25,
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="Facts shown in each direction.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """Show an entity: names, facts out and in, literals."""
+    """Show what the store says about an entity."""
     from flows.console.graph import show_facts
 
-    show_facts(id, store, limit, as_json=as_json)
+    show_facts(id, store, most, as_json=as_json)
 
 
 @app.command()

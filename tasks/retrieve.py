@@ -14,6 +14,7 @@ from prefect.cache_policies import NO_CACHE
 from hopwright.graph.anchors import AnchorQuestion, link_anchors, read_anchor_questions
 from hopwright.graph.ingest import ingest
 from hopwright.graph.sources import find_corpus
+from hopwright.records import Rejected
 from hopwright.records.arrow import anchors_to_table
 from hopwright.runs import RunFolder, ShardOutput, hash_file
 from hopwright.settings import RetrieveRun, identify
@@ -67,14 +68,16 @@ def plan_retrieve(run: RunFolder, parameters: RetrieveRun) -> StagePlan:
 
 
 def link_slice(slice: AnchorSlice) -> ShardOutput:
-    """Link one shard of questions."""
-    questions = _read_questions(slice.questions)[slice.start : slice.start + slice.count]
+    """Link one shard of questions; malformed records are rejected with the rest."""
+    rows = _read_questions(slice.questions)[slice.start : slice.start + slice.count]
+    questions = [row for row in rows if isinstance(row, AnchorQuestion)]
+    malformed = [row for row in rows if isinstance(row, Rejected)]
     anchors, rejected = link_anchors(questions, open_graph(slice.store))
-    return ShardOutput(anchors_to_table(anchors), rejected, taken=len(questions))
+    return ShardOutput(anchors_to_table(anchors), [*malformed, *rejected], taken=len(rows))
 
 
 @functools.lru_cache(maxsize=2)
-def _read_questions(path: Path) -> tuple[AnchorQuestion, ...]:
+def _read_questions(path: Path) -> tuple[AnchorQuestion | Rejected, ...]:
     return tuple(read_anchor_questions(path))
 
 

@@ -1,15 +1,13 @@
 """`hopwright graph …`."""
 
-import itertools
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
-
-from rich.table import Table
+from typing import Literal
 
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
 from hopwright.graph.ingest import ingest
+from hopwright.graph.inspect import find, info, render_find, render_info, render_ingest, render_show, show
 from hopwright.graph.store import GraphStore
 from hopwright.settings import home
 
@@ -29,78 +27,38 @@ def ingest_folder(
         report = ingest(source, folder, split=split, max_malformed=max_malformed, force=force, progress=status.update)
     if as_json:
         print_json({**asdict(report), "folder": str(report.folder), "listed": [str(one) for one in report.listed]})
-        return
-    out.print(f"{report.folder}: {report.bytes / 2**20:,.1f} MiB{', was up to date' if report.reused else ''}")
-    for name, count in report.counts.items():
-        out.print(f"  {name}: {count:,}")
-    for file, lines in report.malformed.items():
-        err.print(f"  {file}: {lines:,} malformed lines left out")
-    for one in itertools.islice(report.listed, 5):
-        err.print(f"    {one}")
+    else:
+        out.out(render_ingest(report))
 
 
-def show_info(store: Path | None, *, as_json: bool) -> None:
+def show_info(store: Path | None, *, verify: bool, as_json: bool) -> None:
     """What a store holds."""
     folder = _find_store(store)
-    info = GraphStore.open(folder).about
+    about = info(GraphStore.open(folder), verify=verify)
     if as_json:
-        print_json({"folder": str(folder), **info})
-        return
-    out.print(str(folder))
-    for name, value in info.items():
-        out.print(f"  {name}: {value:,}" if isinstance(value, int) else f"  {name}: {value}")
+        print_json({"folder": str(folder), **about})
+    else:
+        out.out(f"{folder}\n{render_info(about)}")
 
 
 def find_name(name: str, store: Path | None, *, as_json: bool) -> None:
-    """The entities that a name may mean, best first."""
-    found = GraphStore.open(_find_store(store)).find(name)
+    """The entities that a name may mean, likeliest first. Raises InputError when there is none."""
+    found = find(GraphStore.open(_find_store(store)), name)
     if as_json:
-        print_json([asdict(candidate) for candidate in found])
-        return
-    if not found:
+        print_json(found)
+    elif found:
+        out.out(render_find(name, found))
+    else:
         raise InputError(f"no entity is called {name!r} in this store")
-    table = Table("id", "label", "description", "facts", "by")
-    for one in found:
-        table.add_row(one.id, one.label, one.description, f"{one.degree:,}", "label" if one.by_label else "alias")
-    out.print(table)
 
 
-def show_facts(id: str, store: Path | None, limit: int, *, as_json: bool) -> None:
-    """All that a store says about one entity."""
-    graph = GraphStore.open(_find_store(store))
-    if not graph.label(id) and not graph.degree(id):
-        raise InputError(f"{id} is not in this store: `hopwright graph find NAME` looks for it")
-    facts: dict[str, Any] = {
-        "id": id,
-        "label": graph.label(id),
-        "description": graph.description(id),
-        "aliases": list(graph.aliases(id)),
-        "out": [
-            {"property": property, "object": other, "text": f"{graph.property_label(property)}: {graph.label(other)}"}
-            for property, other in graph.out_edges(id)[:limit]
-        ],
-        "in": [
-            {
-                "property": property,
-                "subject": other,
-                "text": f"{graph.property_label(property)} of {graph.label(other)}",
-            }
-            for property, other in graph.in_edges(id)[:limit]
-        ],
-        "literals": [literal.model_dump() for literal in graph.literals(id)[:limit]],
-    }
+def show_facts(id: str, store: Path | None, most: int, *, as_json: bool) -> None:
+    """What a store says about one entity."""
+    entity = show(GraphStore.open(_find_store(store)), id, most=most)
     if as_json:
-        print_json(facts)
-        return
-    out.print(f"[bold]{facts['label']}[/bold] ({id}): {facts['description']}", markup=True)
-    if facts["aliases"]:
-        out.print(f"also: {', '.join(facts['aliases'][:limit])}", markup=False)
-    for fact in facts["out"]:
-        out.print(f"  → {fact['text']} ({fact['property']}, {fact['object']})", markup=False)
-    for fact in facts["in"]:
-        out.print(f"  ← {fact['text']} ({fact['property']}, {fact['subject']})", markup=False)
-    for fact in facts["literals"]:
-        out.print(f"  = {fact['property_label']}: {fact['value']} {fact['unit']} ({fact['property']})", markup=False)
+        print_json(entity)
+    else:
+        out.out(render_show(entity))
 
 
 def _find_store(store: Path | None) -> Path:

@@ -124,6 +124,10 @@ def check_units(case: Case, context: CheckContext) -> Iterator[Finding]:
                 yield hop.index, f"the question does not ask for {expected}"
         elif isinstance(hop.derivation, Compute) and hop.derivation.kind == "temporal" and not hop.unit:
             yield hop.index, "a temporal calculation without a unit"
+        elif isinstance(hop.derivation, Compute) and hop.derivation.kind == "arithmetic" and not hop.unit:
+            units = {one.unit for one in case.item.hops if one.index in hop.depends_on}
+            if units - {"", "year"}:
+                yield hop.index, f"a result without the unit of its inputs ({', '.join(sorted(units))})"
 
 
 def check_votes(case: Case, context: CheckContext) -> Iterator[Finding]:
