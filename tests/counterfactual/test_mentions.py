@@ -9,6 +9,7 @@ from hopwright.counterfactual.mentions import (
     replace_number,
     takes_article,
 )
+from hopwright.errors import InputError
 
 WORDS = st.sampled_from(["Vestmark", "Iria", "Port", "Sabel", "of", "the", "Night", "Harbour", "born", "1905", "Glass"])
 NAMES = {"Port Sabel": "Qx Yz", "Port": "Zzyx", "Vestmark": "Orlund", "Night Harbour": "Dim Quay"}
@@ -55,7 +56,7 @@ def test_a_title_that_is_a_number_or_a_common_word_needs_its_quotes() -> None:
 
 
 def test_private_use_characters_are_refused() -> None:
-    with pytest.raises(ValueError, match="private-use"):
+    with pytest.raises(InputError, match="private-use"):
         replace_names(["a \ue001 b"], {"a": "c"})
 
 

@@ -237,6 +237,12 @@ def test_a_plan_that_its_evidence_does_not_carry_is_rejected() -> None:
     assert outcome.check == "twin_underivable" and "P27" in outcome.reason
 
 
+def test_an_answer_that_cannot_be_read_is_a_rejection_and_no_crash() -> None:
+    outcome = reject(edit(chain_item(), 3, answer="nineteen-oh-five"))
+    assert outcome.check == "twin_input" and "nineteen-oh-five" in outcome.reason
+    assert reject(edit(chain_item(), 3, question="In what year was \ue000 founded?")).check == "twin_input"
+
+
 def test_one_label_for_two_entities_is_rejected() -> None:
     wrong = (Distractor(text="Vestmark", kind="sibling", id="Q999"), *chain_item().hops[1].distractors[1:])
     outcome = reject(edit(chain_item(), 2, distractors=wrong))
