@@ -28,9 +28,7 @@ DEFAULT = BuildParameters()
 _ABOUT = "Raw files → a dataset release, every stage a subflow; started again, it continues where it stopped."
 
 
-@flow(
-    name="build-dataset", description=_ABOUT, task_runner=make_task_runner(), flow_run_name="build-{parameters.run}"
-)
+@flow(name="build-dataset", description=_ABOUT, task_runner=make_task_runner(), flow_run_name="build-{parameters.run}")
 def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
     """Run every stage in order; returns the figures that are printed at the end."""
     with open_run(parameters) as run:

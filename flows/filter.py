@@ -10,7 +10,12 @@ from tasks.filter import plan_filter
 DEFAULT = FilterRun()
 
 
-@flow(name="filter", description="Items → items that the shortcut solvers do not see through.", task_runner=make_task_runner(), flow_run_name="filter-{parameters.run}")
+@flow(
+    name="filter",
+    description="Items → items that the shortcut solvers do not see through.",
+    task_runner=make_task_runner(),
+    flow_run_name="filter-{parameters.run}",
+)
 def run_filter(parameters: FilterRun = DEFAULT) -> StageManifest:
     """Items → items that the shortcut solvers do not see through."""
     with open_run(parameters) as run:

@@ -10,7 +10,12 @@ from tasks.release import make_release
 DEFAULT = ReleaseRun()
 
 
-@flow(name="release", description="Items and twins → a dataset release.", task_runner=make_task_runner(), flow_run_name="release-{parameters.run}")
+@flow(
+    name="release",
+    description="Items and twins → a dataset release.",
+    task_runner=make_task_runner(),
+    flow_run_name="release-{parameters.run}",
+)
 def run_release(parameters: ReleaseRun = DEFAULT) -> StageManifest:
     """Items and twins → a dataset release."""
     with open_run(parameters) as run:

@@ -10,7 +10,12 @@ from tasks.retrieve import plan_retrieve
 DEFAULT = RetrieveRun()
 
 
-@flow(name="retrieve", description="Raw files → graph store → anchors linked to their entities.", task_runner=make_task_runner(), flow_run_name="retrieve-{parameters.run}")
+@flow(
+    name="retrieve",
+    description="Raw files → graph store → anchors linked to their entities.",
+    task_runner=make_task_runner(),
+    flow_run_name="retrieve-{parameters.run}",
+)
 def run_retrieve(parameters: RetrieveRun = DEFAULT) -> StageManifest:
     """Raw files → graph store → anchors linked to their entities."""
     with open_run(parameters) as run:

@@ -10,7 +10,12 @@ from tasks.review import make_review
 DEFAULT = ReviewRun()
 
 
-@flow(name="review", description="Items → Label Studio tasks.", task_runner=make_task_runner(), flow_run_name="review-{parameters.run}")
+@flow(
+    name="review",
+    description="Items → Label Studio tasks.",
+    task_runner=make_task_runner(),
+    flow_run_name="review-{parameters.run}",
+)
 def run_review(parameters: ReviewRun = DEFAULT) -> StageManifest:
     """Items → Label Studio tasks."""
     with open_run(parameters) as run:

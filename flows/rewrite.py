@@ -10,7 +10,12 @@ from tasks.rewrite import plan_rewrite
 DEFAULT = RewriteRun()
 
 
-@flow(name="rewrite", description="Items → counterfactual twins.", task_runner=make_task_runner(), flow_run_name="rewrite-{parameters.run}")
+@flow(
+    name="rewrite",
+    description="Items → counterfactual twins.",
+    task_runner=make_task_runner(),
+    flow_run_name="rewrite-{parameters.run}",
+)
 def run_rewrite(parameters: RewriteRun = DEFAULT) -> StageManifest:
     """Items → counterfactual twins."""
     with open_run(parameters) as run:

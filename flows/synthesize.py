@@ -11,7 +11,9 @@ DEFAULT = SynthesizeRun()
 _ABOUT = "Anchors → planned, worded and checked items."
 
 
-@flow(name="synthesize", description=_ABOUT, task_runner=make_task_runner(), flow_run_name="synthesize-{parameters.run}")
+@flow(
+    name="synthesize", description=_ABOUT, task_runner=make_task_runner(), flow_run_name="synthesize-{parameters.run}"
+)
 def run_synthesize(parameters: SynthesizeRun = DEFAULT) -> StageManifest:
     """Drafts in parallel, then the selection over all of them."""
     with open_run(parameters) as run:

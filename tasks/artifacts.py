@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from prefect.artifacts import (
@@ -25,8 +25,12 @@ class StageProgress:
         self._total = total
         self._done = done
         tell(stage, done, total)
-        self._id: UUID = create_progress_artifact(
-            progress=self._percent(), key=_key(stage, "progress"), description=f"Shards of {stage}"
+        # Prefect's functions are typed as both kinds; called from a synchronous flow they return the id itself.
+        self._id = cast(
+            UUID,
+            create_progress_artifact(
+                progress=self._percent(), key=_key(stage, "progress"), description=f"Shards of {stage}"
+            ),
         )
 
     def advance(self) -> None:
@@ -42,7 +46,9 @@ class StageProgress:
 def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
     """The table (counts by reason) and the story of a finished stage."""
     create_table_artifact(
-        key=_key(manifest.stage, "counts"), table=count_rows(manifest), description=f"{manifest.stage}: {unit} by outcome"
+        key=_key(manifest.stage, "counts"),
+        table=count_rows(manifest),
+        description=f"{manifest.stage}: {unit} by outcome",
     )
     create_markdown_artifact(key=_key(manifest.stage, "story"), markdown=tell_story(manifest, unit, folder))
 
@@ -52,7 +58,12 @@ def count_rows(manifest: StageManifest) -> list[dict[str, Any]]:
     counts = manifest.counts
     rejected = sorted(counts.rejected.items(), key=lambda pair: (-pair[1], pair[0]))
     return [
-        {"outcome": outcome, "check": check, "rows": rows, "share": f"{rows / counts.taken:.1%}" if counts.taken else "–"}
+        {
+            "outcome": outcome,
+            "check": check,
+            "rows": rows,
+            "share": f"{rows / counts.taken:.1%}" if counts.taken else "–",
+        }
         for outcome, check, rows in (("accepted", "", counts.out), *(("rejected", *pair) for pair in rejected))
     ]
 
@@ -75,9 +86,7 @@ def tell_story(manifest: StageManifest, unit: str, folder: str) -> str:
     lines += [f"Skipped: {reason} ({rows:,})." for reason, rows in manifest.skipped.items()]
     if manifest.usage.cost_usd or manifest.usage.input_tokens:
         usage = manifest.usage
-        lines.append(
-            f"Tokens: {usage.input_tokens:,} in, {usage.output_tokens:,} out; {usage.cost_usd:.2f} USD."
-        )
+        lines.append(f"Tokens: {usage.input_tokens:,} in, {usage.output_tokens:,} out; {usage.cost_usd:.2f} USD.")
     lines += ["", _bullet_list(manifest.notes), "", f"Everything lies in `{folder}`."]
     return "\n".join(lines)
 

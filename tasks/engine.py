@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
-from prefect.futures import as_completed
-from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.futures import PrefectFuture, as_completed
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.settings import STAGES, RunParameters, home, identify
@@ -17,9 +17,10 @@ from tasks.pool import open_pool
 from tasks.work import ShardWork, StagePlan, run_shard
 
 
-def make_task_runner() -> ThreadPoolTaskRunner[Any]:
+def make_task_runner() -> TaskRunner[PrefectFuture[Any]]:
     """Threads that wait for the workers: one more than there are processors, so that a shard is always at hand."""
-    return ThreadPoolTaskRunner(max_workers=len(os.sched_getaffinity(0)) + 1)
+    runner: Any = ThreadPoolTaskRunner(max_workers=len(os.sched_getaffinity(0)) + 1)
+    return cast("TaskRunner[PrefectFuture[Any]]", runner)
 
 
 @contextlib.contextmanager
@@ -40,7 +41,7 @@ def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageM
     missing = stage.begin(
         plan.parameters, inputs=plan.inputs, shards=len(plan.specs), fresh=fresh, downstream=stages_after(plan.name)
     )
-    if missing:
+    if missing and plan.process is not None:
         progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing))
         futures = [
             run_shard.submit(ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]))

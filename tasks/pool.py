@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _guard = threading.Lock()
-_open: list["WorkerPool"] = []
+_open: list[WorkerPool] = []
 
 
 class WorkerPool:

@@ -44,9 +44,7 @@ def plan_review(run: RunFolder, parameters: ReviewRun) -> StagePlan:
 def make_review(run: RunFolder, parameters: ReviewRun) -> StageManifest:
     """Write the task file of a run; push it when a server is named."""
     plan = plan_review(run, parameters)
-    manifest = carry_out_once(
-        run, plan, lambda stage: export_tasks(run, stage, parameters), fresh=parameters.fresh
-    )
+    manifest = carry_out_once(run, plan, lambda stage: export_tasks(run, stage, parameters), fresh=parameters.fresh)
     if parameters.review.url:
         folder = run.path / "review"
         report = push_tasks(folder / TASKS, parameters.review.url, f"Hopwright: {run.name}")

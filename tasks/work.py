@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
-from prefect.states import State
+from prefect.client.schemas.objects import State
 
 from hopwright.errors import ServiceError
 from hopwright.runs import ShardOutput, ShardReport, write_shard

@@ -26,9 +26,7 @@ def ingest_folder(
     """Make a store and say what went into it."""
     folder = store or home() / "stores" / f"{source.resolve().name}-{split}"
     with err.status("reading") as status:
-        report = ingest(
-            source, folder, split=split, max_malformed=max_malformed, force=force, progress=status.update
-        )
+        report = ingest(source, folder, split=split, max_malformed=max_malformed, force=force, progress=status.update)
     if as_json:
         print_json({**asdict(report), "folder": str(report.folder), "listed": [str(one) for one in report.listed]})
         return
@@ -82,7 +80,11 @@ def show_facts(id: str, store: Path | None, limit: int, *, as_json: bool) -> Non
             for property, other in graph.out_edges(id)[:limit]
         ],
         "in": [
-            {"property": property, "subject": other, "text": f"{graph.property_label(property)} of {graph.label(other)}"}
+            {
+                "property": property,
+                "subject": other,
+                "text": f"{graph.property_label(property)} of {graph.label(other)}",
+            }
             for property, other in graph.in_edges(id)[:limit]
         ],
         "literals": [literal.model_dump() for literal in graph.literals(id)[:limit]],

@@ -16,9 +16,7 @@ _MODELS: dict[str, type[RunParameters]] = {
 }
 
 
-def run_one_stage(
-    stage: str, run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool
-) -> None:
+def run_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
     """Run the flow of one stage and print its counts."""
     parameters = parameters_of(_MODELS[stage], run, options, fresh=fresh)
     with prefect_at_hand():

@@ -44,12 +44,18 @@ class Member:
     id: str
     labels: tuple[str, ...]
     kind: Kind
+    noun: str
     owner: str
 
     @property
     def label(self) -> str:
         """The form in which the item writes it first."""
         return self.labels[0]
+
+    @property
+    def phrase(self) -> str:
+        """The label in running text."""
+        return definite(self.label, self.kind, self.noun)
 
     @property
     def key(self) -> str:
@@ -64,7 +70,7 @@ def gather_cast(item: Item, names: Names, graph: AliasSource) -> tuple[Member, .
     TwinError ("twin_ambiguous") when one label stands for two entities.
     """
     labels: dict[str, dict[str, None]] = {}
-    unknown: dict[str, Kind] = {}
+    unknown: dict[str, str | None] = {}
     for id, label in _list_written(item):
         labels.setdefault(id, {})[label] = None
     named = [id for hop in item.hops for id in named_entities(hop.derivation)]
@@ -79,7 +85,7 @@ def gather_cast(item: Item, names: Names, graph: AliasSource) -> tuple[Member, .
     for hop in item.hops:
         for distractor in hop.distractors:
             if hop.answer_type == "entity" and not distractor.id:
-                unknown.setdefault(distractor.text, names.kind(hop.answer_id) if hop.answer_id else "other")
+                unknown.setdefault(distractor.text, hop.answer_id)
     owners: dict[str, str] = {}
     members: list[Member] = []
     for id, written in labels.items():
@@ -87,8 +93,9 @@ def gather_cast(item: Item, names: Names, graph: AliasSource) -> tuple[Member, .
             if owners.setdefault(label, id) != id:
                 raise TwinError("twin_ambiguous", f"{label!r} stands for both {owners[label]} and {id}")
         if id not in common:
-            members.append(_make_member(id, tuple(written), names.kind(id)))
-    members += [_make_member("", (text,), kind) for text, kind in unknown.items() if text not in owners]
+            members.append(_make_member(id, tuple(written), id, names))
+    # Of what only a text is known, the kind is that of the answer that it competes with.
+    members += [_make_member("", (text,), like, names) for text, like in unknown.items() if text not in owners]
     return tuple(members)
 
 
@@ -115,13 +122,13 @@ def name_cast(
         stem = dated.stem if dated else member.label
         surrogate = stems.get(stem)
         if surrogate is None:
-            article = takes_article(texts, member.label) or definite(member.label, member.kind).startswith("the ")
+            article = takes_article(texts, member.label) or member.phrase.startswith("the ")
             key = f"{item.id}:{member.owner if dated else member.key}"
             surrogate = namer.name(key, stem, member.kind, article=article, refuse=rules.refuse)
             if surrogate is None:
                 raise TwinError("twin_name", f"no free name for {member.label!r} ({member.kind})")
             stems[stem] = surrogate
-            rules.used.append(surrogate)
+            rules.use(surrogate)
         if dated:
             surrogate = dated.write(surrogate, years.get(member.owner, 0))
             if graph.knows_name(surrogate):
@@ -161,16 +168,20 @@ class _NameRules:
     """What a new name may not be: another's, within another's, or a holder of a name that must disappear."""
 
     def __init__(self, item: Item, forbidden: Sequence[str]) -> None:
-        self.used: list[str] = []
+        self._used: list[str] = []
         self._forbidden = forbidden
         self._texts = "\x1f".join(list_texts(item))
 
     def refuse(self, name: str) -> bool:
+        folded = name.casefold()
         return (
             name in self._texts
-            or any(_contains(name, one) or _contains(one, name) for one in self.used)
+            or any(_contains(folded, one) or _contains(one, folded) for one in self._used)
             or find_leftover((name,), self._forbidden) is not None
         )
+
+    def use(self, name: str) -> None:
+        self._used.append(name.casefold())
 
 
 def _list_written(item: Item) -> Iterator[tuple[str, str]]:
@@ -205,9 +216,11 @@ def _find_common(item: Item, labels: Mapping[str, Mapping[str, None]]) -> set[st
     return ((classes - others) | (lower - subjects)) - asked
 
 
-def _make_member(id: str, labels: tuple[str, ...], kind: Kind) -> Member:
+def _make_member(id: str, labels: tuple[str, ...], like: str | None, names: Names) -> Member:
+    kind: Kind = names.kind(like) if like else "other"
     dated = _read_dated(labels[0], kind)
-    return Member(id, labels, kind, f"stem:{dated.stem}" if dated else id or labels[0])
+    owner = f"stem:{dated.stem}" if dated else id or labels[0]
+    return Member(id, labels, kind, names.noun(like) if like else "", owner)
 
 
 def _read_dated(label: str, kind: Kind) -> DatedName | None:
@@ -216,4 +229,4 @@ def _read_dated(label: str, kind: Kind) -> DatedName | None:
 
 
 def _contains(text: str, name: str) -> bool:
-    return next(find_mentions(text.casefold(), name.casefold()), None) is not None
+    return name in text and next(find_mentions(text, name), None) is not None

@@ -77,7 +77,7 @@ def _list_numbers(slip: _Number, new: _Number) -> Iterator[_Number]:
     """The same slip, the other way round, then ever further slips."""
     yield new + slip
     yield new - slip
-    unit: _Number = 1 if slip == int(slip) else abs(slip)
+    unit: _Number = 1 if slip == int(slip) else max(slip, -slip)
     further: _Number = 0
     for _ in range(60):
         further += unit

@@ -23,7 +23,7 @@ _DIGITS = re.compile(r"^\d+$")
 _INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
 _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
 # Three vowels or four consonants in a row, or a syllable said twice.
-_CLUMSY = re.compile(r"[aeiou]{3}|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\1|[^aeiouy]{5}")
+_CLUMSY = re.compile(r"[aeiou]{3}|yy|^(.)\1|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\2|[^aeiouy]{5}")
 _TRIES = 64
 _UNFIT = (
     "anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",

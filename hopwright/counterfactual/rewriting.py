@@ -30,7 +30,7 @@ def rewrite_items(
     Twins + rejected = items. Every twin carries the results of all checks that apply to it, among them
     `back_translation`, which is a skip without a translator. Order and company of the items have no influence.
     """
-    maker = TwinMaker(graph, GraphNames(graph, kinds), table, seed=seed)
+    maker = TwinMaker(graph, GraphNames(kinds), table, seed=seed)
     context = CheckContext(table=table, graph=graph, min_domains=1)
     made: list[Item] = []
     rejected: list[Rejected] = []

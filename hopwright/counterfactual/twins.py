@@ -100,8 +100,7 @@ class TwinMaker:
         if not hop.distractors:
             return hop
         try:
-            texts = [distractor.text for distractor in hop.distractors]
-            options, label = assign_options(hop.answer, texts, f"{self._seed}:{twin_id}:{hop.index}")
+            options, label = assign_options(hop.answer, hop.distractors, f"{self._seed}:{twin_id}:{hop.index}")
         except InputError as error:
             raise TwinError("twin_options", f"hop {hop.index}: {error}") from None
         return hop.model_copy(update={"options": options, "label": label})

@@ -136,7 +136,7 @@ class _TwinNames:
         change = self._changed.get(entity)
         if change is None:
             return replace_names([self._names.phrase(entity)], self._replaced)[0]
-        return definite(change.surrogate, change.kind)
+        return definite(change.surrogate, change.kind, self.noun(entity))
 
     def noun(self, entity: str) -> str:
         change = self._changed.get(entity)

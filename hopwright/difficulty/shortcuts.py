@@ -32,6 +32,7 @@ _EMPTY = frozenset(
     "than that the their there this to was were what when where which who whose with years year".split()
 )
 _MAX_NEIGHBOURS = 200
+_MAX_DATED = 20_000
 
 
 class Neighbourhood(Protocol):
@@ -73,7 +74,7 @@ class Neighbourhood(Protocol):
 def shortcut_voters(graph: Neighbourhood, table: PropertyTable, *, seed: int) -> list[Voter]:
     """The offline ensemble of four."""
     return [
-        PopularityPrior(graph, seed=seed),
+        PopularityPrior(graph, table, seed=seed),
         LexicalOverlap(graph, seed=seed),
         OptionsOnly(seed=seed),
         LastHopOnly(graph, table, seed=seed),
@@ -108,21 +109,40 @@ class _Solver:
 
 
 class PopularityPrior(_Solver):
-    """Entities by their degree in the graph; numbers by how often such numbers are met in texts.
+    """Entities by their degree in the graph; years by how many entities have a date in them; other numbers by form.
 
-    Round numbers and small leading digits (Benford) are met more often; of dates, later ones.
+    Round numbers and small leading digits (Benford) are met more often in texts.
     """
 
     name = "popularity-prior"
 
-    def __init__(self, graph: Neighbourhood, *, seed: int) -> None:
+    def __init__(self, graph: Neighbourhood, table: PropertyTable, *, seed: int) -> None:
         super().__init__(seed=seed)
         self._graph = graph
+        self._table = table
 
     def score(self, choice: Choice) -> list[float]:
         if choice.answer_type == "entity":
             return [math.log1p(self._graph.degree(id)) if id else 0.0 for id in choice.entities]
-        return [_familiarity(value) for value in _read_values(choice)]
+        values = _read_values(choice)
+        if choice.unit == "year":
+            return [math.log1p(self._years[int(value)]) for value in values]
+        if choice.answer_type == "date":
+            return [math.log1p(self._years[dt.date.fromordinal(max(1, int(value))).year]) for value in values]
+        return [_familiarity(value) for value in values]
+
+    @functools.cached_property
+    def _years(self) -> Counter[int]:
+        """Year → how many dated facts fall in it; of each property at most the first 20,000 subjects are read."""
+        return Counter(
+            value.year
+            for property, entry in self._table.literal.items()
+            if entry.value in ("date", "year")
+            for subject in self._graph.literal_subjects(property)[:_MAX_DATED]
+            for literal in self._graph.literals(subject)
+            if literal.property == property
+            and isinstance(value := self._table.normalise(property, literal.value, literal.datatype), dt.date)
+        )
 
 
 class LexicalOverlap(_Solver):

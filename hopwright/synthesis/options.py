@@ -9,13 +9,15 @@ from hopwright.errors import InputError
 from hopwright.records import LABELS, Distractor, Label
 
 
-def assign_options(answer: str, distractors: Sequence[Distractor], seed_key: str) -> tuple[dict[Label, str], Label]:
+def assign_options(
+    answer: str, distractors: Sequence[Distractor | str], seed_key: str
+) -> tuple[dict[Label, str], Label]:
     """Shuffle four options by a keyed hash: the right letter is uniform over A–D, and so is every order.
 
     The same key gives the same order. Raises InputError unless there are exactly three distractors, all different
     from each other and from the answer.
     """
-    pool = [distractor.text for distractor in distractors]
+    pool = [one if isinstance(one, str) else one.text for one in distractors]
     if len(pool) != 3 or len({answer, *pool}) != 4:
         raise InputError(f"options need an answer and three other texts, not {answer!r} and {pool!r}")
     digest = int.from_bytes(hashlib.blake2b(seed_key.encode(), digest_size=8).digest(), "big")

@@ -8,7 +8,7 @@ from hopwright.errors import ExpressionError, InputError
 from hopwright.records import Compute, Hop, LiteralFact, Lookup, ReverseLookup
 from hopwright.records.values import Value, parse
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding
-from hopwright.synthesis.checks.text import fold, read_number
+from hopwright.synthesis.checks.text import fold, holds_exactly, is_telling, read_number
 from hopwright.synthesis.execution import execute, render_answer, same
 from hopwright.synthesis.facts import EvidenceFacts, Facts
 
@@ -69,12 +69,18 @@ def check_world(case: Case, context: CheckContext) -> Iterator[Finding]:
         return
     if not world:
         yield None, "a counterfactual item that lists no surrogates"
-    pairs: dict[str, str] = {}
+    pairs: dict[tuple[str, str], str] = {}
     for one in world:
-        if pairs.setdefault(one.original, one.surrogate) != one.surrogate:
+        if pairs.setdefault((one.id, one.original), one.surrogate) != one.surrogate:
             yield None, f"{one.original!r} has two surrogates"
+        if read_number(one.original) is not None or _is_date(one.original):
+            continue
         if fold(one.original) == fold(one.surrogate):
             yield None, f"{one.original!r} stands for itself"
+        elif is_telling(one.original):
+            for index, text in _list_texts(case):
+                if holds_exactly(text, one.original):
+                    yield index, f"the original {one.original!r} survives in {text!r:.80}"
 
 
 def check_surrogates(case: Case, context: CheckContext) -> Iterator[Finding]:
@@ -170,6 +176,12 @@ def _is_in_graph(literal: LiteralFact, context: CheckContext) -> bool:
         (held.property, held.value) == (literal.property, literal.value)
         for held in context.graph.literals(literal.subject)
     )
+
+
+def _list_texts(case: Case) -> Iterator[tuple[int | None, str]]:
+    yield None, case.item.question
+    for hop in case.item.hops:
+        yield from ((hop.index, text) for text in (hop.question, hop.answer, *hop.options.values()))
 
 
 def _is_date(text: str) -> bool:

@@ -1,0 +1,141 @@
+"""Items and twins → a dataset release, audited where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hopwright.records import Item
+from hopwright.records.arrow import read_items
+from hopwright.release.card import RunFacts, StageCounts
+from hopwright.release.dataset import write_release
+from hopwright.runs import Counts, RunFolder, Stage, StageManifest
+from hopwright.settings import ReleaseRun
+from tasks.engine import carry_out_once, pick_parameters
+from tasks.pool import current_pool
+from tasks.resources import SOURCES
+from tasks.work import StagePlan
+
+_UNITS = {
+    "retrieve": "anchor questions",
+    "synthesize/drafts": "plans",
+    "synthesize": "drafts",
+    "filter": "items",
+    "rewrite": "items",
+}
+_KEPT_VERSIONS = ("hopwright", "python")
+
+
+def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
+    """The items that the filter kept, and their twins."""
+    return StagePlan(
+        name="release",
+        unit="items and twins",
+        parameters=pick_parameters(parameters, "release"),
+        inputs={**Stage(run, "filter").output_hashes(), **Stage(run, "rewrite").output_hashes()},
+    )
+
+
+def make_release(run: RunFolder, parameters: ReleaseRun) -> StageManifest:
+    """Write the release of a run."""
+    return carry_out_once(
+        run, plan_release(run, parameters), lambda stage: _fill(run, stage, parameters), fresh=parameters.fresh
+    )
+
+
+def release_folder(run: RunFolder) -> Path:
+    """Where the release of a run lies. Raises RunError before that stage ended."""
+    return run.home / str(Stage(run, "release").read().notes["folder"])
+
+
+def gather_facts(run: RunFolder, seed: int) -> RunFacts:
+    """What the card may say, from the manifests of the stages."""
+    manifests = {name: Stage(run, name).read() for name in _UNITS}
+    retrieve, rewrite = manifests["retrieve"], manifests["rewrite"]
+    is_sample = not retrieve.parameters["corpus"]
+    begun = run.read_manifest()
+    profile = begun.parameters.get("profile", "offline") if begun is not None else "offline"
+    return RunFacts(
+        profile=profile,
+        seed=seed,
+        versions={name: retrieve.versions[name] for name in _KEPT_VERSIONS},
+        corpus="the sample of Wikidata's facts that ships with Hopwright"
+        if is_sample
+        else Path(retrieve.parameters["corpus"]).name,
+        corpus_entities=retrieve.notes["entities"],
+        corpus_triplets=retrieve.notes["triplets"],
+        sources=SOURCES,
+        anchors=retrieve.counts.out,
+        anchor_source="questions worded by Hopwright from the sample"
+        if not retrieve.parameters["anchors"] and is_sample
+        else "MuSiQue",
+        stages=tuple(_count_stage(name, manifest) for name, manifest in manifests.items()),
+        voters=tuple(manifests["filter"].notes["voters"]),
+        voters_note="solvers without weights that stand for the shortcuts which small models take",
+        drop_at=manifests["filter"].parameters["filter"]["max_right"] + 1,
+        back_translation=rewrite.notes.get("back_translation", ""),
+        back_translation_skipped=rewrite.notes.get("back_translation_skipped", ""),
+        not_run={
+            f"{name}: {reason}": f"{rows} rows" for name, m in manifests.items() for reason, rows in m.skipped.items()
+        },
+    )
+
+
+def write_dataset(
+    items: list[Path],
+    twins: list[Path],
+    folder: Path,
+    name: str,
+    version: str,
+    facts: RunFacts,
+    rejections: Mapping[str, Mapping[str, int]],
+) -> dict[str, Any]:
+    """Write the release in this process; returns its figures."""
+    manifest = write_release(
+        _read_all(items),
+        _read_all(twins),
+        folder=folder,
+        name=name,
+        version=version,
+        facts=facts,
+        rejections=rejections,
+    )
+    return {"items": manifest.items, "twins": manifest.twins}
+
+
+def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest:
+    items, twins = Stage(run, "filter"), Stage(run, "rewrite")
+    folder = stage.folder / parameters.release.name
+    figures = current_pool().run(
+        write_dataset,
+        items.parts(),
+        twins.parts(),
+        folder,
+        parameters.release.name,
+        parameters.release.version,
+        gather_facts(run, parameters.seed),
+        {name: dict(Stage(run, name).read().counts.rejected) for name in _UNITS},
+    )
+    taken = items.read().counts.out + twins.read().counts.out
+    return stage.finish(
+        counts=Counts(taken=taken, out=figures["items"] + figures["twins"]),
+        outputs=[folder],
+        notes={"folder": str(folder.relative_to(run.home)), **figures},
+    )
+
+
+def _count_stage(name: str, manifest: StageManifest) -> StageCounts:
+    counts = manifest.counts
+    return StageCounts(
+        stage=name,
+        unit=_UNITS[name],
+        entered=counts.taken,
+        left=counts.out,
+        rejected=sum(counts.rejected.values()),
+    )
+
+
+def _read_all(parts: Iterable[Path]) -> Iterator[Item]:
+    for part in parts:
+        yield from read_items(part)
