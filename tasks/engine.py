@@ -14,7 +14,8 @@ from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.settings import STAGES, RunParameters, home, identify
 from tasks.artifacts import StageProgress, publish_stage
 from tasks.pool import open_pool
-from tasks.work import ShardWork, StagePlan, run_shard
+from tasks.steps import StagePlan, run_shard
+from tasks.work.shards import ShardWork
 
 
 def make_task_runner() -> TaskRunner[PrefectFuture[Any]]:

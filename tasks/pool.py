@@ -11,9 +11,11 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
+
+from hopwright.errors import RunError
 
 _T = TypeVar("_T")
 _guard = threading.Lock()
@@ -29,11 +31,20 @@ class WorkerPool:
         self._executor = None if workers == 1 else _start_workers(workers)
 
     def run(self, function: Callable[..., _T], *args: Any) -> _T:
-        """Run a module-level function and wait for its result; its errors come back as they were raised."""
+        """Run a module-level function and wait for its result; its errors come back as they were raised.
+
+        Raises RunError when a worker was killed.
+        """
         if self._executor is None:
             with self._turn:
                 return function(*args)
-        return self._executor.submit(function, *args).result()
+        try:
+            return self._executor.submit(function, *args).result()
+        except BrokenExecutor:
+            raise RunError(
+                "a worker process ended before its work was done (killed, or out of memory): "
+                "run the same command again, it continues"
+            ) from None
 
     def close(self) -> None:
         """End the workers; shards that were not begun are dropped."""

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hopwright.records import Item
-from hopwright.records.arrow import read_items
-from hopwright.release.audit import audit
-from hopwright.release.card import RunFacts, StageCounts
-from hopwright.release.dataset import write_release
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.settings import ReleaseRun
-from hopwright.synthesis.properties import default_table
 from tasks.engine import carry_out_once, pick_parameters
-from tasks.pool import current_pool
-from tasks.resources import SOURCES, find_store, open_graph
-from tasks.work import StagePlan
+from tasks.steps import StagePlan, run_step
+from tasks.work.release import audit_release, write_dataset
+from tasks.work.resources import SOURCES, find_store
 
 _UNITS = {
     "retrieve": "anchor questions",
@@ -52,79 +44,44 @@ def release_folder(run: RunFolder) -> Path:
     return run.home / str(Stage(run, "release").read().notes["folder"])
 
 
-def gather_facts(run: RunFolder, seed: int) -> RunFacts:
+def gather_facts(run: RunFolder, seed: int) -> dict[str, Any]:
     """What the card may say, from the manifests of the stages."""
     manifests = {name: Stage(run, name).read() for name in _UNITS}
     retrieve, rewrite = manifests["retrieve"], manifests["rewrite"]
     is_sample = not retrieve.parameters["corpus"]
     begun = run.read_manifest()
     profile = begun.parameters.get("profile", "offline") if begun is not None else "offline"
-    return RunFacts(
-        profile=profile,
-        seed=seed,
-        versions={name: retrieve.versions[name] for name in _KEPT_VERSIONS},
-        corpus="the sample of Wikidata's facts that ships with Hopwright"
+    return {
+        "profile": profile,
+        "seed": seed,
+        "versions": {name: retrieve.versions[name] for name in _KEPT_VERSIONS},
+        "corpus": "the sample of Wikidata's facts that ships with Hopwright"
         if is_sample
         else Path(retrieve.parameters["corpus"]).name,
-        corpus_entities=retrieve.notes["entities"],
-        corpus_triplets=retrieve.notes["triplets"],
-        sources=SOURCES,
-        anchors=retrieve.counts.out,
-        anchor_source="questions worded by Hopwright from the sample"
+        "corpus_entities": retrieve.notes["entities"],
+        "corpus_triplets": retrieve.notes["triplets"],
+        "sources": SOURCES,
+        "anchors": retrieve.counts.out,
+        "anchor_source": "questions worded by Hopwright from the sample"
         if not retrieve.parameters["anchors"] and is_sample
         else "MuSiQue",
-        stages=tuple(_count_stage(name, manifest) for name, manifest in manifests.items()),
-        voters=tuple(manifests["filter"].notes["voters"]),
-        voters_note="solvers without weights that stand for the shortcuts which small models take",
-        drop_at=manifests["filter"].parameters["filter"]["max_right"] + 1,
-        back_translation=rewrite.notes.get("back_translation", ""),
-        back_translation_skipped=rewrite.notes.get("back_translation_skipped", ""),
-        not_run={
+        "stages": tuple(_count_stage(name, manifest) for name, manifest in manifests.items()),
+        "voters": tuple(manifests["filter"].notes["voters"]),
+        "voters_note": "solvers without weights that stand for the shortcuts which small models take",
+        "drop_at": manifests["filter"].parameters["filter"]["max_right"] + 1,
+        "back_translation": rewrite.notes.get("back_translation", ""),
+        "back_translation_skipped": rewrite.notes.get("back_translation_skipped", ""),
+        "not_run": {
             f"{name}: {reason}": f"{rows} rows" for name, m in manifests.items() for reason, rows in m.skipped.items()
         },
-    )
-
-
-def write_dataset(
-    items: list[Path],
-    twins: list[Path],
-    folder: Path,
-    name: str,
-    version: str,
-    facts: RunFacts,
-    rejections: Mapping[str, Mapping[str, int]],
-) -> dict[str, Any]:
-    """Write the release in this process; returns its figures."""
-    manifest = write_release(
-        _read_all(items),
-        _read_all(twins),
-        folder=folder,
-        name=name,
-        version=version,
-        facts=facts,
-        rejections=rejections,
-    )
-    return {"items": manifest.items, "twins": manifest.twins}
-
-
-def audit_release(files: list[Path], store: Path) -> dict[str, Any]:
-    """Audit release files against the graph; returns how much was looked at and what was found."""
-    reports = [audit(file, open_graph(store), default_table()) for file in files]
-    counts = Counter[str]()
-    for report in reports:
-        counts.update(report.counts)
-    return {
-        "items": sum(report.items for report in reports),
-        "violations": sum(len(report.violations) for report in reports),
-        "warnings": sum(len(report.warnings) for report in reports),
-        "by_check": dict(sorted(counts.items())),
     }
 
 
 def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest:
     items, twins = Stage(run, "filter"), Stage(run, "rewrite")
     folder = stage.folder / parameters.release.name
-    figures = current_pool().run(
+    figures = run_step(
+        "write",
         write_dataset,
         items.parts(),
         twins.parts(),
@@ -135,7 +92,7 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         {name: dict(Stage(run, name).read().counts.rejected) for name in _UNITS},
     )
     # Facts of a counterfactual world are not in the graph, and its file is held against its own evidence only.
-    audited = current_pool().run(audit_release, [folder / "data.jsonl"], find_store(run))
+    audited = run_step("audit", audit_release, [folder / "data.jsonl"], find_store(run))
     taken = items.read().counts.out + twins.read().counts.out
     return stage.finish(
         counts=Counts(taken=taken, out=figures["items"] + figures["twins"]),
@@ -144,17 +101,12 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
     )
 
 
-def _count_stage(name: str, manifest: StageManifest) -> StageCounts:
+def _count_stage(name: str, manifest: StageManifest) -> dict[str, Any]:
     counts = manifest.counts
-    return StageCounts(
-        stage=name,
-        unit=_UNITS[name],
-        entered=counts.taken,
-        left=counts.out,
-        rejected=sum(counts.rejected.values()),
-    )
-
-
-def _read_all(parts: Iterable[Path]) -> Iterator[Item]:
-    for part in parts:
-        yield from read_items(part)
+    return {
+        "stage": name,
+        "unit": _UNITS[name],
+        "entered": counts.taken,
+        "left": counts.out,
+        "rejected": sum(counts.rejected.values()),
+    }

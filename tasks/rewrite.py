@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass
-from pathlib import Path
-
-from hopwright.counterfactual.twins import TwinMaker
-from hopwright.records import Item, Rejected
-from hopwright.records.arrow import items_to_table, read_items
-from hopwright.runs import RunFolder, ShardOutput, Stage
+from hopwright.runs import RunFolder, Stage
 from hopwright.settings import RewriteRun
-from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.names import GraphNames
-from hopwright.synthesis.properties import default_table
 from tasks.engine import pick_parameters
-from tasks.resources import find_store, open_graph
-from tasks.work import StagePlan
-
-
-@dataclass(frozen=True, slots=True)
-class RewritePart:
-    """One part of items, to be given twins."""
-
-    part: Path
-    store: Path
-    seed: int
+from tasks.steps import StagePlan
+from tasks.work.resources import find_store
+from tasks.work.rewrite import RewritePart, twin_part
 
 
 def plan_rewrite(run: RunFolder, parameters: RewriteRun) -> StagePlan:
@@ -42,19 +24,3 @@ def plan_rewrite(run: RunFolder, parameters: RewriteRun) -> StagePlan:
         specs=[] if off else [RewritePart(part, store, parameters.seed) for part in items.parts()],
         skipped={"twins are turned off": items.read().counts.out} if off else {},
     )
-
-
-def twin_part(spec: RewritePart) -> ShardOutput:
-    """Make the twins of one part."""
-    maker = _open_maker(spec.store, spec.seed)
-    items = read_items(spec.part)
-    outcomes = [maker.make_twin(item) for item in items]
-    twins = [one for one in outcomes if isinstance(one, Item)]
-    rejected = [one for one in outcomes if isinstance(one, Rejected)]
-    return ShardOutput(items_to_table(twins), rejected, taken=len(items))
-
-
-@functools.lru_cache(maxsize=1)
-def _open_maker(store: Path, seed: int) -> TwinMaker:
-    graph = open_graph(store)
-    return TwinMaker(graph, GraphNames(KindIndex(graph)), default_table(), seed=seed)

@@ -7,9 +7,10 @@ from typing import Any
 
 from prefect.artifacts import create_markdown_artifact
 
-from hopwright.release.dataset import read_manifest
 from hopwright.runs import RunFolder, Stage
+from tasks.pool import current_pool
 from tasks.release import release_folder
+from tasks.work.release import read_figures
 
 _STAGES = ("retrieve", "synthesize/drafts", "synthesize", "filter", "rewrite", "review", "release")
 
@@ -18,22 +19,25 @@ def summarise(run: RunFolder) -> dict[str, Any]:
     """Gather the figures of a finished run from its manifests and its release."""
     manifests = {name: Stage(run, name).read() for name in _STAGES}
     folder = release_folder(run)
-    figures = read_manifest(folder).factual
+    figures = current_pool().run(read_figures, folder)
     rewrite = manifests["rewrite"]
     return {
         "run": run.name,
-        "accepted": figures.items,
-        "topologies": {name: _round(share.share) for name, share in figures.topologies.items()},
-        "domains": {name: _round(share.share) for name, share in figures.domains.items()},
-        "domains_per_item": {str(number): share.count for number, share in figures.domains_per_item.items()},
-        "mean_domains": _round(figures.mean_domains),
-        "computations": {name: share.count for name, share in figures.computations.items()},
-        "items_with_computation": figures.items_with_computation.count,
-        "distinct_answers": figures.distinct_answers,
-        "largest_answer": {"value": figures.largest_answer.value, "share": _round(figures.largest_answer.share)},
-        "failed_checks": figures.failed_checks,
-        "letters": dict(figures.letters),
-        "letters_p": None if figures.letters_p is None else _round(figures.letters_p),
+        "accepted": figures["items"],
+        "topologies": {name: _round(share["share"]) for name, share in figures["topologies"].items()},
+        "domains": {name: _round(share["share"]) for name, share in figures["domains"].items()},
+        "domains_per_item": {number: share["count"] for number, share in figures["domains_per_item"].items()},
+        "mean_domains": _round(figures["mean_domains"]),
+        "computations": {name: share["count"] for name, share in figures["computations"].items()},
+        "items_with_computation": figures["items_with_computation"]["count"],
+        "distinct_answers": figures["distinct_answers"],
+        "largest_answer": {
+            "value": figures["largest_answer"]["value"],
+            "share": _round(figures["largest_answer"]["share"]),
+        },
+        "failed_checks": figures["failed_checks"],
+        "letters": dict(figures["letters"]),
+        "letters_p": None if figures["letters_p"] is None else _round(figures["letters_p"]),
         "too_easy": manifests["filter"].counts.rejected.get("too_easy", 0),
         "twins": rewrite.counts.out,
         "back_translation": rewrite.notes.get("back_translation", ""),

@@ -21,7 +21,7 @@ from hopwright.synthesis.writer import RulesWriter
 
 # Answers that no topology can grow from make poor anchors, and one answer should not anchor too many items.
 _GROWN = ("chain", "converging", "bridge")
-_MAX_PER_ANSWER = 2
+_MAX_PER_ANSWER = 3
 # No kind of answer may take more than its share: left to themselves, countries would take nearly all.
 _SHARES: dict[Kind, float] = {"country": 0.15, "person": 0.4, "place": 0.25, "organization": 0.15, "event": 0.2}
 _OTHER_SHARE = 0.15
@@ -94,14 +94,15 @@ def _draw(planner: Planner, root: str, rng: random.Random) -> tuple[Step, Step] 
 
 
 def _grows(planner: Planner, answer: str) -> bool:
-    grown = 0
-    for name in _GROWN:
-        try:
-            planner.draw(TOPOLOGIES[name], answer, f"grows:{answer}:{name}")
-        except NoPlanError:
-            continue
-        grown += 1
-    return grown >= 2
+    return sum(any(_draws(planner, answer, name, attempt) for attempt in range(3)) for name in _GROWN) >= 2
+
+
+def _draws(planner: Planner, answer: str, name: str, attempt: int) -> bool:
+    try:
+        planner.draw(TOPOLOGIES[name], answer, f"grows:{answer}:{name}:{attempt}")
+    except NoPlanError:
+        return False
+    return True
 
 
 def _record(plan: Plan, graph: GraphStore, writer: RulesWriter, names: GraphNames) -> dict[str, Any]:

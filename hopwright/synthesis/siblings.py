@@ -83,10 +83,14 @@ class Siblings:
                 found |= dict.fromkeys(_window(pool.by_kind.get(self.kind(entity), ()), degree, 10, rng))
         if len(found) < 10:
             for one in self._graph.objects(entity, "P31"):
-                members = self._graph.subjects("P31", one)
+                members = () if self.is_crowded(one) else self._graph.subjects("P31", one)
                 found |= dict.fromkeys(other for other in _stride(members, 24, rng) if self.sort(other) == sort)
         found.pop(entity, None)
         return self.rank(entity, list(found), rng)
+
+    def is_crowded(self, entity: str) -> bool:
+        """Whether so many facts end at an entity (human, United States) that listing them costs more than it gives."""
+        return self._graph.degree(entity) > POOL_SIZE
 
     def rank(self, entity: str, candidates: Sequence[str], rng: random.Random) -> list[str]:
         """Order candidates by how alike they are to an entity in connections, era, popularity and form of name."""
@@ -103,14 +107,13 @@ class Siblings:
         return [candidate for _, candidate in sorted(scored)]
 
     def is_distinct(self, candidate: str, answer: str) -> bool:
-        """Whether two entities can be told apart: no shared or nested name, neither part of the other."""
+        """Whether two entities can be told apart: neither is named as the other, or is part of it."""
         if candidate in self.wholes(answer) or answer in self.wholes(candidate):
             return False
-        names, others = self.names(answer), self.names(candidate)
-        if names & others:
+        one, other = fold(self._graph.label(answer)), fold(self._graph.label(candidate))
+        if one in self.names(candidate) or other in self.names(answer):
             return False
-        one, other = f" {fold(self._graph.label(answer))} ", f" {fold(self._graph.label(candidate))} "
-        return one not in other and other not in one
+        return f" {one} " not in f" {other} " and f" {other} " not in f" {one} "
 
     def _pool(self, property: str, side: Side) -> _Pool:
         pool = self._pools.get((property, side))

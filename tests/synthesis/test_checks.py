@@ -221,6 +221,7 @@ class TestText:
     def test_numbers_are_read_with_separators_and_names_set_apart(self):
         found = find_numbers("Did Apollo 11 carry 1,234 pieces in 1969, or 3.5?")
         assert found == {(Decimal(11), False), (Decimal(1234), True), (Decimal(1969), True), (Decimal("3.5"), True)}
+        assert find_numbers("the 1958–59 season") == {(Decimal(1958), False), (Decimal(59), False)}
 
     @pytest.mark.parametrize(
         ("text", "answer", "unit", "fits"),

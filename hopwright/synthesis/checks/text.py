@@ -71,11 +71,12 @@ def is_telling(name: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def find_numbers(text: str) -> frozenset[tuple[Decimal, bool]]:
-    """The numbers written in digits; the flag says whether one stands alone, not as part of a name (`Apollo 11`)."""
+    """The numbers written in digits; the flag says whether one stands alone, outside `Apollo 11`, `1958–59`."""
     found = set()
     for match in _NUMBER.finditer(text):
         before = text[: match.start()].rstrip(" ").rpartition(" ")[2]
         in_name = before[:1].isupper() and before[-1:].isalnum() and match.start() > len(before) + 1
+        in_name |= text[: match.start()][-1:] in ("–", "-", "/") or text[match.end() :][:1] in ("–", "-", "/")
         found.add((Decimal(match[0].replace(",", "")), not in_name))
     return frozenset(found)
 

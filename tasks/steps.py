@@ -1,30 +1,21 @@
-"""What a stage hands to the engine: its shards, what they rest on, and the Prefect task that runs one of them."""
+"""What a stage hands to the engine, and the Prefect tasks that the engine is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 
 from hopwright.errors import ServiceError
-from hopwright.runs import ShardOutput, ShardReport, write_shard
+from hopwright.runs import ShardOutput, ShardReport
 from tasks.pool import current_pool
+from tasks.work.shards import ShardWork, execute_shard
 
-
-@dataclass(frozen=True, slots=True)
-class ShardWork:
-    """One shard: a module-level function and its one argument, both picklable, and where the result goes."""
-
-    stage: str
-    index: int
-    folder: Path
-    process: Callable[[Any], ShardOutput]
-    spec: Any
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +66,11 @@ def is_service_failure(_task: object, _run: object, state: State[Any]) -> bool:
 
 @task(name="shard", task_run_name="{work.stage}-{work.index}", cache_policy=NO_CACHE, persist_result=False)
 def run_shard(work: ShardWork) -> ShardReport:
-    """Run one shard in a worker process; it writes its own files, whole or not at all."""
+    """Run one shard in a worker process, which writes its files."""
     return current_pool().run(execute_shard, work)
 
 
-def execute_shard(work: ShardWork) -> ShardReport:
-    """Run one shard in this process."""
-    return write_shard(work.folder, work.index, work.process(work.spec))
+@task(name="step", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
+def run_step(name: str, function: Callable[..., _T], *args: Any) -> _T:
+    """Run something else than a shard in a worker process."""
+    return current_pool().run(function, *args)
