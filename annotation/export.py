@@ -192,6 +192,7 @@ def _render(item: Item) -> str:
         graph=draw_graph(item),
         hops=[_view_hop(hop, item) for hop in item.hops],
         marks=_MARKS,
+        passed=[check.name for check in item.checks if check.outcome == "pass"],
         right=sum(vote.right for vote in item.votes),
     )
 

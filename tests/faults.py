@@ -1,4 +1,4 @@
-"""Planting faults in good items: each kind is a function from an item to its faulty releases rows, and who must notice.
+"""Planting faults in good items: each kind is a function from an item to its faulty release rows, and who must notice.
 
 Faults are planted in release rows, where an auditor meets them. A fault that an item has no place for gives nothing.
 """
@@ -6,7 +6,6 @@ Faults are planted in release rows, where an auditor meets them. A fault that an
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -55,14 +54,6 @@ def _each_hop(row: Row) -> Iterator[tuple[Row, Row]]:
     for position in range(len(row["single_hop"])):
         faulty = copy.deepcopy(row)
         yield faulty, faulty["single_hop"][position]
-
-
-def _replace_everywhere(row: Row, old: str, new: str) -> Row:
-    return json.loads(json.dumps(row, ensure_ascii=False).replace(json.dumps(old)[1:-1], json.dumps(new)[1:-1]))
-
-
-def _is_last(row: Row, hop: Row) -> bool:
-    return hop is row["single_hop"][-1]
 
 
 def _copy_to_item(row: Row) -> Row:
@@ -148,11 +139,7 @@ def wrong_intermediate_answer(row, graph):
 def answer_by_another_name(row, graph):
     for faulty, hop in _each_hop(row):
         if hop["answer_type"] == "entity" and hop["evidence"]["triplets"]:
-            yield (
-                _replace_everywhere(faulty, f'"answer": "{hop["answer"]}"', f'"answer": "{hop["answer"]} II"')
-                if False
-                else _rename_answer(faulty, hop)
-            )
+            yield _rename_answer(faulty, hop)
 
 
 def _rename_answer(row: Row, hop: Row) -> Row:
@@ -325,7 +312,8 @@ def swapped_hops(row, graph):
 def no_computing_hop(row, graph):
     for hop in row["single_hop"]:
         if hop["derivation"]["op"] == "compute":
-            hop["derivation"] = {"op": "lookup", "subject": f"hop{hop['depends_on'][0]}", "property": "P36"}
+            subject = f"hop{hop['depends_on'][0]}" if hop["depends_on"] else "Q42"
+            hop["derivation"] = {"op": "lookup", "subject": subject, "property": "P36"}
     yield row
 
 
@@ -546,10 +534,11 @@ def input_not_shown(row, graph):
     answers = {hop["index"]: hop["answer"] for hop in row["single_hop"]}
     for faulty, hop in _each_hop(row):
         for index in hop["depends_on"]:
-            yield_row = copy.deepcopy(faulty)
-            target = yield_row["single_hop"][hop["index"] - 1]
+            changed = copy.deepcopy(faulty)
+            target = changed["single_hop"][hop["index"] - 1]
             target["question"] = target["question"].replace(answers[index], "that")
-            yield yield_row
+            if target["question"] != hop["question"]:
+                yield changed
 
 
 @_fault("names-kept")

@@ -143,6 +143,16 @@ def list_names(cast: Sequence[Member], graph: AliasSource) -> list[str]:
     return list(dict.fromkeys(name for name in names if count_letters(name) >= 4))
 
 
+def list_aliases(cast: Sequence[Member], graph: AliasSource, surrogates: Mapping[str, str]) -> dict[str, str]:
+    """Alias → surrogate, for capitalised aliases of at least four letters that only one member of the cast has."""
+    found: dict[str, str | None] = {}
+    for member in cast:
+        for alias in graph.aliases(member.id) if member.id else ():
+            if alias[:1].isupper() and count_letters(alias) >= 4:
+                found[alias] = surrogates[member.key] if found.get(alias, member.key) == member.key else None
+    return {alias: surrogate for alias, surrogate in found.items() if surrogate is not None}
+
+
 def list_texts(item: Item) -> Iterator[str]:
     """All texts of an item that a reader or a program may see, but for those of its provenance."""
     yield item.question

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from hopwright.errors import InputError
+
 _SEPARATOR = "\x1f"
 _FIRST_MARK = 0xE000
 _LAST_MARK = 0xF8FF
@@ -24,11 +26,11 @@ def replace_names(texts: Sequence[str], names: Mapping[str, str]) -> list[str]:
 
     "The Gambia" is also found as "the Gambia", and a name in lower case also at the start of a sentence; a bare
     possessive apostrophe becomes what the new name needs. A name that is a number or a common word is a mention
-    between quotes only. Raises ValueError when a text holds private-use characters.
+    between quotes only. Raises InputError when a text holds private-use characters.
     """
     joined = _SEPARATOR.join(texts)
     if any(_FIRST_MARK <= ord(letter) <= _LAST_MARK for letter in joined):
-        raise ValueError("a text holds private-use characters")
+        raise InputError("a text holds private-use characters")
     surrogates: dict[int, str] = {}
     mark = _FIRST_MARK
     for name, variant, surrogate in _list_variants(names):

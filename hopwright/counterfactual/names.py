@@ -38,6 +38,7 @@ class _Feel:
     nucleus: tuple[str, ...]
     plain: tuple[str, ...]
     coda: tuple[str, ...]
+    closing: tuple[str, ...]
     endings: dict[str, tuple[str, ...]]
 
 
@@ -231,23 +232,21 @@ def _make_word(rng: random.Random, feel: _Feel, ending: str) -> str:
 
 
 def _join_syllables(rng: random.Random, feel: _Feel, ending: str) -> str:
-    """Two or three syllables before an ending, one or two before that of a given name.
+    """Two syllables before an ending, one or two before that of a given name.
 
-    A syllable that follows a closed one opens with a single consonant, so that the word can be spoken.
+    A syllable that follows a closed one opens with a single consonant, so that the word can be spoken. There are
+    some 10^8 words for an ending, so that two of a million surrogates are rarely the same.
     """
     tail = rng.choice(feel.endings[ending])
-    syllables = rng.choice((1, 2)) if ending == "given" else rng.choice((2, 2, 3))
-    word = ""
-    closed = False
-    for i in range(syllables):
-        word += rng.choice(feel.single if closed or i else feel.onset)
-        if i == syllables - 1 and tail[0] in _VOWELS:
-            break
-        word += rng.choice(feel.nucleus if not i else feel.plain)
-        coda = rng.choice(feel.coda) if not i and syllables < 3 and rng.random() < 0.7 else ""
-        word += coda
-        closed = bool(coda)
-    return re.sub(r"(.)\1\1+", r"\1\1", word + tail)
+    short = ending == "given" and rng.random() < 0.5
+    word = rng.choice(feel.onset) + rng.choice(feel.nucleus)
+    if not short:
+        word += rng.choice(feel.coda) + rng.choice(feel.single) + rng.choice(feel.plain)
+        if rng.random() < 0.5:
+            word += rng.choice(feel.closing)
+    if tail[0] in _VOWELS and word[-1] in _VOWELS:
+        word += rng.choice(feel.single)
+    return word + tail
 
 
 def _write_ordinal(number: int) -> str:
@@ -266,6 +265,7 @@ def _load() -> _Inventory:
             nucleus=tuple(feel["nucleus"]),
             plain=tuple(nucleus for nucleus in feel["nucleus"] if len(nucleus) == 1),
             coda=tuple(feel["coda"]),
+            closing=tuple(coda for coda in feel["coda"] if len(coda) == 1),
             endings={ending: tuple(feel[ending]) for ending in ("given", "family", "place")},
         )
         for feel in raw["feel"].values()

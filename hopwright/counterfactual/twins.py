@@ -9,7 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
-from hopwright.counterfactual.cast import AliasSource, Member, gather_cast, list_names, list_texts, name_cast
+from hopwright.counterfactual.cast import (
+    AliasSource,
+    Member,
+    gather_cast,
+    list_aliases,
+    list_names,
+    list_texts,
+    name_cast,
+)
 from hopwright.counterfactual.distractors import move_distractors, rename_distractors
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import find_leftover, replace_names
@@ -17,7 +25,7 @@ from hopwright.counterfactual.names import Namer
 from hopwright.counterfactual.shifts import LAST_YEAR
 from hopwright.counterfactual.wording import Change, Changes, TwinWriter
 from hopwright.counterfactual.worlds import World, solve_world
-from hopwright.errors import ExpressionError, InputError
+from hopwright.errors import ExpressionError, HopwrightError, InputError
 from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
 from hopwright.records.values import Scalar, Value, render
 from hopwright.synthesis.execution import render_answer, run_plan, same, stated_value
@@ -48,8 +56,11 @@ class TwinMaker:
         try:
             return self._make(item)
         except TwinError as failure:
-            row = item.model_dump_json()
-            return Rejected(key=item.id, check=failure.check, reason=failure.reason, row=row)
+            check, reason = failure.check, failure.reason
+        except HopwrightError as error:
+            # An item that cannot be read (an answer that is no number, say) is a bad row, not the end of the shard.
+            check, reason = "twin_input", str(error)
+        return Rejected(key=item.id, check=check, reason=reason, row=item.model_dump_json())
 
     def _make(self, item: Item) -> Item:
         cast = gather_cast(item, self._names, self._graph)
@@ -60,11 +71,13 @@ class TwinMaker:
         ids = {id: f"QX{n}_{suffix}" for n, id in enumerate(known, start=1)}
         world = solve_world(item, cast, ids, self._table, self._seed)
         surrogates = name_cast(item, cast, self._namer, self._graph, world.years, gone)
-        hops = _Relabelling(item, cast, ids, surrogates, world).relabel_hops()
+        aliases = list_aliases(cast, self._graph, surrogates)
+        hops = _Relabelling(item, cast, ids, surrogates, aliases, world).relabel_hops()
         changes = Changes(
             tuple(Change(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:]) for m in cast),
             hops,
             world.values,
+            aliases,
         )
         wording = self._writer.word(item, changes)
         twin_id = plan_id(item.topology, tuple(hop.derivation for hop in hops), "counterfactual")
@@ -132,14 +145,20 @@ class _Relabelling:
     """Writes the new names and numbers into hops whose plan already runs in the new world."""
 
     def __init__(
-        self, item: Item, cast: Sequence[Member], ids: Mapping[str, str], surrogates: Mapping[str, str], world: World
+        self,
+        item: Item,
+        cast: Sequence[Member],
+        ids: Mapping[str, str],
+        surrogates: Mapping[str, str],
+        aliases: Mapping[str, str],
+        world: World,
     ) -> None:
         self._item = item
         self._ids = ids
         self._surrogates = surrogates
         self._world = world
         self._labels = {ids[member.id]: surrogates[member.key] for member in cast if member.id}
-        self._names = {label: surrogates[member.key] for member in cast for label in member.labels}
+        self._names = {**aliases, **{label: surrogates[member.key] for member in cast for label in member.labels}}
         self._operands = self._list_operands()
 
     def relabel_hops(self) -> tuple[Hop, ...]:

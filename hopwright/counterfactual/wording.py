@@ -7,7 +7,7 @@ confuse two equal numbers. Every other text (a model's, or one edited by hand) i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import replace_names, replace_number
@@ -35,11 +35,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """All that differs between an item and its twin, texts aside. `hops` and `values` are the twin's."""
+    """All that differs between an item and its twin, texts aside. `hops` and `values` are the twin's.
+
+    aliases: further names → surrogates, for phrases that are not the writer's own (`London borough`).
+    """
 
     entities: tuple[Change, ...]
     hops: tuple[Hop, ...]
     values: Mapping[int, Value]
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> dict[str, str]:
         """Every written form of a replaced entity's name → its surrogate."""
@@ -88,10 +92,7 @@ def reword_by_mentions(item: Item, changes: Changes) -> Wording:
     Raises TwinError ("twin_wording") when a sub-question does not mention a number that it rests on, or when
     that number cannot be told from another one in it.
     """
-    try:
-        texts = replace_names([item.question, *(hop.question for hop in item.hops)], changes.names())
-    except ValueError as error:
-        raise TwinError("twin_wording", str(error)) from None
+    texts = replace_names([item.question, *(hop.question for hop in item.hops)], changes.names())
     return Wording(
         tuple(
             _replace_inputs(hop, question, item, changes) for hop, question in zip(item.hops, texts[1:], strict=True)
@@ -130,7 +131,7 @@ class _TwinNames:
     def __init__(self, names: Names, changes: Changes) -> None:
         self._names = names
         self._changed = {change.surrogate_id: change for change in changes.entities if change.surrogate_id}
-        self._replaced = changes.names()
+        self._replaced = {**changes.aliases, **changes.names()}
 
     def phrase(self, entity: str) -> str:
         change = self._changed.get(entity)

@@ -169,7 +169,8 @@ class LexicalOverlap(_Solver):
 class OptionsOnly(_Solver):
     """Sees no question: the option nearest to all the others, for wrong options are made from the right one.
 
-    Numbers and dates by distance (the medoid), texts by their common pieces of three letters.
+    Numbers and dates: the one from which the others are near and a simple slip away (1, 2, 10, 500, but not 11);
+    texts: the one that shares most pieces of three letters with the others.
     """
 
     name = "options-only"
@@ -178,8 +179,7 @@ class OptionsOnly(_Solver):
     def score(self, choice: Choice) -> list[float]:
         if choice.answer_type in ("number", "date"):
             values = _read_values(choice)
-            spread = max(values) - min(values) or 1.0
-            return [-sum(abs(one - other) for other in values) / spread for one in values]
+            return [sum(_kinship(one, other) for other in values if other != one) for one in values]
         pieces = [_pieces(text) for text in choice.options]
         return [sum(_cosine(one, other) for other in pieces if other is not one) for one in pieces]
 
@@ -264,6 +264,12 @@ def _read_values(choice: Choice) -> list[float]:
 
 def _as_float(value: int | Decimal | dt.date) -> float:
     return float(value.toordinal() if isinstance(value, dt.date) else value)
+
+
+def _kinship(one: float, other: float) -> float:
+    """How much one number looks like a slip from the other."""
+    gap = abs(one - other)
+    return 0.5 * (len(f"{gap:.0f}".rstrip("0")) == 1) - 0.25 * math.log1p(gap)
 
 
 def _familiarity(value: float) -> float:

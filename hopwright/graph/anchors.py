@@ -109,7 +109,7 @@ def link_anchors(
 
 def neighbourhood(store: GraphStore, entity: str, most: int) -> tuple[Triplet, ...]:
     """The entity's triplets with labels: those whose subject it is first, then those whose object it is."""
-    outward = store.out_edges(entity)[:most]
+    outward = store.out_edges_spread(entity, most)
     inward = store.in_edges_spread(entity, most - len(outward))
     edges = [(entity, property, other) for property, other in outward]
     edges += [(other, property, entity) for property, other in inward if other != entity]
@@ -151,9 +151,7 @@ def _read_records(path: Path) -> Iterator[tuple[int, Any]]:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     try:
         whole = json.loads(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start}); get it again") from None
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         if first.lstrip(b"\xef\xbb\xbf \t").startswith(b"{"):  # JSON lines whose first line is broken
             yield from ((n, _load(line)) for n, line in enumerate(raw.split(b"\n"), 1) if line.strip())
             return

@@ -55,16 +55,17 @@ def loose_key(name: str) -> str:
 
 
 def match_rank(query: str, name: str) -> int:
-    """How well two names with the same loose key agree: 0 strictly, 1 but for marks and spaces, 2 loosely,
-    3 not at all.
+    """How well two names agree: 0 strictly, 1 but for marks and spaces, 2 loosely, 3 not at all.
 
-    Rank 3 is what a collision of the hash gives.
+    Different disambiguators in brackets do not agree.
     """
-    if fold(query) == fold(name):
+    one, other = fold(query), fold(name)
+    if one == other:
         return 0
-    if loose_key(query) != loose_key(name):
-        return 3
-    return 1 if squeeze(query) == squeeze(name) else 2
+    if squeeze(query) == squeeze(name):
+        return 1
+    apart = one.endswith(")") and other.endswith(")")
+    return 3 if apart or loose_key(query) != loose_key(name) else 2
 
 
 def hash_key(key: str) -> int:

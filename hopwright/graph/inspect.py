@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,8 +158,9 @@ def render_find(name: str, candidates: list[dict[str, Any]]) -> str:
 
 def render_show(entity: dict[str, Any]) -> str:
     """What `show` gives, as text."""
-    lines = [f"{entity['id']}  {entity['label']}" + (f": {entity['description']}" *
-    bool(entity["description"]))] if entity["aliases"]:
+    about = f": {entity['description']}" if entity["description"] else ""
+    lines = [f"{entity['id']}  {entity['label']}{about}"]
+    if entity["aliases"]:
         lines.append("also: " + ", ".join(entity["aliases"]))
     for literal in entity["literals"]:
         unit = f" {literal['unit']}" if literal["unit"] else ""

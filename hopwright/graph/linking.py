@@ -114,9 +114,8 @@ class Linker:
         told = bool(describe_kind(context, used).noun)
         chance = _find_chance(scored, told)
         if chance < (_PROBABLE if told else _PROBABLE_UNTOLD):
-            return Abstention(
-                f"{len(scored)} candidates, two stay close: {self._show(best.id)} and {self._show(scored[1].id)}"
-            )
+            pair = f"{self._show(best.id)} and {self._show(scored[1].id)}"
+            return Abstention(f"{len(scored)} candidates, two stay close: {pair}")
         letters = sum(char.isalpha() for char in used)
         weak = best.match.rank == 2 or (not best.match.by_label and letters < 4) or not letters
         if weak and not _has_support(best.features):

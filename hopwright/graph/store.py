@@ -203,28 +203,13 @@ class GraphStore:
             place = bisect_left(self._in_edge, (property + 1) << 32, place, stop)
         return found
 
+    def out_edges_spread(self, subject: str, most: int) -> tuple[tuple[str, str], ...]:
+        """At most so many of `out_edges`, shared evenly among the properties."""
+        return self._spread(subject, most, self._out_start, self._out_edge)
+
     def in_edges_spread(self, object: str, most: int) -> tuple[tuple[str, str], ...]:
-        """At most so many of `in_edges`, shared evenly among the properties: a hub's rare facts are among
-        them.
-        """
-        number = self.number(object)
-        if number < 0 or most <= 0:
-            return ()
-        rows: list[list[int]] = []
-        place, stop = self._in_start[number], self._in_start[number + 1]
-        while place < stop:
-            property = self._in_edge[place] >> 32
-            following = bisect_left(self._in_edge, (property + 1) << 32, place, stop)
-            rows.append(self._in_edge[place : min(following, place + most)].tolist())
-            place = following
-        left = most
-        chosen: list[int] = []
-        for index, row in enumerate(sorted(rows, key=len)):  # what short rows leave over, longer ones get
-            share = -(-left // (len(rows) - index))
-            chosen += row[:share]
-            left -= min(share, len(row))
-        names = self._property_names
-        return tuple((names[word >> 32], self.id_of(word & _OTHER)) for word in sorted(chosen))
+        """At most so many of `in_edges`, shared evenly among the properties: a hub's rare facts are there."""
+        return self._spread(object, most, self._in_start, self._in_edge)
 
     def edges(self, property: str) -> tuple[tuple[str, str], ...]:
         """(subject, object) of every triplet of the property."""
@@ -373,6 +358,28 @@ class GraphStore:
         start, stop = starts[number], starts[number + 1]
         words = edges[start : stop if limit is None else min(stop, start + limit)].tolist()
         return tuple([(names[word >> 32], f"Q{ids[word & _OTHER]}") for word in words])
+
+    def _spread(
+        self, id: str, most: int, starts: memoryview[int], edges: memoryview[int]
+    ) -> tuple[tuple[str, str], ...]:
+        number = self.number(id)
+        if number < 0 or most <= 0:
+            return ()
+        rows: list[list[int]] = []
+        place, stop = starts[number], starts[number + 1]
+        while place < stop:
+            property = edges[place] >> 32
+            following = bisect_left(edges, (property + 1) << 32, place, stop)
+            rows.append(edges[place : min(following, place + most)].tolist())
+            place = following
+        left = most
+        chosen: list[int] = []
+        for index, row in enumerate(sorted(rows, key=len)):  # what short rows leave over, longer ones get
+            share = -(-left // (len(rows) - index))
+            chosen += row[:share]
+            left -= min(share, len(row))
+        names = self._property_names
+        return tuple((names[word >> 32], self.id_of(word & _OTHER)) for word in sorted(chosen))
 
     def _literal_at(self, row: int, subject: str, label: str) -> LiteralFact:
         property = self._literal_property[row]

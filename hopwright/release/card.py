@@ -134,7 +134,7 @@ def _escape(text: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.1f} %"
+    return "< 0.1 %" if 0 < share < 0.0005 else f"{share * 100:.1f} %"
 
 
 def _thousands(number: int) -> str:

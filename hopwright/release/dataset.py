@@ -182,9 +182,7 @@ def _apply_links(items: Iterable[Item], links: dict[str, str]) -> Iterator[Item]
     for item in items:
         twin = links.pop(item.id, None)
         if item.twin is not None and item.twin != twin:
-            raise InputError(
-                f"{item.id} names the twin {item.twin}, which is not among the twins or names another"
-            )
+            raise InputError(f"{item.id} names the twin {item.twin}, which is not among the twins or names another")
         yield item if item.twin == twin else item.model_copy(update={"twin": twin})
 
 

@@ -100,9 +100,7 @@ RELEASE_SCHEMA: pa.Schema = pa.schema(
         "world": pa.list_(_struct(original=_TEXT, surrogate=_TEXT, id=_TEXT)),
         "anchor": _struct(question_id=_TEXT, answer=_TEXT, entity=_TEXT),
         "checks": pa.list_(_struct(name=_TEXT, outcome=_TEXT, reason=_TEXT)),
-        "votes": pa.list_(
-            _struct(model=_TEXT, option=_TEXT, probabilities=pa.list_(pa.float64()), right=pa.bool_())
-        ),
+        "votes": pa.list_(_struct(model=_TEXT, option=_TEXT, probabilities=pa.list_(pa.float64()), right=pa.bool_())),
         "provenance": _PROVENANCE,
     }
 )

@@ -22,6 +22,7 @@ Rejections = Mapping[str, Mapping[str, int]]
 
 # Okabe and Ito's palette: told apart with every common form of colour blindness, and in grey.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+_LABEL_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # over the grid lines
 _WIDTH, _BAR, _MARGIN = 8.0, 0.36, 1.25
 
 
@@ -107,7 +108,10 @@ def _draw_bars(title: str, unit: str, bars: list[_Bar], path: Path) -> None:
                 color=[_COLOURS[groups.index(bar.group) % len(_COLOURS)] for bar in bars],
             )
             axes.bar_label(
-                drawn, [f"{bar.amount:,}{f'  ({bar.note})' if bar.note else ''}" for bar in bars], padding=4
+                drawn,
+                [f"{bar.amount:,}{f'  ({bar.note})' if bar.note else ''}" for bar in bars],
+                padding=4,
+                bbox=_LABEL_BOX,
             )
             axes.set_yticks(range(len(bars)), [_shorten(bar.label) for bar in bars])
             axes.set_ylim(len(bars) - 0.5, -0.5)
@@ -122,7 +126,7 @@ def _draw_bars(title: str, unit: str, bars: list[_Bar], path: Path) -> None:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.1f} %"
+    return "< 0.1 %" if 0 < share < 0.0005 else f"{share * 100:.1f} %"
 
 
 def _shorten(label: str, limit: int = 52) -> str:

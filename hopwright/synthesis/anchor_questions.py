@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from hopwright.graph.store import GraphStore
-from hopwright.records import Constraint, Lookup, ReverseLookup
+from hopwright.records import Constraint, Domain, Lookup, ReverseLookup
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.names import GraphNames
-from hopwright.synthesis.plan import Plan, Step
+from hopwright.synthesis.plan import Plan, Step, domain_of
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.properties import Kind, PropertyTable
 from hopwright.synthesis.topologies import TOPOLOGIES
@@ -21,10 +21,12 @@ from hopwright.synthesis.writer import RulesWriter
 
 # Answers that no topology can grow from make poor anchors, and one answer should not anchor too many items.
 _GROWN = ("chain", "converging", "bridge")
-_MAX_PER_ANSWER = 2
+_MAX_PER_ANSWER = 3
 # No kind of answer may take more than its share: left to themselves, countries would take nearly all.
-_SHARES: dict[Kind, float] = {"country": 0.15, "person": 0.35, "place": 0.3, "organization": 0.15, "event": 0.2}
+_SHARES: dict[Kind, float] = {"country": 0.15, "person": 0.4, "place": 0.25, "organization": 0.15, "event": 0.2}
 _OTHER_SHARE = 0.15
+# The same by the domain of the second hop, so that the rare ones (art) find their place.
+_DOMAIN_SHARE = 0.22
 
 
 def write_anchor_questions(
@@ -41,6 +43,7 @@ def write_anchor_questions(
     entities = [entity for entity in graph.entities() if planner.moves.nameable(entity)]
     answers: Counter[str] = Counter()
     by_kind: Counter[Kind] = Counter()
+    by_domain: Counter[Domain] = Counter()
     seen: set[str] = set()
     written = 0
     for _ in range(count * 200):
@@ -51,10 +54,14 @@ def write_anchor_questions(
         kind = kinds.kind(answer)
         if plan.id in seen or answers[answer] >= _MAX_PER_ANSWER:
             continue
-        if by_kind[kind] >= _SHARES.get(kind, _OTHER_SHARE) * count or not _grows(planner, answer):
+        domain = domain_of(steps[-1], table)
+        if by_kind[kind] >= _SHARES.get(kind, _OTHER_SHARE) * count or by_domain[domain] >= _DOMAIN_SHARE * count:
+            continue
+        if not _grows(planner, answer):
             continue
         seen.add(plan.id)
         by_kind[kind] += 1
+        by_domain[domain] += 1
         answers[answer] += 1
         yield _record(plan, graph, writer, names)
         written += 1
@@ -81,19 +88,21 @@ def _draw(planner: Planner, root: str, rng: random.Random) -> tuple[Step, Step] 
     second = [edge for edge in planner.moves.lookups_from(str(first.value)) if edge.object not in used]
     if not second:
         return None
-    edge = rng.choice(second)
+    property = rng.choice(sorted({edge.property for edge in second}))
+    edge = rng.choice([edge for edge in second if edge.property == property])
     return first, Step(Lookup(subject="hop1", property=edge.property), edge.object, "entity")
 
 
 def _grows(planner: Planner, answer: str) -> bool:
-    grown = 0
-    for name in _GROWN:
-        try:
-            planner.draw(TOPOLOGIES[name], answer, f"grows:{answer}:{name}")
-        except NoPlanError:
-            continue
-        grown += 1
-    return grown >= 2
+    return sum(any(_draws(planner, answer, name, attempt) for attempt in range(3)) for name in _GROWN) >= 2
+
+
+def _draws(planner: Planner, answer: str, name: str, attempt: int) -> bool:
+    try:
+        planner.draw(TOPOLOGIES[name], answer, f"grows:{answer}:{name}:{attempt}")
+    except NoPlanError:
+        return False
+    return True
 
 
 def _record(plan: Plan, graph: GraphStore, writer: RulesWriter, names: GraphNames) -> dict[str, Any]:

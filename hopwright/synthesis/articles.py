@@ -6,13 +6,11 @@ import re
 
 from hopwright.synthesis.properties import Kind
 
-# Letters and openings that sound otherwise than they are written.
+# Openings that sound otherwise than they are written, letters and numbers among them.
 _VOWEL_SOUND = re.compile(
-    r"^(honou?r|hour|heir|honest|8|11\b|18\b|18[0-9]{2}\b|[FHLMNRSX](?=[A-Z0-9\b]|$|-))|^[aeiou]", re.IGNORECASE
+    r"(?i:[aeiou]|hour|honou?r|heir|honest)|8|11(?!\d)|18(?!\d)|18\d\d\b|[FHLMNRSX](?=[A-Z0-9.-]|$)"
 )
-_CONSONANT_SOUND = re.compile(
-    r"^(uni([^nm]|v)|union|use|usual|utopia|eu|one\b|once|ubiq|U[A-Z]|Ukrain|ur[aeiou]|uran)", re.IGNORECASE
-)
+_CONSONANT_SOUND = re.compile(r"(?i:uni(?![nm])|use|usu|utop|eu|one\b|ubiq|uran|ural|ukr|urug|ugand)|U[A-Z.]")
 
 _KEEP_THE = frozenset({"The Hague", "The Dalles", "The Woodlands", "The Hill", "The Villages", "The Valley"})
 

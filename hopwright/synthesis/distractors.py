@@ -152,7 +152,10 @@ class DistractorMaker:
         for condition in _conditions(derivation):
             if condition.property in self._table.literal:
                 continue
-            subjects = self._graph.subjects(condition.property, _resolve(condition.value, answers))
+            value = _resolve(condition.value, answers)
+            if self._siblings.is_crowded(value):
+                continue
+            subjects = self._graph.subjects(condition.property, value)
             if len(subjects) > 4 * _NEAR_MISSES:
                 subjects = tuple(subjects[rng.randrange(len(subjects))] for _ in range(4 * _NEAR_MISSES))
             alike = [one for one in subjects if one != answer and self._siblings.sort(one) == sort]

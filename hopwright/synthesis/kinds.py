@@ -24,6 +24,7 @@ INSTANCE_OF = "P31"
 OCCUPATION = "P106"
 MEMBER_OF_TEAM = "P54"
 LEAGUE = "P118"
+PARTICIPANT_IN = "P1344"
 _RULE_RANK = 40
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
 _SETTLEMENT = re.compile(r"\b(town|municipality|commune|settlement)$")
@@ -69,6 +70,7 @@ class _Lexicon:
     roles: tuple[_Signature, ...]
     team_sport: Mapping[str, str]
     league_sport: Mapping[str, str]
+    participant: Mapping[str, str]
     signatures: tuple[_Signature, ...]
     demonym: Mapping[str, str]
     person: Mapping[str, tuple[str, str]]
@@ -142,9 +144,8 @@ class KindIndex:
             if match := self._lexicon.occupation.search(text.lower()):
                 noun, sort = self._lexicon.person[match[0]]
                 return Sense("person", noun, sort, plain.rank)
-        for team in self._graph.objects(id, MEMBER_OF_TEAM):
-            if sport := self._lexicon.team_sport.get(self.sort(team)):
-                return Sense("person", sport, sport, plain.rank)
+        if sport := self._read_sport(id):
+            return Sense("person", sport, sport, plain.rank)
         out = [property for property, _ in self._graph.out_edges(id)]
         into = [property for property, _ in self._graph.in_edges(id)]
         counts = [
@@ -155,6 +156,23 @@ class KindIndex:
         noun = self._lexicon.roles[counts.index(max(counts))].sense.noun
         _, sort = self._lexicon.person.get(noun, (noun, noun))
         return Sense("person", noun, sort, plain.rank)
+
+    def _read_sport(self, id: str) -> str:
+        """What a sportsperson plays, by teams, league and competitions; empty for others."""
+        sorts = [self.sort(team) for team in self._graph.objects(id, MEMBER_OF_TEAM)]
+        leagues = " ".join(self._graph.label(league) for league in self._graph.objects(id, LEAGUE))
+        sorts += [noun for word, noun in self._lexicon.league_sport.items() if word in leagues]
+        for sort in sorts:
+            if sort in self._lexicon.team_sport:
+                return self._lexicon.team_sport[sort]
+        for event in self._graph.objects(id, PARTICIPANT_IN)[:4]:
+            if self.sort(event) == "cycling race":
+                return "cyclist"
+            label = self._graph.label(event)
+            for word, sport in self._lexicon.participant.items():
+                if word in label:
+                    return sport
+        return ""
 
     def _read_team(self, id: str, plain: Sense) -> Sense:
         """A team's sport, by the leagues of its first players."""
@@ -241,6 +259,7 @@ def _load() -> _Lexicon:
         roles=tuple(_read_signature({"kind": "person", **one}) for one in raw["role"]),
         team_sport=raw["team_sport"],
         league_sport=raw["league_sport"],
+        participant=raw["participant"],
         signatures=tuple(_read_signature(one) for one in raw["signature"]),
         demonym=raw["demonym"],
         person=person,

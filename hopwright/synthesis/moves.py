@@ -163,6 +163,11 @@ class Moves:
         """Whether a fact joins what its property joins, and is not one of those known to mislead."""
         if subject == object or subject in entry.avoid or not self.fits(entry, subject=subject, object=object):
             return False
+        # A former state had capitals and heads; present tense and a single answer do not fit it.
+        if self.kinds.sort(subject) == "former country":
+            return False
+        if entry.lookup_of and self.kinds.kind(subject) not in entry.lookup_of:
+            return False
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, "P31")
 

@@ -68,6 +68,8 @@ class EntityProperty(_Entry):
     subject: tuple[Kind, ...]
     object: tuple[Kind, ...]
     lookup: bool = True
+    lookup_of: tuple[Kind, ...] = ()
+    """The kinds of subject of which it may be asked; empty for all."""
     reverse: Reverse = "no"
     object_class: dict[Kind, str] = {}
     """By kind of subject, the class (P31) that the object must have: the capital of a country is a capital today."""
@@ -150,14 +152,18 @@ class LiteralProperty(_Entry):
         return _word_literal(self, subject)
 
 
-@functools.lru_cache(maxsize=4096)
+# Nouns that say too little to stand in a typed phrase.
+_VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "organisation"})
+
+
+@functools.lru_cache(maxsize=16_384)
 def _word_entity(entry: EntityProperty, subject: Kind, object: Kind, noun: str) -> EntityProperty:
     chosen: dict[str, tuple[str, ...]] = {}
     for variant in entry.variants:
         if (not variant.subject or subject in variant.subject) and (not variant.object or object in variant.object):
             chosen = _phrases(variant)
             break
-    if noun:
+    if noun and noun not in _VAGUE:
         for plain, typed in (("ask", "ask_typed"), ("np", "np_typed")):
             # A variant's own plain phrases are nearer to the fact than the typed phrases of the base.
             templates = chosen.get(typed) or (() if plain in chosen else getattr(entry, typed))

@@ -24,7 +24,8 @@ _NEAR = frozenset(
     ["P17", "P27", "P131", "P495", "P641", "P118", "P136", "P106", "P30", "P101", "P413", "P407", "P364", "P21", "P31"]
 )
 # A whole and its parts can both be right (a birthplace: the borough, the city), so neither stands for the other.
-_WHOLE = ("P131", "P361", "P17", "P279", "P276", "P30", "P706", "P527", "P150", "P706", "P710", "P155", "P156", "P460")
+_UP = frozenset(["P131", "P361", "P17", "P279", "P276", "P30", "P706"])
+_BESIDE = frozenset(["P527", "P150", "P710", "P155", "P156", "P460"])
 _ERA = ("P569", "P571", "P577", "P580", "P585", "P1619", "P619")
 
 
@@ -41,14 +42,16 @@ class Kinds(Protocol):
 
 
 class _Pool:
-    """Entities by sort and by (sort, neighbour), each list by popularity."""
+    """Entities by sort, by kind and by (sort, neighbour), each list by popularity."""
 
     def __init__(self, entities: Iterable[tuple[int, str]], siblings: Siblings) -> None:
         self.by_sort: dict[str, list[tuple[int, str]]] = {}
+        self.by_kind: dict[str, list[tuple[int, str]]] = {}
         self.by_neighbour: dict[tuple[str, str], list[tuple[int, str]]] = {}
         for entry in sorted(entities):
             sort = siblings.sort(entry[1])
             self.by_sort.setdefault(sort, []).append(entry)
+            self.by_kind.setdefault(siblings.kind(entry[1]), []).append(entry)
             for neighbour in siblings.neighbours(entry[1]):
                 self.by_neighbour.setdefault((sort, neighbour), []).append(entry)
 
@@ -76,12 +79,18 @@ class Siblings:
             for neighbour in sorted(self.neighbours(entity)):
                 found |= dict.fromkeys(_window(pool.by_neighbour.get((sort, neighbour), ()), degree, 5, rng))
             found |= dict.fromkeys(_window(pool.by_sort.get(sort, ()), degree, 10, rng))
+            if len(found) < 6:  # what stands at the same end of a property is near enough if the kind agrees
+                found |= dict.fromkeys(_window(pool.by_kind.get(self.kind(entity), ()), degree, 10, rng))
         if len(found) < 10:
             for one in self._graph.objects(entity, "P31"):
-                members = self._graph.subjects("P31", one)
+                members = () if self.is_crowded(one) else self._graph.subjects("P31", one)
                 found |= dict.fromkeys(other for other in _stride(members, 24, rng) if self.sort(other) == sort)
         found.pop(entity, None)
         return self.rank(entity, list(found), rng)
+
+    def is_crowded(self, entity: str) -> bool:
+        """Whether so many facts end at an entity (human, United States) that listing them costs more than it gives."""
+        return self._graph.degree(entity) > POOL_SIZE
 
     def rank(self, entity: str, candidates: Sequence[str], rng: random.Random) -> list[str]:
         """Order candidates by how alike they are to an entity in connections, era, popularity and form of name."""
@@ -98,14 +107,13 @@ class Siblings:
         return [candidate for _, candidate in sorted(scored)]
 
     def is_distinct(self, candidate: str, answer: str) -> bool:
-        """Whether two entities can be told apart: no shared or nested name, neither part of the other."""
+        """Whether two entities can be told apart: neither is named as the other, or is part of it."""
         if candidate in self.wholes(answer) or answer in self.wholes(candidate):
             return False
-        names, others = self.names(answer), self.names(candidate)
-        if names & others:
+        one, other = fold(self._graph.label(answer)), fold(self._graph.label(candidate))
+        if one in self.names(candidate) or other in self.names(answer):
             return False
-        one, other = f" {fold(self._graph.label(answer))} ", f" {fold(self._graph.label(candidate))} "
-        return one not in other and other not in one
+        return f" {one} " not in f" {other} " and f" {other} " not in f" {one} "
 
     def _pool(self, property: str, side: Side) -> _Pool:
         pool = self._pools.get((property, side))
@@ -127,16 +135,12 @@ class Siblings:
         return frozenset(fold(name) for name in (self._graph.label(entity), *self._graph.aliases(entity)))
 
     def _wholes(self, entity: str) -> frozenset[str]:
-        """The entity, and what it is part of, two steps up; of parts and neighbours, one step."""
-        reached = {entity}
-        for _ in range(2):
-            reached |= {
-                object
-                for one in tuple(reached)
-                for property, object in self._graph.out_edges(one)
-                if property in _WHOLE
-            }
-        return frozenset(reached)
+        """The entity, what it is part of (two steps up), its own parts, and what stands in a row with it."""
+        edges = self._graph.out_edges(entity)
+        above = {object for property, object in edges if property in _UP}
+        beside = {object for property, object in edges if property in _BESIDE}
+        higher = {object for one in above for property, object in self._graph.out_edges(one) if property in _UP}
+        return frozenset({entity, *above, *beside, *higher})
 
     def _era(self, entity: str) -> int | None:
         for literal in self._graph.literals(entity):

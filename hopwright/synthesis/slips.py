@@ -131,17 +131,14 @@ def _list_steps(value: Number, *, year: bool) -> Iterator[Slip]:
     unit = Decimal(1).scaleb(exponent) if isinstance(exponent, int) and exponent < 0 else Decimal(1)
     while number >= 100 * unit and number % (10 * unit) == 0:
         unit *= 10  # a round number among crooked ones would stand out
+    while number >= 10_000 * unit:
+        unit *= 10  # nobody is off by one in a million: a slip there is in one of the first four digits
     steps = (1, 2, 3, 4) if number < 20 * unit else (1, 2, 9, 10, 11, 20) if number < 200 * unit else (
         1, 10, 11, 20, 90, 100, 110,
     )  # fmt: skip
     for step in steps:
         for moved in (number + step * unit, number - step * unit):
             yield _tidy(moved), "slip" if step in (1, 10, 100) else "neighbour"
-    if number >= 10_000 * unit:
-        for share in (Decimal("0.03"), Decimal("0.07"), Decimal("0.12")):
-            away = (number * share / unit).to_integral_value() * unit
-            yield _tidy(number + away), "neighbour"
-            yield _tidy(number - away), "neighbour"
 
 
 def _fits(number: Number, value: Number, *, year: bool, lowest: int) -> bool:

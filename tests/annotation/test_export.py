@@ -135,7 +135,7 @@ def test_view_shows_the_item_hop_by_hop() -> None:
         "Vestmark — area: 385,000",
         "argmax(area, Vestmark, Iria) = Vestmark",
         "Vestmark — capital → Ostrava Bay",
-        "✓ leakage",
+        "✓ 1 check passed: leakage",
         "– duplicates: one item only",
         "1 of 2 solvers right",
     ):

@@ -198,7 +198,7 @@ def test_reviewer_sees_the_item_and_submits_by_keyboard(server: Server, page: An
         shown = page.locator("[data-testid=textarea-region]").all_inner_texts()
         assert [text.strip() for text in shown] == [item.question, item.answer], "corrections are not pre-filled"
         assert_fits(page)
-        keep_screenshot(page, tmp_path, f"review-{item.topology}")
+        keep_screenshot(page, tmp_path, f"review-{item.topology}", docs=False)
 
     page.goto(f"{server.url}/projects/{report.project}/data?labeling=1")
     page.get_by_text("Labeling Instructions").wait_for()

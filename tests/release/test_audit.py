@@ -118,7 +118,7 @@ def test_bare_published_rows_are_audited_and_what_cannot_be_is_said(tmp_path):
 @pytest.mark.parametrize(
     "kind",
     ["leaked_answer", "wrong_label", "options_without_the_answer", "doubled_word", "unfilled_placeholder",
-     "final_answer_of_another_item", "extra_hop", "dropped_hop", "wrong_motif", "empty_field", "asked_as_of_today",
+     "final_answer_of_another_item", "extra_hop", "wrong_motif", "empty_field", "asked_as_of_today",
      "input_not_shown", "three_options", "options_of_another_hop"],
 )  # fmt: skip
 def test_faults_in_bare_rows_are_found_too(kind, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -16,6 +17,8 @@ from hopwright.synthesis.checks.text import find_numbers, fold, pad
 from hopwright.synthesis.execution import hops_used, stated_value
 from hopwright.synthesis.facts import EvidenceFacts, Facts, GraphFacts
 from hopwright.synthesis.properties import PropertyTable
+
+_MARKS = re.compile(r"[^\w'’-]")
 
 Finding = tuple[int | None, str]
 """The hop that is at fault (None: the item as a whole) and what is wrong."""
@@ -130,9 +133,8 @@ class Case:
             *(hop.answer for hop in self.item.hops if hop.answer_type == "entity"),
         }
         names |= {option for hop in self.item.hops for option in hop.options.values()} - {""}
-        return tuple(
-            (name, name.split()[0]) for name in sorted(names, key=lambda n: (-len(n), n)) if " " in name.strip()
-        )
+        longest_first = sorted(names, key=lambda name: (-len(name), name))
+        return tuple((name, _shorten(name)) for name in longest_first if not name.isalnum())
 
     def mask(self, text: str) -> str:
         """Shorten every known name to its first word: grammar rules are for our wording, not for titles."""
@@ -156,3 +158,8 @@ class Case:
     def evidence(self, table: PropertyTable) -> EvidenceFacts:
         """The facts that the item itself carries."""
         return EvidenceFacts(self.item.hops, table)
+
+
+def _shorten(name: str) -> str:
+    """The first word of a name without its marks, so that quotes, brackets and question marks in it do not count."""
+    return next((word for word in _MARKS.sub(" ", name).split()), "Name")

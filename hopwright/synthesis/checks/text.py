@@ -49,11 +49,13 @@ def holds(padded: str, name: str) -> bool:
 def holds_alias(text: str, padded: str, alias: str) -> bool:
     """Whether a text uses an alias: several words in any case, a single word only as it is written.
 
-    Graphs hold aliases such as `US` or `Country`, which the pronoun `us` and a common noun must not trigger; aliases
-    made of function words alone never count.
+    Graphs hold aliases such as `US` or `Country`, which the pronoun `us` and a common noun must not trigger; of
+    aliases made of function words alone, only acronyms count.
     """
-    if not holds(padded, alias) or not is_telling(alias):
+    if not holds(padded, alias):
         return False
+    if not is_telling(alias):
+        return len(alias) > 1 and alias.isupper() and holds_exactly(text, alias)
     return " " in fold(alias) or holds_exactly(text, alias)
 
 
@@ -69,12 +71,13 @@ def is_telling(name: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def find_numbers(text: str) -> frozenset[tuple[Decimal, bool]]:
-    """The numbers written in digits; the flag says whether one stands alone, not as part of a name (`Apollo 11`)."""
+    """The numbers written in digits; the flag says whether one stands alone, outside `Apollo 11`, `1958–59`."""
     found = set()
     for match in _NUMBER.finditer(text):
         before = text[: match.start()].rstrip(" ").rpartition(" ")[2]
-        alone = not (before[:1].isupper() and match.start() > len(before) + 1)
-        found.add((Decimal(match[0].replace(",", "")), alone))
+        in_name = before[:1].isupper() and before[-1:].isalnum() and match.start() > len(before) + 1
+        in_name |= text[: match.start()][-1:] in ("–", "-", "/") or text[match.end() :][:1] in ("–", "-", "/")
+        found.add((Decimal(match[0].replace(",", "")), not in_name))
     return frozenset(found)
 
 
