@@ -2,7 +2,7 @@
 
 from hopwright.counterfactual.back_translation import ApertiumBackTranslator, BackTranslator
 from hopwright.counterfactual.names import Namer
-from hopwright.counterfactual.rewriting import rewrite_items
+from hopwright.counterfactual.rewriting import Rewriter, rewrite_items
 from hopwright.counterfactual.twins import TwinMaker, link_twins
 
-__all__ = ["ApertiumBackTranslator", "BackTranslator", "Namer", "TwinMaker", "link_twins", "rewrite_items"]
+__all__ = ["ApertiumBackTranslator", "BackTranslator", "Namer", "Rewriter", "TwinMaker", "link_twins", "rewrite_items"]

@@ -121,3 +121,30 @@ def test_back_translation_rewords_some_and_breaks_none(
     alone, _ = rewrite_items(parts, sample_store, kinds, TABLE, 1, translator)
     known = {twin.id: twin for twin in done}
     assert all(known[twin.id] == twin for twin in alone)
+
+
+def test_a_rewording_that_breaks_a_check_is_taken_back(
+    items: tuple[Item, ...],
+    twins: list[Item],
+    sample_store: GraphStore,
+    kinds: KindIndex,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A paraphrase that slips through the gates but spoils the grammar is caught by the checks of wording."""
+
+    class Stutter:
+        name = "stutter"
+
+        def find_obstacle(self) -> str:
+            return ""
+
+        def translate(self, texts: list[str]) -> list[str]:
+            return [text.replace("the country", "the the country") for text in texts]
+
+    pairs = {"the": [(("the", "country"), ("the", "the", "country"))]}
+    monkeypatch.setattr("hopwright.counterfactual.gates._load_paraphrases", lambda: pairs)
+    done, _ = rewrite_items(items, sample_store, kinds, TABLE, 1, Stutter())
+    assert [twin.question for twin in done] == [twin.question for twin in twins]
+    notes = [check for twin in done for check in twin.checks if check.name == "back_translation"]
+    assert any(check.outcome == "fail" and check.reason.startswith("form") for check in notes)
+    assert not any(twin.provenance.back_translation for twin in done)
