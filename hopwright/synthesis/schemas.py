@@ -202,7 +202,7 @@ SCHEMAS: dict[str, tuple[tuple[Schema, float], ...]] = {
         (chain_year_shift_early, 1.5),
         (chain_years_from_event, 0.7),
         (chain_selection, 1.0),
-        (chain_tally, 0.7),
+        (chain_tally, 2.5),
     ),
     "converging": (
         (converging_compare, 3.0),

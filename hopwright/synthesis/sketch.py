@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import random
 import re
+from collections.abc import Sequence
 
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import Scalar
@@ -87,7 +88,7 @@ class Sketch:
         edges = [edge for edge in self.moves.lookups_to(entity) if edge.subject not in self._entities]
         if not edges:
             raise DeadEnd("no question leads to the entity")
-        edge = self._choose(edges, by_property=True)
+        edge = self._choose(edges)
         self.claim(entity)
         self.claim(edge.subject)
         return self.draft.add(Lookup(subject=edge.subject, property=edge.property), entity), entity
@@ -99,10 +100,10 @@ class Sketch:
         if not forward and not backward:
             raise DeadEnd("nothing to ask about the entity")
         if backward and (not forward or self.rng.random() < 0.25):
-            edge = self._choose(backward, by_property=True)
+            edge = self._choose(backward)
             self.claim(edge.subject)
             return self.draft.add(ReverseLookup(property=edge.property, value=reference), edge.subject), edge.subject
-        edge = self._choose(forward, by_property=True)
+        edge = self._choose(forward)
         self.claim(edge.object)
         return self.draft.add(Lookup(subject=reference, property=edge.property), edge.object), edge.object
 
@@ -370,8 +371,10 @@ class Sketch:
     def _telling(self, entity: str) -> set[str]:
         return {token for token in _TOKEN.findall(self.moves.graph.label(entity).lower()) if token not in _COMMON}
 
-    def _choose(self, edges: list[Edge], *, by_property: bool) -> Edge:
-        """Choose a property first, then an edge, so that the frequent properties do not take all."""
-        properties = sorted({edge.property for edge in edges})
-        property = self.rng.choice(properties) if by_property else None
-        return self.rng.choice([edge for edge in edges if property in (None, edge.property)])
+    def _choose(self, edges: Sequence[Edge]) -> Edge:
+        """Choose a domain first, then a property, then an edge, so that the frequent ones do not take all."""
+        by_domain: dict[str, list[str]] = {}
+        for property in sorted({edge.property for edge in edges}):
+            by_domain.setdefault(self.moves.table.entity[property].domain, []).append(property)
+        property = self.rng.choice(by_domain[self.rng.choice(sorted(by_domain))])
+        return self.rng.choice([edge for edge in edges if edge.property == property])
