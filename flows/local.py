@@ -28,7 +28,7 @@ def prepare_prefect(home: Path, *, quiet: bool = True) -> None:
         with explain_os_errors(home):
             (home / "prefect").mkdir(parents=True, exist_ok=True)
     if quiet:
-        settings["PREFECT_LOGGING_LEVEL"] = "CRITICAL"
+        settings |= dict.fromkeys(("PREFECT_LOGGING_LEVEL", "PREFECT_LOGGING_INTERNAL_LEVEL"), "CRITICAL")
     for name, value in settings.items():
         os.environ.setdefault(name, value)
     if quiet:

@@ -59,13 +59,18 @@ def prefect_at_hand() -> Iterator[None]:
 
     prepare_prefect(home())
     with err.status("starting Prefect"):
-        from prefect.settings import get_current_settings
-    url = get_current_settings().api.url
+        from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+    url = PREFECT_API_URL.value()
+    # Heartbeats tell a server which flows have crashed. Without one, each subflow would only wait for its last beat.
+    quiet: dict[Any, Any] = {} if url else {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}
     try:
-        yield
+        with temporary_settings(updates=quiet):
+            yield
     except RuntimeError as error:
-        if "reach API" not in str(error):
+        if "reach API" not in str(error) and "ephemeral Prefect API" not in str(error):
             raise
         raise ServiceError(
             f"no Prefect server answers at {url}: start it, or unset PREFECT_API_URL to run without one"
+            if url
+            else f"Prefect could not start its own server in {home() / 'prefect'}: remove that folder and run again"
         ) from None

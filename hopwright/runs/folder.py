@@ -85,9 +85,10 @@ class RunFolder:
             )
             write_manifest(self.manifest_path, manifest)
             return manifest
-        if manifest.parameters:
+        if manifest.parameters and any(entry.is_dir() for entry in self.path.iterdir()):
             refuse_differences(f"run {self.name!r}", manifest.parameters, parameters)
             return manifest
+        # Nothing was made yet (a wrong path, say), or only single stages were run: there is nothing to contradict.
         return self._update(parameters=dict(parameters))
 
     def merge_parameters(self, parameters: Mapping[str, Any]) -> None:

@@ -114,6 +114,15 @@ def test_other_parameters_are_named_and_refused(tmp_path: Path) -> None:
     assert run_toy(tmp_path, seed=2).parameters == {"seed": 2}
 
 
+def test_a_run_that_made_nothing_yet_may_begin_again_otherwise(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path, "r")
+    run.begin({"corpus": "mistyped"})
+    assert run.begin({"corpus": "right"}).parameters == {"corpus": "right"}
+    run_stage(Stage(run, "retrieve"), [0], process, parameters={})
+    with pytest.raises(RunError, match="corpus right → other"):
+        run.begin({"corpus": "other"})
+
+
 def test_a_stage_refuses_other_parameters_and_other_inputs_unless_started_over(tmp_path: Path) -> None:
     run = RunFolder(tmp_path, "r")
     run.begin({"filter": {"max_right": 1}})
