@@ -102,7 +102,8 @@ def sample_paths(
 
     In every path both steps are the only ones of their property at their subject (a question with one
     answer), and source, middle and target differ. `first` and `second` limit the properties of the steps,
-    `max_middle_degree` keeps hubs out of the middle. Gives fewer than `count` only where hardly any path meets the constraints.
+    `max_middle_degree` keeps hubs out of the middle. Gives fewer than `count` only where hardly any path meets the
+    constraints.
     """
     rng = np.random.default_rng(seed)
     total = count_paths(store)

@@ -102,9 +102,7 @@ def add_index(writer: ArrayWriter, names: NameColumns) -> int:
     return bits
 
 
-def add_edges(
-    writer: ArrayWriter, columns: list[list[U32]], entity_ids: U32, property_ids: U32
-) -> dict[str, int]:
+def add_edges(writer: ArrayWriter, columns: list[list[U32]], entity_ids: U32, property_ids: U32) -> dict[str, int]:
     """Write the facts in both directions, by property, and the counts of paths; returns how many there are.
 
     Empties `columns` on the way, to hold less in memory. Raises InputError for more entities than fit.
@@ -193,9 +191,7 @@ def _add_rows(
     return single
 
 
-def _add_paths(
-    writer: ArrayWriter, subjects: U32, objects: U32, single: NDArray[np.bool_], entities: int
-) -> None:
+def _add_paths(writer: ArrayWriter, subjects: U32, objects: U32, single: NDArray[np.bool_], entities: int) -> None:
     """Running number of two-step paths by source entity; each step the only one of its property, and no
     self-loop.
     """

@@ -121,9 +121,7 @@ def parse_names(block: bytes, letter: str = "Q") -> NameBlock:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     ids = numbers[line].astype(np.uint32)
-    return NameBlock(
-        count, sorted(reasons.items()), ids, line, counts, blob, lengths, hash_names(blob, offsets)
-    )
+    return NameBlock(count, sorted(reasons.items()), ids, line, counts, blob, lengths, hash_names(blob, offsets))
 
 
 def parse_texts(block: bytes) -> TextBlock:

@@ -335,9 +335,7 @@ class GraphStore:
         outward = self._out_start[number + 1] - self._out_start[number]
         return outward + self._in_start[number + 1] - self._in_start[number]
 
-    def _ends(
-        self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]
-    ) -> tuple[str, ...]:
+    def _ends(self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]) -> tuple[str, ...]:
         wanted = self._property_number.get(property)
         number = self.number(id)
         if wanted is None or number < 0:
@@ -399,9 +397,7 @@ class GraphStore:
         classes = [self.label(one) for property in _CLASSES for one in self.objects(id, property)]
         if "human" in classes and len(classes) > 1:
             classes.remove("human")
-        place = next(
-            (self.label(one) for property in _PLACES for one in self.objects(id, property) if one != id), ""
-        )
+        place = next((self.label(one) for property in _PLACES for one in self.objects(id, property) if one != id), "")
         what = ", ".join(dict.fromkeys(name for name in classes[:3] if name))
         return f"{what} ({place})" if what and place else what or place
 
