@@ -117,7 +117,8 @@ class _Evaluator:
             bounds = sorted((self._number(arg) for arg in args), key=Decimal)
             return bounds[0] if function == "min" else bounds[-1]
         if function == "abs" and len(args) == 1:
-            return abs(self._number(args[0]))
+            number = self._number(args[0])
+            return -number if number < 0 else number
         if function == "year" and len(args) == 1:
             date = self.run(args[0])
             if not isinstance(date, dt.date):
