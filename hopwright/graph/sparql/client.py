@@ -6,6 +6,7 @@ is one layer of retries, here.
 
 from __future__ import annotations
 
+import ast
 import datetime as dt
 import email.utils
 import http.client
@@ -156,7 +157,7 @@ class SparqlClient:
             code = _CODES.get(type(error).__name__, 500)
             cause = error.__context__
             headers = cause.headers if isinstance(cause, urllib.error.HTTPError) else None
-            raise _judge_code(code, headers, str(error).rpartition("Response:")[2]) from None
+            raise _judge_code(code, headers, _read_said(error)) from None
         except TimeoutError:
             raise self._judge_timeout() from None
         except urllib.error.URLError as error:
@@ -286,6 +287,16 @@ def _read_some(error: urllib.error.HTTPError) -> str:
         return error.read(2000).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException):
         return ""
+
+
+def _read_said(error: Exception) -> str:
+    """What the service wrote, which SPARQLWrapper gives as the text of a bytes object after a line of its own."""
+    said = str(error).rpartition("Response:")[2].strip()
+    try:
+        raw = ast.literal_eval(said)
+    except (ValueError, SyntaxError):
+        return said
+    return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else said
 
 
 def _shorten(text: object, width: int = 120) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gzip
-import io
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from hopwright.errors import RunError
 from hopwright.graph.sparql.client import SparqlClient
@@ -65,11 +65,11 @@ def write_literals(
                 for literal in batch.literals:
                     if literal.apart:
                         apart[literal.apart] += 1
-                        left.write(f"{_line(literal)}\t{literal.apart}\n")
+                        left.write(f"{_line(literal)}\t{literal.apart}\n".encode())
                     else:
                         origins[literal.origin] += 1
                         datatypes[literal.fact.datatype] += 1
-                        kept.write(f"{_line(literal)}\n")
+                        kept.write(f"{_line(literal)}\n".encode())
     except OSError as error:
         raise RunError(f"{file} cannot be written: {error.strerror or error}; free the disk or name another") from None
     report.literals = datatypes.total()
@@ -89,22 +89,25 @@ def _line(literal: FetchedLiteral) -> str:
 
 
 @contextlib.contextmanager
-def _write_aside(path: Path) -> Iterator[io.TextIOBase]:
-    """A text file that takes the path's place only when it is whole."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", suffix=".part", dir=path.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            packed = gzip.GzipFile("", "wb", mtime=0, fileobj=raw) if path.name.endswith(".gz") else None
-            text = io.TextIOWrapper(packed or raw, encoding="utf-8", newline="\n")
-            yield text
-            text.flush()
-            if packed is not None:
-                packed.close()
+def _write_aside(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    """A file that takes the path's place only when it is whole; what a killed process left is written over."""
+    part = path.with_name(f".{path.name}.part")
+    with part.open("ab") as raw:
+        try:
+            fcntl.flock(raw, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RunError(f"another process is writing {path}; wait for it to end, or name another file") from None
+        raw.truncate(0)
+        try:
+            if path.name.endswith(".gz"):
+                # No name and no time in the header: the same literals give the same bytes.
+                with gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as packed:
+                    yield packed
+            else:
+                yield raw
             raw.flush()
             os.fsync(raw.fileno())
-            text.detach()
-        part.chmod(0o644)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise

@@ -73,7 +73,8 @@ class Batch:
 class Harvest:
     """All literals that were asked for, by subject and property.
 
-    `origin` is `mixed` when the endpoint failed on the way. `note` says in one line why the store's own literals stand in for the endpoint's; empty if they do not.
+    `origin` is `mixed` when the endpoint failed on the way. `note` says in one line why the store's own literals
+    stand in for the endpoint's; it is empty if they do not.
     """
 
     literals: tuple[FetchedLiteral, ...]
