@@ -130,10 +130,10 @@ class FaultProxy:
 class _Handler(BaseHTTPRequestHandler):
     proxy: FaultProxy
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         self._handle(urllib.parse.urlsplit(self.path).query)
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         self._handle(self.rfile.read(int(self.headers["Content-Length"])).decode())
 
     def log_message(self, *_: object) -> None:
