@@ -428,13 +428,9 @@ def test_two_processes_share_a_cache(sample: str, store: GraphStore, tmp_path: P
     ids = store.literal_subjects(BORN)[:60]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with FaultProxy(sample) as proxy:
-        children = [
-            subprocess.Popen(
-                [sys.executable, "-c", CHILD, proxy.url, str(tmp_path / "c.db"), str(tmp_path / f"{n}.tsv"), BORN, *ids],
-                cwd=ROOT, env=env,
-            )
-            for n in (1, 2)
-        ]  # fmt: skip
+        start = [sys.executable, "-c", CHILD, proxy.url, str(tmp_path / "c.db")]
+        outs = [tmp_path / "1.tsv", tmp_path / "2.tsv"]
+        children = [subprocess.Popen([*start, str(out), BORN, *ids], cwd=ROOT, env=env) for out in outs]
         assert [child.wait(60) for child in children] == [0, 0]
     assert (tmp_path / "1.tsv").read_bytes() == (tmp_path / "2.tsv").read_bytes() != b""
     assert len(AnswerCache(tmp_path / "c.db")) == 6

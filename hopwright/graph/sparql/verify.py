@@ -45,6 +45,12 @@ class Verdict:
     values: tuple[str, ...] = ()
     note: str = ""
 
+    def __str__(self) -> str:
+        """One line for a reader: what was expected, what is there."""
+        found = " and ".join(self.values) or "nothing"
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.status}: {self.property} of {self.subject} is {found}; expected {self.expected}{note}"
+
 
 @dataclass(frozen=True, slots=True)
 class HopVerdict:
