@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 import rdflib
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -57,12 +57,18 @@ def test_quoting_is_undone_by_a_parser_of_either_kind(text: str) -> None:
 
 
 @given(st.text('\\uU"0a2\n', max_size=12))
+@example("\\u0022 } #")
+@example("\\\\u0022")
+@example("\\U00000022")
 def test_quoting_withstands_escapes_in_the_text(text: str) -> None:
     assert _unescape(quote(text)) == text
     assert _unescape(_replace_points(quote(text))) == text
 
 
 @given(st.text("\\uU\"'0a2\n\t?{}#<>@", max_size=12))
+@example("\\u0022 } #")
+@example("\\\\u0022")
+@example("\\U00000022")
 @settings(max_examples=40, deadline=None)
 def test_another_parser_reads_what_was_quoted(text: str) -> None:
     answer = rdflib.Graph().query(f"SELECT ?x WHERE {{ VALUES ?x {{ {quote(text)} {quote(text, 'en')} }} }}")
@@ -229,10 +235,10 @@ def _unescape(literal: str) -> str:
     """The text of a string literal by SPARQL's grammar; fails where the literal ends early or is malformed."""
     assert literal[0] == literal[-1] == '"'
     inside = literal[1:-1]
-    assert re.fullmatch(r'(?:[^"\\\n\r]|\\[tbnrf\\"\']|\\u[0-9A-Fa-f]{4})*', inside), inside
+    assert re.fullmatch(r'(?:[^"\\\n\r]|\\[tbnrf\\"\']|\\U[0-9A-Fa-f]{8})*', inside), inside
     plain = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
     return re.sub(
-        r"\\(?:u([0-9A-Fa-f]{4})|(.))",
+        r"\\(?:U([0-9A-Fa-f]{8})|(.))",
         lambda match: chr(int(match[1], 16)) if match[1] else plain.get(match[2], match[2]),
         inside,
     )

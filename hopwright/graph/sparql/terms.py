@@ -23,6 +23,7 @@ PREFIXES = {
 _ENTITY_ID = re.compile(r"Q[1-9][0-9]{0,18}")
 _PROPERTY_ID = re.compile(r"P[1-9][0-9]{0,18}")
 _LANGUAGE = re.compile(r"[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*")
+_BEFORE_U = re.compile(r"\\\\([uU])")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
 
@@ -56,7 +57,7 @@ def quote(text: str, language: str = "") -> str:
     if any("\ud800" <= sign <= "\udfff" for sign in text) or "\0" in text:
         raise InputError(f"a name with half a character or a NUL cannot be looked up: {text!r}")
     escaped = "".join(_ESCAPES.get(sign, sign) for sign in text)
-    escaped = escaped.replace("\\\\u", "\\\\\\u0075").replace("\\\\U", "\\\\\\u0055")
+    escaped = _BEFORE_U.sub(_escape_u, escaped)
     if not language:
         return f'"{escaped}"'
     if _LANGUAGE.fullmatch(language) is None:
@@ -78,6 +79,11 @@ def local_id(iri: str) -> str:
     """The id at the end of one of Wikidata's IRIs (`…/entity/Q5`, `…/direct/P31`); empty for anything else."""
     last = iri.rpartition("/")[2]
     return last if is_entity(last) or is_property(last) else ""
+
+
+def _escape_u(match: re.Match[str]) -> str:
+    # The long form, since rdflib takes eight digits after a small `u`, too.
+    return f"\\\\\\U{ord(match[1]):08X}"
 
 
 def _check(ids: Iterable[str], pattern: re.Pattern[str], what: str) -> list[str]:
