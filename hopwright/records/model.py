@@ -151,6 +151,8 @@ class Hop(Record):
     options: dict[Label, str] = Field(default_factory=dict)
     label: Label | None = None
     evidence: Evidence = Evidence()
+    verify: str = ""
+    """What an expert has to look at, and why the graph alone does not settle it; empty where it does."""
 
 
 class CheckResult(Record):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from hopwright.graph.completeness import PropertyClasses
 from hopwright.graph.store import GraphStore
 from hopwright.records.values import Scalar
 from hopwright.synthesis.facts import GraphFacts
@@ -48,6 +49,7 @@ class Moves:
         self.table = table
         self.kinds = kinds
         self.facts = GraphFacts(graph, table)
+        self.classes = PropertyClasses.of(graph)
         self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
         self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
         self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
@@ -124,6 +126,8 @@ class Moves:
         """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
         found = []
         for property, entry in self._alone:
+            if not self.classes.allows_reverse(property):
+                continue
             subjects = self.graph.subjects(property, entity)
             if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
                 continue
