@@ -295,6 +295,25 @@ def test_items_are_verified_hop_by_hop(tmp_path: Path) -> None:
     assert (shared.status, shared.values) == ("different", ("Q901", "Q906"))
 
 
+def test_facts_of_the_sample_are_confirmed_by_a_server_of_the_sample(sample: str, store: GraphStore) -> None:
+    checks, units = [], {}
+    for id in sorted({*store.literal_subjects(BORN)[:200], *store.literal_subjects(AREA)}):
+        objects: dict[str, list[str]] = {}
+        for property, other in store.out_edges(id):
+            objects.setdefault(property, []).append(other)
+        checks += [Check(id, property, found[0]) for property, found in objects.items() if len(found) == 1]
+        facts = [fact for fact in store.literals(id) if fact.datatype != "double"]
+        held = [fact.property for fact in facts]
+        checks += [Check(id, fact.property, fact) for fact in facts if held.count(fact.property) == 1]
+        units |= {fact.property: fact.unit for fact in facts if fact.datatype == "decimal"}
+    client = make_client(sample, truthy_units=units)
+    verdicts = verify_facts(client, checks)
+    assert len(verdicts) > 3000 and client.requests < 40
+    assert [str(verdict) for verdict in verdicts.values() if verdict.status != "confirmed"] == []
+    wrong = Check("Q17", "P36", "Q64")
+    assert str(verify_facts(client, [wrong])[wrong]) == "different: P36 of Q17 is Q1490; expected Q64"
+
+
 @pytest.mark.parametrize("fault", ["429 1", "503 1"])
 def test_retry_after_is_obeyed_to_the_second(sample: str, fault: str) -> None:
     with FaultProxy(sample, {1: fault, 2: fault}) as proxy:
