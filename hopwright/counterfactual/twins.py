@@ -77,7 +77,6 @@ class TwinMaker:
             tuple(Change(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:]) for m in cast),
             hops,
             world.values,
-            aliases,
         )
         wording = self._writer.word(item, changes)
         twin_id = plan_id(item.topology, tuple(hop.derivation for hop in hops), "counterfactual")

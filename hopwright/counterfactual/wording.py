@@ -7,7 +7,7 @@ confuse two equal numbers. Every other text (a model's, or one edited by hand) i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import replace_names, replace_number
@@ -19,6 +19,8 @@ from hopwright.synthesis.kinds import definite
 from hopwright.synthesis.plan import Step
 from hopwright.synthesis.properties import Kind
 from hopwright.synthesis.writer import Names, RulesWriter, Wording
+
+_PREPOSITIONS = frozenset({"of", "in", "at", "for", "on", "to", "from"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """All that differs between an item and its twin, texts aside. `hops` and `values` are the twin's.
-
-    aliases: further names → surrogates, for phrases that are not the writer's own (`London borough`).
-    """
+    """All that differs between an item and its twin, texts aside. `hops` and `values` are the twin's."""
 
     entities: tuple[Change, ...]
     hops: tuple[Hop, ...]
     values: Mapping[int, Value]
-    aliases: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> dict[str, str]:
         """Every written form of a replaced entity's name → its surrogate."""
@@ -125,13 +123,24 @@ def _constants(hop: Hop) -> set[str]:
     return set("".join(letter if letter.isalnum() or letter == "." else " " for letter in words).split())
 
 
+def strip_proper(noun: str) -> str:
+    """A common noun without what ties it to the real world: `American city`, `commune of France`."""
+    words = noun.split()
+    for i, word in enumerate(words):
+        if i and word in _PREPOSITIONS and any(other[:1].isupper() for other in words[i:]):
+            words = words[:i]
+            break
+    plain = [word for word in words if not word[:1].isupper()]
+    return " ".join(plain) if plain else noun
+
+
 class _TwinNames:
     """Names in the twin's world: surrogates for what was replaced, kinds and nouns as in the original's."""
 
     def __init__(self, names: Names, changes: Changes) -> None:
         self._names = names
         self._changed = {change.surrogate_id: change for change in changes.entities if change.surrogate_id}
-        self._replaced = {**changes.aliases, **changes.names()}
+        self._replaced = changes.names()
 
     def phrase(self, entity: str) -> str:
         change = self._changed.get(entity)
@@ -141,7 +150,7 @@ class _TwinNames:
 
     def noun(self, entity: str) -> str:
         change = self._changed.get(entity)
-        return replace_names([self._names.noun(change.id if change else entity)], self._replaced)[0]
+        return strip_proper(self._names.noun(change.id if change else entity))
 
     def kind(self, entity: str) -> Kind:
         change = self._changed.get(entity)

@@ -110,7 +110,8 @@ def link_anchors(
 def neighbourhood(store: GraphStore, entity: str, most: int) -> tuple[Triplet, ...]:
     """The entity's triplets with labels: those whose subject it is first, then those whose object it is."""
     outward = store.out_edges_spread(entity, most)
-    inward = store.in_edges_spread(entity, most - len(outward))
+    loops = sum(other == entity for _, other in outward)
+    inward = store.in_edges_spread(entity, most - len(outward) + loops) if len(outward) < most else ()
     edges = [(entity, property, other) for property, other in outward]
     edges += [(other, property, entity) for property, other in inward if other != entity]
     return tuple(

@@ -62,7 +62,7 @@ class RunFacts(_Facts):
     voters: tuple[str, ...] = ()
     """Names of the solvers that voted; empty when the stage did not run."""
     voters_note: str = ""
-    """What the voters are, or why there were none."""
+    """What the voters are, or why there were none: half a sentence, without a full stop."""
     drop_at: int = 2
     """So many right votes, and an item was dropped as too easy."""
     back_translation: str = ""

@@ -30,7 +30,7 @@ class DatedTargets:
     def __init__(self, moves: Moves) -> None:
         self._events: dict[str, list[Measure]] = {}
         self._all_events: list[Measure] = []
-        self._targets: list[Target] = []
+        self._by_sort: dict[str, list[Target]] = {}
         self._by_condition: dict[str, list[Target]] = {}
         self._dated_subjects: dict[str, frozenset[str]] = {}
         self._by_year: dict[int, list[Target]] = {}
@@ -58,16 +58,17 @@ class DatedTargets:
     def near(self, year: int, rng: random.Random, within: int = 150) -> Target | None:
         """A target whose year is close to, but not, the given one."""
         for _ in range(20):
-            if not self._targets:
-                return None
-            target = self._targets[rng.randrange(len(self._targets))]
-            if 0 < abs(target.year - year) <= within:
+            target = self.any(rng)
+            if target is not None and 0 < abs(target.year - year) <= within:
                 return target
         return None
 
     def any(self, rng: random.Random) -> Target | None:
-        """A random target."""
-        return self._targets[rng.randrange(len(self._targets))] if self._targets else None
+        """A random target: its sort first, so that the many seasons of a league do not take all."""
+        if not self._by_sort:
+            return None
+        pool = self._by_sort[rng.choice(list(self._by_sort))]
+        return pool[rng.randrange(len(pool))]
 
     def of_year(self, year: int) -> list[Target]:
         """The targets of one year."""
@@ -93,7 +94,7 @@ class DatedTargets:
             peers = set(moves.graph.subjects(condition, object))
             if contemporaries & peers == {entity} and len(dated & peers) >= _MIN_PEERS:
                 target = Target(entity, property, year, Edge(entity, condition, object))
-                self._targets.append(target)
+                self._by_sort.setdefault(moves.kinds.sort(entity), []).append(target)
                 self._by_condition.setdefault(object, []).append(target)
                 self._by_year.setdefault(year, []).append(target)
 

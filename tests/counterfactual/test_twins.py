@@ -9,6 +9,7 @@ from hopwright.counterfactual import link_twins
 from hopwright.counterfactual.cast import list_texts
 from hopwright.counterfactual.mentions import find_leftover
 from hopwright.counterfactual.twins import TwinMaker
+from hopwright.counterfactual.wording import strip_proper
 from hopwright.records import (
     Compute,
     Constraint,
@@ -282,3 +283,19 @@ def test_provenance_and_checks_say_what_was_done(item: Item) -> None:
         ("twin_rederives", "twin_leftover", "twin_names"), "pass"
     )
     assert Item.model_validate_json(twin.model_dump_json()) == twin
+
+
+@pytest.mark.parametrize(
+    ("noun", "plain"),
+    [
+        ("American city", "city"),
+        ("commune of France", "commune"),
+        ("London borough", "borough"),
+        ("football club", "football club"),
+        ("Star Trek episode", "episode"),
+        ("work of art", "work of art"),
+        ("Olympics", "Olympics"),
+    ],
+)
+def test_nouns_lose_what_ties_them_to_the_real_world(noun: str, plain: str) -> None:
+    assert strip_proper(noun) == plain

@@ -27,7 +27,7 @@ from hopwright.errors import ServiceError
 from hopwright.records import CheckResult, Item, Vote
 from tests.builders import all_items
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]  # the first run installs the server: about 2 minutes
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
