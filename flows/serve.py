@@ -6,11 +6,11 @@ import shutil
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from flows.local import answers
 from hopwright.errors import HopwrightError, ServiceError
 from hopwright.settings import home
 
@@ -46,11 +46,10 @@ def serve_flows() -> None:
     from flows.synthesize import run_synthesize
 
     stages = (run_retrieve, run_synthesize, run_filter, run_rewrite, run_review, run_release)
-    serve(
-        build_dataset.to_deployment("local", tags=["build"]),
-        *(stage.to_deployment("local", tags=["stage"]) for stage in stages),
-        pause_on_shutdown=False,
-    )
+    # Typed as both kinds by Prefect; called from synchronous code it returns the deployment itself.
+    deployments: list[Any] = [build_dataset.to_deployment("local", tags=["build"])]
+    deployments += [stage.to_deployment("local", tags=["stage"]) for stage in stages]
+    serve(*deployments, pause_on_shutdown=False)
 
 
 @contextlib.contextmanager
@@ -118,15 +117,6 @@ def running(name: str, command: list[str], health: str, environment: dict[str, s
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-
-
-def answers(url: str) -> bool:
-    """Whether something answers there with success."""
-    try:
-        with urllib.request.urlopen(url, timeout=3) as response:
-            return bool(response.status < 400)
-    except (urllib.error.URLError, OSError):
-        return False
 
 
 if __name__ == "__main__":
