@@ -91,8 +91,8 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         gather_facts(run, parameters.seed),
         {name: dict(Stage(run, name).read().counts.rejected) for name in _UNITS},
     )
-    # Facts of a counterfactual world are not in the graph, and its file is held against its own evidence only.
-    audited = run_step("audit", audit_release, [folder / "data.jsonl"], find_store(run))
+    files = [path for path in (folder / "data.jsonl", folder / "counterfactual.jsonl") if path.exists()]
+    audited = run_step("audit", audit_release, files, find_store(run))
     taken = items.read().counts.out + twins.read().counts.out
     return stage.finish(
         counts=Counts(taken=taken, out=figures["items"] + figures["twins"]),

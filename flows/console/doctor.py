@@ -53,7 +53,11 @@ def look_at_packages() -> list[Finding]:
     """Whether the packages that Hopwright names are installed, at the versions of the constraints file."""
     pins = _read_pins(sample_folder().parents[1] / "constraints.txt")
     wrong = []
-    for requirement in importlib.metadata.requires("hopwright") or []:
+    try:
+        requirements = importlib.metadata.requires("hopwright") or []
+    except importlib.metadata.PackageNotFoundError:
+        return [Finding("packages", "bad", "hopwright itself is not installed here", "`make run` installs it")]
+    for requirement in requirements:
         if "extra ==" in requirement:
             continue
         name = re.split(r"[\s\[<>=!;~]", requirement, maxsplit=1)[0]

@@ -2,13 +2,16 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from hopwright.errors import ServiceError
+from flows.local import prefect_server
+from hopwright.settings import home
+
+_T = TypeVar("_T")
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False)
@@ -52,25 +55,15 @@ def show_stages() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def prefect_at_hand() -> Iterator[None]:
-    """Ready Prefect, with a server or without one. Raises RunError or ServiceError when it cannot be used."""
-    from flows.local import prepare_prefect
-    from hopwright.settings import home
+def prefect_ready(load: Callable[[], _T]) -> Iterator[_T]:
+    """Prefect at hand, with a server or without; `load` imports the flows, while a server of our own starts."""
+    with prefect_server(home()) as wait:
+        with err.status("starting Prefect"):
+            loaded = load()
+            wait()
+        from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
-    prepare_prefect(home())
-    with err.status("starting Prefect"):
-        from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
-    url = PREFECT_API_URL.value()
-    # Heartbeats tell a server which flows have crashed. Without one, each subflow would only wait for its last beat.
-    quiet: dict[Any, Any] = {} if url else {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}
-    try:
+        # Heartbeats tell a lasting server which flows have crashed; every subflow's end waits for one to stop.
+        quiet: dict[Any, Any] = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}
         with temporary_settings(updates=quiet):
-            yield
-    except RuntimeError as error:
-        if "reach API" not in str(error) and "ephemeral Prefect API" not in str(error):
-            raise
-        raise ServiceError(
-            f"no Prefect server answers at {url}: start it, or unset PREFECT_API_URL to run without one"
-            if url
-            else f"Prefect could not start its own server in {home() / 'prefect'}: remove that folder and run again"
-        ) from None
+            yield loaded

@@ -4,7 +4,6 @@ import hashlib
 import heapq
 from collections.abc import Iterator
 
-from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
@@ -42,16 +41,16 @@ def _print_item(item: Item) -> None:
     out.print(Text("   ".join(f"{label}) {text}" for label, text in item.options.items())))
     out.print(Text(f"{item.label}) {item.answer}", style="green"))
     for hop in item.hops:
-        out.print(Padding(_describe_hop(hop), (0, 0, 0, 2)))
+        out.print(_describe_hop(hop))
     if item.votes:
         votes = ", ".join(f"{vote.model} {vote.option}{' (right)' if vote.right else ''}" for vote in item.votes)
-        out.print(Padding(Text(f"votes: {votes}", style="dim"), (0, 0, 0, 2)))
+        out.print(Text(f"  votes: {votes}", style="dim"))
     out.print()
 
 
 def _describe_hop(hop: Hop) -> Text:
     wrong = ", ".join(distractor.text for distractor in hop.distractors)
-    text = Text(f"{hop.index}. {hop.question} ")
+    text = Text(f"  {hop.index}. {hop.question} ")
     text.append(hop.answer, style="green")
     text.append(f"  [not {wrong}; {hop.domain}; {_describe_derivation(hop)}]", style="dim")
     return text

@@ -1,10 +1,11 @@
 """The verbs that run one stage of a run: filter, rewrite, review, release."""
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from flows.console.options import parameters_of
-from flows.console.output import err, out, prefect_at_hand, print_json, show_stages
+from flows.console.output import out, prefect_ready, print_json, show_stages
 from hopwright.runs import StageManifest
 from hopwright.settings import FilterRun, ReleaseRun, ReviewRun, RewriteRun, RunParameters, home
 
@@ -19,11 +20,8 @@ _MODELS: dict[str, type[RunParameters]] = {
 def run_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
     """Run the flow of one stage and print its counts."""
     parameters = parameters_of(_MODELS[stage], run, options, fresh=fresh)
-    with prefect_at_hand():
-        with err.status("starting Prefect"):
-            flow = _import_flow(stage)
-        with show_stages():
-            manifest = flow(parameters)
+    with prefect_ready(functools.partial(_import_flow, stage)) as flow, show_stages():
+        manifest = flow(parameters)
     if as_json:
         print_json(manifest.model_dump(mode="json", by_alias=True))
         return
