@@ -102,8 +102,8 @@ def sample_paths(
 
     In every path both steps are the only ones of their property at their subject (a question with one
     answer), and source, middle and target differ. `first` and `second` limit the properties of the steps,
-    `max_middle_degree` keeps hubs out of the middle. Gives fewer than `count` only where hardly any path meets the
-    constraints.
+    `max_middle_degree` keeps hubs out of the middle. Gives fewer than `count` only where hardly any path
+    meets the constraints.
     """
     rng = np.random.default_rng(seed)
     total = count_paths(store)
@@ -184,7 +184,7 @@ def _other(words: NDArray[np.uint64]) -> I64:
 def _rank_rows(store: GraphStore, names: Sequence[str], asked: I64, rows: I64) -> I64:
     """`match_rank` of each candidate row with the name that asked for it; equal bytes need no folding."""
     starts, blob = store.array("name_start"), store.array("name_blob")
-    begin, end = starts[rows].tolist(), starts[rows + 1].tolist()
+    begin, end = starts[rows].tolist(), (starts[rows + 1] - 1).tolist()
     raw = blob.data
     encoded = [name.encode() for name in names]
     ranks = np.zeros(len(rows), np.int64)

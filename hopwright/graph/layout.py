@@ -72,7 +72,10 @@ def unique_ids(parts: list[U32]) -> U32:
 
 
 def add_names(writer: ArrayWriter, prefix: str, names: NameColumns, known: U32) -> None:
-    """`name_first` and `name_count` by dense number; `name_start` by row, one more than rows."""
+    """Write `name_first` and `name_count` by dense number, and `name_start` by row, one more than rows.
+
+    A separator ends every name in the blob.
+    """
     dense = _number(names.ids, known)
     first = np.zeros(len(known), np.uint32)
     count = np.zeros(len(known), np.uint16)

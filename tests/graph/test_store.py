@@ -164,7 +164,7 @@ def test_another_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[8] += 1
     path.write_bytes(data)
-    with pytest.raises(StoreError, match=r"format version 2, not 1.*hopwright graph ingest"):
+    with pytest.raises(StoreError, match=r"format version \d+, not \d+.*hopwright graph ingest"):
         GraphStore.open(tmp_path / "store")
 
 
