@@ -98,7 +98,7 @@ class DatedTargets:
             entry = moves.table.entity.get(condition)
             if entry is None or entry.reverse != "joined" or not entry.predicate or not moves.nameable(object):
                 continue
-            if not moves.fits(entry, subject=entity, object=object):
+            if not moves.fits(entry, subject=entity, object=object) or not moves.is_askable(entry, entity):
                 continue
             peers = set(moves.graph.subjects(condition, object))
             if contemporaries & peers == {entity} and len(dated & peers) >= _MIN_PEERS:
