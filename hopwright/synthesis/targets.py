@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import random
 from typing import NamedTuple
 
@@ -73,10 +74,11 @@ class DatedTargets:
         return None
 
     def any(self, rng: random.Random) -> Target | None:
-        """A random target: its sort first, so that the many seasons of a league do not take all."""
+        """A random target: its sort first, by the root of its size, so that the many seasons do not take all."""
         if not self._by_sort:
             return None
-        pool = self._by_sort[rng.choice(list(self._by_sort))]
+        pools = list(self._by_sort.values())
+        pool = rng.choices(pools, [math.sqrt(len(pool)) for pool in pools])[0]
         return pool[rng.randrange(len(pool))]
 
     def of_year(self, year: int) -> list[Target]:
