@@ -103,9 +103,7 @@ def parse_names(block: bytes, letter: str = "Q") -> NameBlock:
         block, kept, bad = _clean_names(block, letter)
         if not block:
             none = np.zeros(0, np.int64)
-            return NameBlock(
-                lines, bad, none.astype(np.uint32), none, none, data[:0], none, none.astype(np.uint64)
-            )
+            return NameBlock(lines, bad, none.astype(np.uint32), none, none, data[:0], none, none.astype(np.uint64))
         data, fields = _split(block)
         numbers = _check_names(block, data, fields, letter)
         assert numbers is not None

@@ -68,6 +68,10 @@ class Moves:
             not object or self.kinds.kind(object) in entry.object
         )
 
+    def is_askable(self, entry: EntityProperty, subject: str) -> bool:
+        """Whether the property says one clear thing of subjects of that kind."""
+        return not entry.lookup_of or self.kinds.kind(subject) in entry.lookup_of
+
     def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
         """Two facts that together single out a work in the graph, neither of which does alone.
 
@@ -170,7 +174,7 @@ class Moves:
         # A former state had capitals and heads; present tense and a single answer do not fit it.
         if self.kinds.sort(subject) == "former country":
             return False
-        if entry.lookup_of and self.kinds.kind(subject) not in entry.lookup_of:
+        if not self.is_askable(entry, subject):
             return False
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, "P31")

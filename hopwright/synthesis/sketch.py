@@ -369,7 +369,9 @@ class Sketch:
         return self.moves.graph.degree(entity) <= self._ceiling
 
     def _telling(self, entity: str) -> set[str]:
-        return {token for token in _TOKEN.findall(self.moves.graph.label(entity).lower()) if token not in _COMMON}
+        # Four letters of a word tell as much as all of it: Cyprus and Cypriot, Germany and German.
+        words = _TOKEN.findall(self.moves.graph.label(entity).lower())
+        return {word[:4] for word in words if word not in _COMMON}
 
     def _choose(self, edges: Sequence[Edge]) -> Edge:
         """Choose a domain first, then a property, then an edge, so that the frequent ones do not take all."""

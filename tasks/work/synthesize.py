@@ -7,6 +7,8 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from hopwright.records import Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet
 from hopwright.runs import ShardOutput
@@ -62,7 +64,7 @@ def keep_selected(selection: Selection) -> ShardOutput:
         Rejected(key=ids[row], check=check, reason=reason) for row, (check, reason) in sorted(selection.dropped.items())
     ]
     kept = [row for row in range(table.num_rows) if row not in selection.dropped]
-    return ShardOutput(table.take(kept), rejected, taken=table.num_rows)
+    return ShardOutput(table.take(pa.array(kept, pa.int64())), rejected, taken=table.num_rows)
 
 
 def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
