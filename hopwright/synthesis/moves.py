@@ -136,7 +136,9 @@ class Moves:
             if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
                 continue
             # A subject with several values (the former capitals of a country) is not meant by any one of them.
-            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(entry, subjects[0], entity):
+            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(
+                property, entry, subjects[0], entity
+            ):
                 found.append(Edge(subjects[0], property, entity))
         return tuple(found)
 
@@ -150,7 +152,7 @@ class Moves:
             if entry is None or not entry.lookup or len(objects) != 1:
                 continue
             object = objects[0]
-            if self._sound(entry, entity, object) and self.nameable(object):
+            if self._sound(property, entry, entity, object) and self.nameable(object):
                 found.append(Edge(entity, property, object))
         return tuple(found)
 
@@ -161,14 +163,16 @@ class Moves:
             entry = self.table.entity.get(property)
             if entry is None or not entry.lookup:
                 continue
-            if not self._sound(entry, subject, entity) or not self.nameable(subject) or self.is_hub(subject):
+            if not self._sound(property, entry, subject, entity) or not self.nameable(subject) or self.is_hub(subject):
                 continue
             if len(self.graph.objects(subject, property)) == 1:
                 found.append(Edge(subject, property, entity))
         return tuple(found)
 
-    def _sound(self, entry: EntityProperty, subject: str, object: str) -> bool:
+    def _sound(self, property: str, entry: EntityProperty, subject: str, object: str) -> bool:
         """Whether a fact joins what its property joins, and is not one of those known to mislead."""
+        if (subject, property, object) in self.table.misleading:
+            return False
         if subject == object or subject in entry.avoid or not self.fits(entry, subject=subject, object=object):
             return False
         # A former state had capitals and heads; present tense and a single answer do not fit it.

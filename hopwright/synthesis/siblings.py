@@ -40,6 +40,10 @@ class Kinds(Protocol):
         """Fine class: two entities of one sort can stand in each other's place."""
         ...
 
+    def noun(self, id: str) -> str:
+        """Common noun, which a question may state: `American city`."""
+        ...
+
 
 class _Pool:
     """Entities by sort, by kind and by (sort, neighbour), each list by popularity."""
@@ -64,6 +68,7 @@ class Siblings:
         self._kinds = kinds
         self._pools: dict[tuple[str, Side], _Pool] = {}
         self.sort = functools.lru_cache(200_000)(kinds.sort)
+        self.noun = functools.lru_cache(200_000)(kinds.noun)
         self.kind = functools.lru_cache(200_000)(kinds.kind)
         self.neighbours = functools.lru_cache(200_000)(self._neighbours)
         self.names = functools.lru_cache(50_000)(self._names)
@@ -95,13 +100,14 @@ class Siblings:
     def rank(self, entity: str, candidates: Sequence[str], rng: random.Random) -> list[str]:
         """Order candidates by how alike they are to an entity in connections, era, popularity and form of name."""
         mine, era, degree = self.neighbours(entity), self.era(entity), self._graph.degree(entity)
-        label = self._graph.label(entity)
+        label, noun = self._graph.label(entity), self.noun(entity)
         scored = []
         for candidate in candidates:
             score = 1.5 * rng.random() + min(3, len(mine & self.neighbours(candidate)))
             if era is not None and (other := self.era(candidate)) is not None:
                 score += max(0.0, 2 - abs(era - other) / 25)
             score += max(0.0, 2.5 - abs(math.log((self._graph.degree(candidate) + 1) / (degree + 1))))
+            score += 3 * (self.noun(candidate) == noun)
             score -= 1.5 * _differ_in_look(label, self._graph.label(candidate))
             scored.append((-score, candidate))
         return [candidate for _, candidate in sorted(scored)]

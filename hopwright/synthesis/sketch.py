@@ -291,6 +291,8 @@ class Sketch:
             (mine.value > self._measure(other, property).value) == more  # type: ignore[operator]
             for other in others
         )
+        if not 0 < ahead < len(others):
+            raise DeadEnd("all comparisons come out the same way")
         self.draft.add(Compute(expression=f"count({', '.join(conditions)})", kind="counting"), ahead, "number")
 
     def dated_target(self, value: str, year: int, target: Target, constraint: str | None = None) -> str:

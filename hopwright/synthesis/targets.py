@@ -7,6 +7,7 @@ import math
 import random
 from typing import NamedTuple
 
+from hopwright.synthesis.kinds import name_states_year
 from hopwright.synthesis.moves import Edge, Measure, Moves
 from hopwright.synthesis.properties import Kind
 
@@ -20,6 +21,12 @@ _CLOSED: dict[str, frozenset[Kind]] = {
     "P585": frozenset({"event"}),
 }
 _NO_MORE = "former country"
+# What a club or a season may be singled out by besides its year: a roster, which is complete, not a country, which
+# holds clubs and races that the graph has never heard of.
+_ROSTERS: dict[Kind, frozenset[str]] = {
+    "team": frozenset({"P1344", "P118"}),
+    "event": frozenset({"P1923", "P3450", "P664", "P2881", "P2882"}),
+}
 # A condition that fewer dated entities meet would single out the target without its year.
 _MIN_PEERS = 3
 
@@ -57,11 +64,17 @@ class DatedTargets:
                     continue
                 if entry.year_predicate and entity not in entry.avoid:
                     self._add_targets(moves, entity, property)
+        # By the root of a sort's size, so that the many seasons do not take all; a name that states its year makes the
+        # last hop easy, so those come seldom.
+        self._weights = [
+            math.sqrt(len(pool)) * (0.2 if name_states_year(moves.graph.label(pool[0].entity)) else 1.0)
+            for pool in self._by_sort.values()
+        ]
 
     def random_event(self, rng: random.Random, sort: str = "") -> Measure | None:
-        """A dated event of a named entity, two times in three of the given sort; its value is a date."""
+        """A dated event of a named entity, of the given sort where that has enough of them; its value is a date."""
         pool = self._events.get(sort, [])
-        if len(pool) < 10 or rng.random() < 0.33:
+        if len(pool) < 10:
             pool = self._all_events
         return pool[rng.randrange(len(pool))] if pool else None
 
@@ -74,11 +87,11 @@ class DatedTargets:
         return None
 
     def any(self, rng: random.Random) -> Target | None:
-        """A random target: its sort first, by the root of its size, so that the many seasons do not take all."""
+        """A random target, its sort first."""
         if not self._by_sort:
             return None
         pools = list(self._by_sort.values())
-        pool = rng.choices(pools, [math.sqrt(len(pool)) for pool in pools])[0]
+        pool = rng.choices(pools, self._weights)[0]
         return pool[rng.randrange(len(pool))]
 
     def of_year(self, year: int) -> list[Target]:
@@ -101,6 +114,8 @@ class DatedTargets:
             if entry is None or entry.reverse != "joined" or not entry.predicate or not moves.nameable(object):
                 continue
             if not moves.fits(entry, subject=entity, object=object) or not moves.is_askable(entry, entity):
+                continue
+            if condition not in _ROSTERS.get(moves.kinds.kind(entity), {condition}):
                 continue
             peers = set(moves.graph.subjects(condition, object))
             if contemporaries & peers == {entity} and len(dated & peers) >= _MIN_PEERS:

@@ -22,6 +22,7 @@ Say = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
 _CLAUSE = re.compile(r" (?:where|who|whom|that|which|of) .* ")
+_RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as) ")
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _ARGS = r"\(([^()]*)\)"
 _EXTREME = re.compile(rf"^(argmax|argmin){_ARGS}$")
@@ -117,7 +118,7 @@ class _Text:
             entity = str(step.value)
             predicates = self._predicates(derivation, entity, say)
             subject = "Who" if self._names.kind(entity) == "person" else f"Which {self._names.noun(entity)}"
-            return f"{subject} {' and '.join(predicates)}?"
+            return f"{subject} {_joined(predicates)}?"
         return self._ask_computation(step, derivation, say)
 
     def noun_phrase(self, index: int) -> str:
@@ -128,9 +129,11 @@ class _Text:
             return self._fill(self._templates(derivation, step, "np"), "s", self.described(derivation.subject))
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
+            if not derivation.constraints and (alone := self._reverse_phrases(derivation, entity)):
+                return self._fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
             who = "person who" if self._names.kind(entity) == "person" else f"{self._names.noun(entity)} that"
-            return f"the {who} {' and '.join(predicates)}"
+            return f"the {who} {_joined(predicates)}"
         if match := _EXTREME.match(derivation.expression):
             phrase, one, other = self._extreme(match, self.described)
             opening = self._pick(("Consider {a} and {b}.", "Take {a} and {b}.", "Compare {a} with {b}."))
@@ -153,6 +156,12 @@ class _Text:
         if not templates:
             raise ExpressionError(f"no {form} for {lookup.property}")
         return templates
+
+    def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
+        entry = self._table.entity.get(derivation.property)
+        if entry is None:
+            return ()
+        return entry.worded(self._names.kind(found), self._names.kind(self._entity(derivation.value))).reverse_np
 
     def _predicates(self, derivation: ReverseLookup, found: str, say: Say) -> list[str]:
         conditions = [*derivation.constraints, Constraint(property=derivation.property, value=derivation.value)]
@@ -277,12 +286,29 @@ class _Text:
             return self._ask_selection(f"hop{match[2] or match[3]}", say, podium=match[3] is not None)
         if conditions := _CONDITION.findall(expression):
             return self._ask_tally(conditions, say)
+        if say == self.described and (whole := self._ask_of_two(expression)):
+            return whole
         if match := _SHIFT.match(expression):
             return self._ask_sum(step, match, say)
         if match := _APART.match(expression):
             one, other = say(f"hop{match[1]}"), say(f"hop{match[2]}")
             return _plain(f"What is the difference between {one} and {other}{_in_unit(step.unit, one)}?")
         raise ExpressionError(f"no words for {expression}")
+
+    def _ask_of_two(self, expression: str) -> str:
+        """The sum or difference of the same number of two subjects, in the property's own words; empty without them."""
+        match = re.match(r"^(?:(hop\d) \+ (hop\d)|abs\((hop\d) - (hop\d)\))$", expression)
+        if match is None:
+            return ""
+        steps = [self._step(reference).derivation for reference in match.groups() if reference]
+        one, other = steps
+        if not (isinstance(one, Lookup) and isinstance(other, Lookup) and one.property == other.property):
+            return ""
+        entry = self._table.literal.get(one.property)
+        templates = () if entry is None else entry.combined if match[1] else entry.differ
+        if not templates:
+            return ""
+        return self._pick(templates).format(a=self.described(one.subject), b=self.described(other.subject))
 
     def _ask_sum(self, step: Step, match: re.Match[str], say: Say) -> str:
         if step.unit == "year":
@@ -327,6 +353,13 @@ class _Text:
 
     def _pick(self, options: Sequence[str]) -> str:
         return options[self._rng.randrange(len(options))]
+
+
+def _joined(predicates: list[str]) -> str:
+    """Join predicates of one subject; one that holds a clause of its own comes last, or a second would attach to it."""
+    ordered = sorted(predicates, key=lambda predicate: _RELATIVE.search(predicate) is not None)
+    comma = "," if len(ordered) > 1 and _RELATIVE.search(ordered[0]) else ""
+    return f"{comma} and ".join(ordered)
 
 
 def _two_moments(expression: str) -> re.Match[str] | None:
