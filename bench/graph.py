@@ -4,9 +4,9 @@
     python bench/graph.py --scale 0.1           one size
     python bench/graph.py --work DIR --json
 
-The corpus is synthetic, of Wikidata5M's shape: 4.6 million entities with spread ids, 822 properties with a long
-tail, 20.6 million triplets with hubs, 11.8 million aliases beside the labels, some names not ASCII, homonyms.
-Times are medians of the runs; every ingest runs in a process of its own, whose peak memory is what is reported.
+The corpus is synthetic, of Wikidata5M's shape: 4.6 million entities with spread ids, 822 properties with a
+long tail, 20.6 million triplets with hubs, 11.8 million aliases beside the labels, some names not ASCII, homonyms.
+Times are medians of the runs; every ingest runs in a process of its own, whose peak memory is reported.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ def make_corpus(folder: Path, scale: float) -> None:
     objects = rng.permutation(entities)[ranks]
     subjects = rng.integers(entities, size=triplets)
     properties = np.minimum((PROPERTIES ** rng.random(triplets)).astype(np.int64), PROPERTIES) + 5
-    frame = pl.DataFrame({"s": ids[subjects], "p": properties, "o": ids[objects]}).unique(
-        maintain_order=False
-    )
+    frame = pl.DataFrame({"s": ids[subjects], "p": properties, "o": ids[objects]}).unique(maintain_order=False)
     frame = frame.sample(fraction=1.0, shuffle=True, seed=5)
     frame.select(pl.format("Q{}", "s"), pl.format("P{}", "p"), pl.format("Q{}", "o")).write_csv(
         folder / TRIPLET_FILE, include_header=False, separator="\t"
@@ -82,20 +80,12 @@ def _write_names(folder: Path, ids: np.ndarray[Any, Any], aliases: int, rng: np.
         for first in range(0, len(ids), step):
             rows = owner[np.searchsorted(owner, first) : np.searchsorted(owner, first + step)]
             # Few words are common, most are rare; one name in thirty is a single word, borne by dozens.
-            picked = [
-                vocabulary.gather((size * rng.random(len(rows)) ** 2).astype(np.int64)) for _ in range(3)
-            ]
+            picked = [vocabulary.gather((size * rng.random(len(rows)) ** 2).astype(np.int64)) for _ in range(3)]
             sizes = pl.Series(rng.choice(3, len(rows), p=[0.03, 0.42, 0.55]))
-            frame = pl.DataFrame(
-                {"owner": rows, "a": picked[0], "b": picked[1], "c": picked[2], "size": sizes}
-            )
+            frame = pl.DataFrame({"owner": rows, "a": picked[0], "b": picked[1], "c": picked[2], "size": sizes})
             two, three = pl.format("{} {}", "a", "b"), pl.format("{} {} {}", "a", "b", "c")
             frame = frame.with_columns(
-                name=pl.when(pl.col("size") == 0)
-                .then("a")
-                .when(pl.col("size") == 1)
-                .then(two)
-                .otherwise(three)
+                name=pl.when(pl.col("size") == 0).then("a").when(pl.col("size") == 1).then(two).otherwise(three)
             )
             lines = frame.group_by("owner", maintain_order=True).agg(pl.col("name").str.join("\t"))
             lines = lines.select(pl.format("Q{}\t{}", pl.Series(ids)[first : first + step], "name"))
@@ -126,7 +116,7 @@ FLOOR = f"""
 import sys, polars as pl
 folder = sys.argv[1]
 frame = pl.scan_csv(
-    folder + "/{TRIPLET_FILE}", separator="\\t", has_header=False, new_columns=["s", "p", "o"], quote_char=None
+    folder + "/{TRIPLET_FILE}", separator="\\t", has_header=False, new_columns=list("spo"), quote_char=None
 )
 frame.select(pl.col(c).str.slice(1).cast(pl.UInt32) for c in "spo").collect(engine="streaming")
 raw = open(folder + "/{ENTITY_FILE}", "rb").read()
@@ -149,7 +139,8 @@ DUCK = f"""
 import sys, duckdb
 folder, target = sys.argv[1:]
 db = duckdb.connect(target)
-db.execute("SET preserve_insertion_order = false; SET memory_limit = '2500MB'; SET enable_progress_bar = false")
+db.execute("SET preserve_insertion_order = false; SET memory_limit = '2500MB'")
+db.execute("SET enable_progress_bar = false")
 db.execute(f'''
     CREATE TABLE triplet AS
     SELECT substr(s, 2)::UINTEGER AS s, substr(p, 2)::USMALLINT AS p, substr(o, 2)::UINTEGER AS o
@@ -266,7 +257,7 @@ def _duck_neighbourhoods(db: duckdb.DuckDBPyConnection, wanted: Any) -> int:
 
 
 def _duck_paths(db: duckdb.DuckDBPyConnection) -> Any:
-    """Paths through a sample of first steps, which is quicker than a sample of all paths (and not uniform)."""
+    """Paths through a sample of first steps: quicker than a sample of all paths, and not uniform."""
     return db.execute(
         f"""SELECT a.s, a.p, a.o AS m, b.p AS q, b.o FROM
         (SELECT * FROM single USING SAMPLE {PATHS} ROWS (reservoir, 7)) a JOIN single b ON a.o = b.s
@@ -274,9 +265,7 @@ def _duck_paths(db: duckdb.DuckDBPyConnection) -> Any:
     ).fetchnumpy()
 
 
-def _check(
-    store: Any, db: duckdb.DuckDBPyConnection, asked: list[str], keys: Any, roots: Any, wanted: Any
-) -> None:
+def _check(store: Any, db: duckdb.DuckDBPyConnection, asked: list[str], keys: Any, roots: Any, wanted: Any) -> None:
     """Both sides must answer alike, or the comparison means nothing."""
     from hopwright.graph.bulk import fetch_neighbourhoods, link_names
 
@@ -326,8 +315,7 @@ def render(all_figures: list[dict[str, Any]]) -> str:
         verdicts = [f"{key} {full[key]:.3g} ≤ {most:g}: {full[key] <= most}" for key, most in TARGETS.items()]
         least = {"link": 5, "neighbourhoods": 5, "paths": 2, "ingest": 1}
         verdicts += [
-            f"{key} ratio {full[f'{key}_ratio']:.1f} ≥ {n}: {full[f'{key}_ratio'] >= n}"
-            for key, n in least.items()
+            f"{key} ratio {full[f'{key}_ratio']:.1f} ≥ {n}: {full[f'{key}_ratio'] >= n}" for key, n in least.items()
         ]
         lines += ["", *verdicts]
     return "\n".join(lines)
@@ -335,16 +323,10 @@ def render(all_figures: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Run the sizes asked for and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--scale", type=float, action="append", help="share of Wikidata5M's size (repeatable)"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scale", type=float, action="append", help="share of Wikidata5M's size (repeatable)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each ingest")
-    parser.add_argument(
-        "--work", type=Path, help="folder to keep corpora and stores in (default: a temporary one)"
-    )
+    parser.add_argument("--work", type=Path, help="folder to keep corpora and stores in (default: a temporary one)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -107,7 +107,7 @@ class ArrayFile:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else None
         except (FileNotFoundError, NotADirectoryError):
             raise StoreError(
-                f"no graph store in {folder}; make one with: hopwright graph ingest SOURCE {folder}"
+                f"no graph store in {folder}; make one with: hopwright graph ingest SOURCE --store {folder}"
             ) from None
         except OSError as error:
             raise StoreError(f"{self.path} cannot be read: {error.strerror}") from None
@@ -176,4 +176,4 @@ def _put_digest(entry: dict[str, Any], data: NDArray[Any]) -> None:
 
 
 def _redo(folder: Path) -> str:
-    return f"make it again with: hopwright graph ingest SOURCE {folder}"
+    return f"make it again with: hopwright graph ingest SOURCE --store {folder}"

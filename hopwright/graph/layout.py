@@ -106,9 +106,7 @@ def add_index(writer: ArrayWriter, names: NameColumns) -> int:
     return bits
 
 
-def add_edges(
-    writer: ArrayWriter, columns: list[list[U32]], entity_ids: U32, property_ids: U32
-) -> dict[str, int]:
+def add_edges(writer: ArrayWriter, columns: list[list[U32]], entity_ids: U32, property_ids: U32) -> dict[str, int]:
     """Write the facts in both directions, by property, and the counts of paths; returns how many there are.
 
     Empties `columns` on the way, to hold less in memory. Raises InputError for more entities than fit.
