@@ -78,6 +78,7 @@ class _HopView:
     url: str
     domain: str
     wrong: tuple[str, ...]
+    verify: str
 
 
 def load_interface(name: str = INTERFACE) -> str:
@@ -215,6 +216,7 @@ def _view_hop(hop: Hop, item: Item) -> _HopView:
         url=_keep_web_address(hop.evidence.wikipedia_url),
         domain=hop.domain.value,
         wrong=tuple(distractor.text for distractor in hop.distractors),
+        verify=hop.verify,
     )
 
 

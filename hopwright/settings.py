@@ -247,6 +247,7 @@ class BuildParameters(RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewR
         "no key, no GPU, no network.",
     )
 
+
 _P = TypeVar("_P", bound=RunParameters)
 
 

@@ -183,6 +183,7 @@ class _Relabelling:
                 "options": {},
                 "label": None,
                 "evidence": self._relabel_evidence(new.evidence),
+                "verify": "",  # nothing outside the item is true of its world
             }
         )
 

@@ -186,9 +186,7 @@ def _rank_properties(store: GraphStore, starts: str, top: int) -> list[dict[str,
     order = np.argsort(-counts, kind="stable")[:top]
     ids = store.properties()
     return [
-        {"property": ids[i], "label": store.property_label(ids[i]), "count": int(counts[i])}
-        for i in order
-        if counts[i]
+        {"property": ids[i], "label": store.property_label(ids[i]), "count": int(counts[i])} for i in order if counts[i]
     ]
 
 

@@ -31,12 +31,8 @@ _FACTS_OUT: dict[frozenset[Kind], frozenset[str]] = {
     FAMILIES[2]: frozenset({"P57", "P161", "P50", "P58", "P136", "P175"}),
 }
 _FACTS_IN: dict[frozenset[Kind], frozenset[str]] = {
-    frozenset({"person"}): frozenset(
-        {"P57", "P161", "P50", "P58", "P86", "P26", "P22", "P25", "P40", "P170"}
-    ),
-    FAMILIES[0]: frozenset(
-        {"P19", "P20", "P131", "P150", "P36", "P1376", "P276", "P551", "P7938", "P30", "P47"}
-    ),
+    frozenset({"person"}): frozenset({"P57", "P161", "P50", "P58", "P86", "P26", "P22", "P25", "P40", "P170"}),
+    FAMILIES[0]: frozenset({"P19", "P20", "P131", "P150", "P36", "P1376", "P276", "P551", "P7938", "P30", "P47"}),
     FAMILIES[1]: frozenset({"P108", "P69", "P54", "P463", "P102", "P272", "P264", "P127"}),
     frozenset({"award"}): frozenset({"P166", "P1411"}),
     frozenset({"event"}): frozenset({"P1344", "P607"}),

@@ -119,9 +119,7 @@ class Linker:
         letters = sum(char.isalpha() for char in used)
         weak = best.match.rank == 2 or (not best.match.by_label and letters < 4) or not letters
         if weak and not _has_support(best.features):
-            return Abstention(
-                f"{used!r} is too weak a name for {self._show(best.id)} without further evidence"
-            )
+            return Abstention(f"{used!r} is too weak a name for {self._show(best.id)} without further evidence")
         return Link(best.id, round(chance, 6))
 
     def score(self, matches: Sequence[Match], name: str, question: str, context: str) -> list[Scored]:
@@ -150,9 +148,7 @@ class Linker:
                 features |= self._read_evidence(id, text)
             rivals.append((id, match, features))
         self._compare_words(rivals, text)
-        scored = [
-            Scored(id, match, features, _weigh(features, bool(told.noun))) for id, match, features in rivals
-        ]
+        scored = [Scored(id, match, features, _weigh(features, bool(told.noun))) for id, match, features in rivals]
         return sorted(scored, key=_by_score)
 
     def _candidates(self, name: str, aliases: Sequence[str]) -> tuple[list[Match], str]:
@@ -194,9 +190,7 @@ class Linker:
         """Add what the words of the text are worth that fit a candidate and few of its rivals."""
         if not text.stems or len(rivals) < 2:
             return
-        fitting = [
-            {stem: worth for stem, worth in self._profile(id) if stem in text.stems} for id, _, _ in rivals
-        ]
+        fitting = [{stem: worth for stem, worth in self._profile(id) if stem in text.stems} for id, _, _ in rivals]
         shared: dict[str, int] = {}
         for stems in fitting:
             for stem in stems:
@@ -205,9 +199,7 @@ class Linker:
         for (_, _, features), stems in zip(rivals, fitting, strict=True):
             own = sum(worth * (1.0 - (shared[stem] - 1) / others) for stem, worth in stems.items())
             features["own_words"] = min(own, 3.0)
-            features["only"] = float(
-                min(sum(shared[stem] == 1 and worth > 0.045 for stem, worth in stems.items()), 4)
-            )
+            features["only"] = float(min(sum(shared[stem] == 1 and worth > 0.045 for stem, worth in stems.items()), 4))
         counts = sorted((len(stems) for stems in fitting), reverse=True)
         for (_, _, features), stems in zip(rivals, fitting, strict=True):
             rest = counts[1] if len(stems) == counts[0] else counts[0]

@@ -159,7 +159,8 @@ class GraphStore:
         number = self._property_number.get(property)
         if number is None:
             return ()
-        names = _read_texts(self._file.view("property_name_start"), self._file.view("property_name_blob"))
+        start, blob = self._file.view("property_name_start"), self._file.view("property_name_blob")
+        names = _read_texts(start, blob, 1)
         first = self._file.view("property_name_first")[number]
         return tuple(names[first + 1 : first + self._file.view("property_name_count")[number]])
 
@@ -326,7 +327,7 @@ class GraphStore:
             yield word & ((1 << bits) - 1)
 
     def _name_at(self, row: int) -> str:
-        return str(self._name_blob[self._name_start[row] : self._name_start[row + 1]], "utf-8")
+        return str(self._name_blob[self._name_start[row] : self._name_start[row + 1] - 1], "utf-8")
 
     def _label_at(self, number: int) -> str:
         return self._name_at(self._name_first[number]) if self._name_count[number] else ""
@@ -335,9 +336,7 @@ class GraphStore:
         outward = self._out_start[number + 1] - self._out_start[number]
         return outward + self._in_start[number + 1] - self._in_start[number]
 
-    def _ends(
-        self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]
-    ) -> tuple[str, ...]:
+    def _ends(self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]) -> tuple[str, ...]:
         wanted = self._property_number.get(property)
         number = self.number(id)
         if wanted is None or number < 0:
@@ -399,15 +398,13 @@ class GraphStore:
         classes = [self.label(one) for property in _CLASSES for one in self.objects(id, property)]
         if "human" in classes and len(classes) > 1:
             classes.remove("human")
-        place = next(
-            (self.label(one) for property in _PLACES for one in self.objects(id, property) if one != id), ""
-        )
+        place = next((self.label(one) for property in _PLACES for one in self.objects(id, property) if one != id), "")
         what = ", ".join(dict.fromkeys(name for name in classes[:3] if name))
         return f"{what} ({place})" if what and place else what or place
 
     def _read_property_labels(self) -> list[str]:
         view = self._file.view
-        names = _read_texts(view("property_name_start"), view("property_name_blob"))
+        names = _read_texts(view("property_name_start"), view("property_name_blob"), 1)
         first, count = view("property_name_first"), view("property_name_count")
         labels = [names[first[i]] if count[i] else "" for i in range(len(self._property_id))]
         if self._has_literals:
@@ -420,6 +417,6 @@ def _order(match: Match) -> tuple[bool, int, int]:
     return not match.by_label, -match.degree, match.entity
 
 
-def _read_texts(start: memoryview[int], blob: memoryview[int]) -> list[str]:
+def _read_texts(start: memoryview[int], blob: memoryview[int], ending: int = 0) -> list[str]:
     whole = bytes(blob)
-    return [whole[start[i] : start[i + 1]].decode() for i in range(len(start) - 1)]
+    return [whole[start[i] : start[i + 1] - ending].decode() for i in range(len(start) - 1)]

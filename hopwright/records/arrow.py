@@ -68,6 +68,7 @@ _HOP = pa.struct(
         ("options", _OPTIONS),
         ("label", _TEXT),
         ("evidence", _EVIDENCE),
+        ("verify", _TEXT),
     ]
 )
 _PROVENANCE = pa.struct(

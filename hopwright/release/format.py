@@ -37,7 +37,7 @@ _PUBLISHED_HOP = ("question", "answer", *_HOP_NAMES)
 _OURS = ("topology", "answer_aliases", "variant", "twin", "world", "anchor", "checks", "votes", "provenance")
 _OURS_HOP = (
     "index", "answer_type", "answer_id", "answer_aliases", "unit", "domain", "depends_on", "derivation",
-    "distractors", "evidence",
+    "distractors", "evidence", "verify",
 )  # fmt: skip
 _PLAN = ("index", "answer_type", "domain", "depends_on", "derivation")
 _DERIVATION = ("op", "subject", "property", "value", "constraints", "expression", "kind")

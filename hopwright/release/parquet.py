@@ -69,6 +69,7 @@ _HOP = _struct(
     derivation=_DERIVATION,
     distractors=pa.list_(_struct(text=_TEXT, kind=_TEXT, id=_TEXT)),
     evidence=_EVIDENCE,
+    verify=_TEXT,
 )
 _PROVENANCE = _struct(
     generator=_TEXT,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from hopwright.graph.completeness import PropertyClasses
 from hopwright.graph.store import GraphStore
 from hopwright.records.values import Scalar
 from hopwright.synthesis.facts import GraphFacts
@@ -48,6 +49,7 @@ class Moves:
         self.table = table
         self.kinds = kinds
         self.facts = GraphFacts(graph, table)
+        self.classes = PropertyClasses.of(graph)
         self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
         self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
         self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
@@ -65,6 +67,10 @@ class Moves:
         return (not subject or self.kinds.kind(subject) in entry.subject) and (
             not object or self.kinds.kind(object) in entry.object
         )
+
+    def is_askable(self, entry: EntityProperty, subject: str) -> bool:
+        """Whether the property says one clear thing of subjects of that kind."""
+        return not entry.lookup_of or self.kinds.kind(subject) in entry.lookup_of
 
     def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
         """Two facts that together single out a work in the graph, neither of which does alone.
@@ -124,6 +130,8 @@ class Moves:
         """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
         found = []
         for property, entry in self._alone:
+            if not self.classes.allows_reverse(property):
+                continue
             subjects = self.graph.subjects(property, entity)
             if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
                 continue
@@ -166,7 +174,7 @@ class Moves:
         # A former state had capitals and heads; present tense and a single answer do not fit it.
         if self.kinds.sort(subject) == "former country":
             return False
-        if entry.lookup_of and self.kinds.kind(subject) not in entry.lookup_of:
+        if not self.is_askable(entry, subject):
             return False
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, "P31")

@@ -7,6 +7,7 @@ import math
 import random
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import Scalar
@@ -326,10 +327,9 @@ class Sketch:
         if isinstance(number, dt.date) or isinstance(value, dt.date):
             raise DeadEnd("dates are not added")
         unit = self.draft.steps[-1].unit
-        if self.rng.random() < 0.5:
-            expression, result = f"{reference} + {other}", number + value
-        else:
-            expression, result = f"abs({reference} - {other})", abs(number - value)
+        added = self.rng.random() < 0.5
+        expression = f"{reference} + {other}" if added else f"abs({reference} - {other})"
+        result = Decimal(number) + Decimal(value) if added else abs(Decimal(number) - Decimal(value))
         if result == 0:
             raise DeadEnd("the difference is nought")
         self.draft.add(Compute(expression=expression, kind="arithmetic"), result, "number", unit)
@@ -369,7 +369,9 @@ class Sketch:
         return self.moves.graph.degree(entity) <= self._ceiling
 
     def _telling(self, entity: str) -> set[str]:
-        return {token for token in _TOKEN.findall(self.moves.graph.label(entity).lower()) if token not in _COMMON}
+        # Four letters of a word tell as much as all of it: Cyprus and Cypriot, Germany and German.
+        words = _TOKEN.findall(self.moves.graph.label(entity).lower())
+        return {word[:4] for word in words if word not in _COMMON}
 
     def _choose(self, edges: Sequence[Edge]) -> Edge:
         """Choose a domain first, then a property, then an edge, so that the frequent ones do not take all."""

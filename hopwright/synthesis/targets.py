@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import random
 from typing import NamedTuple
 
 from hopwright.synthesis.moves import Edge, Measure, Moves
+from hopwright.synthesis.properties import Kind
 
-# Classes whose members a reference work lists in full, so that "the only one founded in 1957" can hold in reality.
-# People are not among them: the graph always lacks somebody who was born in that year.
-_CLOSED = frozenset({"country", "event", "competition", "team"})
+# Kinds whose members a reference work lists in full, so that "the only one founded in 1957" can hold in reality, by the
+# property that dates them (a season's team is not "what began in 2015"). People are not among them: the graph always
+# lacks somebody who was born in that year; nor are states that are no more, of which "is a member" is no longer true.
+_CLOSED: dict[str, frozenset[Kind]] = {
+    "P571": frozenset({"country", "competition", "team"}),
+    "P580": frozenset({"event"}),
+    "P582": frozenset({"event"}),
+    "P585": frozenset({"event"}),
+}
+_NO_MORE = "former country"
 # A condition that fewer dated entities meet would single out the target without its year.
 _MIN_PEERS = 3
 
@@ -44,8 +53,9 @@ class DatedTargets:
                     events = [measure for measure in moves.measures(entity) if measure.property == property]
                     self._events.setdefault(moves.kinds.sort(entity), []).extend(events)
                     self._all_events.extend(events)
-                kind = moves.kinds.kind(entity)
-                if entry.year_predicate and kind in _CLOSED and kind in entry.subject and entity not in entry.avoid:
+                if moves.kinds.kind(entity) not in _CLOSED.get(property, ()) or moves.kinds.sort(entity) == _NO_MORE:
+                    continue
+                if entry.year_predicate and entity not in entry.avoid:
                     self._add_targets(moves, entity, property)
 
     def random_event(self, rng: random.Random, sort: str = "") -> Measure | None:
@@ -64,10 +74,11 @@ class DatedTargets:
         return None
 
     def any(self, rng: random.Random) -> Target | None:
-        """A random target: its sort first, so that the many seasons of a league do not take all."""
+        """A random target: its sort first, by the root of its size, so that the many seasons do not take all."""
         if not self._by_sort:
             return None
-        pool = self._by_sort[rng.choice(list(self._by_sort))]
+        pools = list(self._by_sort.values())
+        pool = rng.choices(pools, [math.sqrt(len(pool)) for pool in pools])[0]
         return pool[rng.randrange(len(pool))]
 
     def of_year(self, year: int) -> list[Target]:
@@ -89,7 +100,7 @@ class DatedTargets:
             entry = moves.table.entity.get(condition)
             if entry is None or entry.reverse != "joined" or not entry.predicate or not moves.nameable(object):
                 continue
-            if not moves.fits(entry, subject=entity, object=object):
+            if not moves.fits(entry, subject=entity, object=object) or not moves.is_askable(entry, entity):
                 continue
             peers = set(moves.graph.subjects(condition, object))
             if contemporaries & peers == {entity} and len(dated & peers) >= _MIN_PEERS:

@@ -42,9 +42,7 @@ def make_cases(store: GraphStore, seed: int = 1) -> list[Case]:
         facts = {entity: own_facts(store, entity) for entity in bearers}
         for entity, name in sorted(bearers.items()):
             taken = {label for other, held in facts.items() if other != entity for _, label in held}
-            telling = sorted(
-                fact for fact in facts[entity] if fact[1] not in taken and fold(name) not in fold(fact[1])
-            )
+            telling = sorted(fact for fact in facts[entity] if fact[1] not in taken and fold(name) not in fold(fact[1]))
             draw = random.Random(f"{seed}:{entity}:{name}")
             if telling:
                 cases += word(store, entity, name, telling, draw)
@@ -62,9 +60,7 @@ def own_facts(store: GraphStore, entity: str) -> set[tuple[str, str]]:
     }
 
 
-def word(
-    store: GraphStore, entity: str, name: str, telling: list[tuple[str, str]], draw: random.Random
-) -> list[Case]:
+def word(store: GraphStore, entity: str, name: str, telling: list[tuple[str, str]], draw: random.Random) -> list[Case]:
     fact = draw.choice(telling)
     classes = [store.label(one) for one in store.objects(entity, "P31")]
     cases = [Case(name, entity, "one fact", context=f"{name}. {fact[0]}: {fact[1]}.")]
@@ -72,12 +68,8 @@ def word(
         some = "; ".join(f"{p}: {o}" for p, o in draw.sample(telling, 2))
         cases.append(Case(name, entity, "class and facts", context=f"{name} is a {classes[0]}. {some}."))
     noise = " ".join(f"{p} of that year was {o}." for p, o in draw.sample(NOISE, 3))
-    cases.append(
-        Case(name, entity, "fact in noise", context=f"{noise} {name} ({fact[0]} {fact[1]}). {noise}")
-    )
-    into = [
-        (p, s) for p, s in store.in_edges_spread(entity, 30) if fold(store.label(s)) not in ("", fold(name))
-    ]
+    cases.append(Case(name, entity, "fact in noise", context=f"{noise} {name} ({fact[0]} {fact[1]}). {noise}"))
+    into = [(p, s) for p, s in store.in_edges_spread(entity, 30) if fold(store.label(s)) not in ("", fold(name))]
     if into:
         property, subject = draw.choice(into)
         question = f"{store.label(subject)} >> {store.property_label(property)}"

@@ -170,6 +170,4 @@ def test_musique_reads_and_links(sample: GraphStore) -> None:
     assert len(anchors) >= 60
     assert {rejection.check for rejection in rejected} == {"anchor_link"}
     linked = {anchor.answer: anchor.entity_label for anchor in anchors}
-    assert (
-        linked["River Thames"] == "River Thames" and "2005" not in linked and "Hancock County" not in linked
-    )
+    assert linked["River Thames"] == "River Thames" and "2005" not in linked and "Hancock County" not in linked

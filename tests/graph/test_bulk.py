@@ -70,9 +70,7 @@ def test_neighbourhoods_are_the_rows(sample: GraphStore) -> None:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> GraphStore:
-    triplets = [
-        (f"Q{s}", f"P{p}", f"Q{(s * p * 7 + s) % 12 + 1}") for s, p in product(range(1, 13), range(1, 4))
-    ]
+    triplets = [(f"Q{s}", f"P{p}", f"Q{(s * p * 7 + s) % 12 + 1}") for s, p in product(range(1, 13), range(1, 4))]
     triplets += [("Q1", "P1", "Q5"), ("Q2", "P9", "Q2"), ("Q3", "P9", "Q4"), ("Q4", "P9", "Q3")]
     return make_store(tmp_path_factory.mktemp("small"), triplets=triplets, literals=[])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,14 +9,13 @@ from hypothesis import strategies as st
 from hopwright.graph.folding import (
     fold,
     hash_key,
-    hash_keys,
-    hash_names,
+    hash_lines,
     hash_strings,
     loose_key,
     loose_keys,
     match_rank,
     squeeze,
-)  # fmt: skip
+)
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 ascii_texts = st.text(st.sampled_from("aAnNtThHeE ()bZ9-&._\t"), max_size=14)
@@ -27,12 +25,12 @@ names = st.lists(st.one_of(texts, ascii_texts), max_size=30)
 @given(names)
 def test_many_names_hash_as_one_does(many: list[str]) -> None:
     assert loose_keys(many) == [loose_key(name) for name in many]
-    encoded = [name.encode() for name in many]
-    offsets = np.cumsum([0, *map(len, encoded)])
-    blob = np.frombuffer(b"".join(encoded), np.uint8)
     expected = [hash_key(loose_key(name)) for name in many]
-    assert hash_names(blob, offsets).tolist() == expected
     assert hash_strings([loose_key(name) for name in many]).tolist() == expected
+    plain = [name for name in many if "\t" not in name and "\n" not in name]
+    for end in "\t\n":
+        lines = "".join(name + end for name in plain).encode()
+        assert hash_lines(lines).tolist() == [hash_key(loose_key(name)) for name in plain]
 
 
 @given(st.one_of(texts, ascii_texts))
@@ -53,10 +51,9 @@ def test_names_that_agree_share_a_key(one: str, other: str) -> None:
 
 
 def test_long_keys_hash_alike() -> None:
-    long = "abc" * 200_000
-    blob = np.frombuffer(("x" + long + "y").encode(), np.uint8)
-    offsets = np.array([0, 1, 1 + len(long), 2 + len(long)])
-    assert hash_keys(blob, offsets).tolist() == [hash_key("x"), hash_key(long), hash_key("y")]
+    many = ["x", "abc" * 100_000, "", "12345678", "123456789", "y" * 16]
+    assert hash_strings(many).tolist() == [hash_key(key) for key in many]
+    assert len({hash_key("ab" + "\0" * n) for n in range(20)}) == 20
 
 
 @pytest.mark.parametrize(

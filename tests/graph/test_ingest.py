@@ -105,9 +105,7 @@ def test_malformed_triplets_are_counted_and_located(tmp_path: Path, bad: bytes, 
     report = ingest(raw, tmp_path / "store", max_malformed=0.5)
     assert report.counts["triplets"] == len(TRIPLETS)
     assert [str(one) for one in report.listed] == [f"{raw / TRIPLET_FILE}:5: {reason}"]
-    with pytest.raises(
-        InputError, match=r"wikidata5m_all_triplet.txt: 1 of 20 lines are malformed.*line 5: "
-    ):
+    with pytest.raises(InputError, match=r"wikidata5m_all_triplet.txt: 1 of 20 lines are malformed.*line 5: "):
         ingest(raw, tmp_path / "other")
 
 

@@ -46,10 +46,7 @@ def test_show_gives_the_neighbourhood_with_labels(world: GraphStore) -> None:
     } in entity["out"]
     assert (entity["facts_out"], entity["facts_in"]) == (2, 1)
     text = render_show(entity)
-    assert (
-        "capital (P36) → Ostrava Bay (Q904)" in text
-        and "country of citizenship (P27) ← Ada Lindqvist" in text
-    )
+    assert "capital (P36) → Ostrava Bay (Q904)" in text and "country of citizenship (P27) ← Ada Lindqvist" in text
     assert "1 more" in render_show(show(world, "Q903", most=1))
     with pytest.raises(InputError, match="hopwright graph find"):
         show(world, "Q1")

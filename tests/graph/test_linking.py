@@ -20,9 +20,7 @@ def measure(linker: Linker, cases: list[Case]) -> tuple[float, float]:
     """Precision among the linked, and the share of all cases that are linked rightly."""
     links = [linker.link(case.name, question=case.question, context=case.context) for case in cases]
     linked = sum(isinstance(link, Link) for link in links)
-    right = sum(
-        isinstance(link, Link) and link.entity == case.entity for link, case in zip(links, cases, strict=True)
-    )
+    right = sum(isinstance(link, Link) and link.entity == case.entity for link, case in zip(links, cases, strict=True))
     return right / max(linked, 1), right / len(cases)
 
 
@@ -48,9 +46,7 @@ def test_homonyms_told_by_their_descriptions(tmp_path: Path) -> None:
         for bearers in find_homonyms(store).values()
         for entity, name in bearers.items()
         if store.stored_description(entity)
-        and all(
-            store.stored_description(entity) != store.stored_description(o) for o in bearers if o != entity
-        )
+        and all(store.stored_description(entity) != store.stored_description(o) for o in bearers if o != entity)
     ]
     drawn = random.Random(7).sample(cases, 1500)
     precision, coverage = measure(Linker(store), drawn)
@@ -111,9 +107,7 @@ def test_it_abstains_and_says_why(towns: Linker) -> None:
 
 
 def test_alternative_answers_are_used_only_as_variants(towns: Linker) -> None:
-    assert linked(towns.link("the old Port Sabel", aliases=["old Port Sabel", "Port Sabel"])).startswith(
-        "no entity"
-    )
+    assert linked(towns.link("the old Port Sabel", aliases=["old Port Sabel", "Port Sabel"])).startswith("no entity")
     assert linked(towns.link("old Port Sabel", aliases=["Port Sabel"])) == "Q12"
     assert linked(towns.link("New Sabel", aliases=["Arden"])).startswith("no entity")
 
@@ -150,9 +144,7 @@ def test_expected_kinds(question: str, kind: str) -> None:
 
 def test_what_a_text_says_a_name_is() -> None:
     assert describe_kind("1974 film by Billy Wilder", "X").noun == "film"
-    assert (
-        describe_kind("Arden (old name: Ard) is a small town in Iria. It lies low.", "Arden").noun == "town"
-    )
+    assert describe_kind("Arden (old name: Ard) is a small town in Iria. It lies low.", "Arden").noun == "town"
     assert describe_kind("Who lives in Arden?", "Arden").noun == ""
     assert describe_kind("Iria is a country. " * 9, "Arden").noun == ""
     assert kinds_of_noun("university") >= {"school", "site"} and kinds_of_noun("zzz") == frozenset()
@@ -166,11 +158,7 @@ def test_entities_without_a_class_are_judged_by_their_facts(tmp_path: Path) -> N
 
 def test_context_reads_names_adjectives_and_years() -> None:
     text = Context("In 1974 the American director Billy Wilder left Arden; a French crew stayed.", "Arden")
-    assert (
-        text.mentions("billy wilder")
-        and text.mentions("united states of america")
-        and text.mentions("france")
-    )
+    assert text.mentions("billy wilder") and text.mentions("united states of america") and text.mentions("france")
     assert not text.mentions("billy") or text.mentions("wilder")
     assert not text.mentions("arden") and not text.mentions("iria") and not text.mentions("ill")
     assert text.years == {"1974"}

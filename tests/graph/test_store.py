@@ -49,12 +49,8 @@ def test_store_equals_a_dictionary(triplets: list[tuple[str, str, str]], names: 
         entities = {e for s, _, o in facts for e in (s, o)} | set(names) | {"Q5"}
         assert list(store.entities()) == sorted(entities, key=number)
         for entity in entities:
-            out = sorted(
-                ((p, o) for s, p, o in facts if s == entity), key=lambda e: (number(e[0]), number(e[1]))
-            )
-            into = sorted(
-                ((p, s) for s, p, o in facts if o == entity), key=lambda e: (number(e[0]), number(e[1]))
-            )
+            out = sorted(((p, o) for s, p, o in facts if s == entity), key=lambda e: (number(e[0]), number(e[1])))
+            into = sorted(((p, s) for s, p, o in facts if o == entity), key=lambda e: (number(e[0]), number(e[1])))
             assert store.out_edges(entity) == tuple(out)
             assert store.in_edges(entity) == tuple(into)
             assert store.degree(entity) == len(out) + len(into)
@@ -121,18 +117,14 @@ def test_find_prefers_strict_matches_then_labels_then_degree(tmp_path: Path) -> 
 def test_description_falls_back_on_class_and_place(tmp_path: Path) -> None:
     triplets = [("Q1", "P31", "Q2"), ("Q1", "P17", "Q3"), ("Q3", "P31", "Q4")]
     names = {"Q1": ["Someville"], "Q2": ["city"], "Q3": ["Iria"], "Q4": ["country"]}
-    store = make_store(
-        tmp_path, triplets=triplets, names=names, texts={"Q3": "island state", "Q999": "unknown"}
-    )
+    store = make_store(tmp_path, triplets=triplets, names=names, texts={"Q3": "island state", "Q999": "unknown"})
     assert store.description("Q3") == store.stored_description("Q3") == "island state"
     assert store.description("Q1") == "city (Iria)"
     assert store.stored_description("Q1") == ""
 
 
 def test_long_descriptions_are_cut_between_characters(tmp_path: Path) -> None:
-    store = make_store(
-        tmp_path, names={"Q1": ["x"], "Q2": ["y"]}, texts={"Q1": "a" + "é" * 400, "Q2": "z" * 400}
-    )
+    store = make_store(tmp_path, names={"Q1": ["x"], "Q2": ["y"]}, texts={"Q1": "a" + "é" * 400, "Q2": "z" * 400})
     assert store.description("Q1") == "a" + "é" * 149
     assert store.description("Q2") == "z" * 300
 
@@ -172,7 +164,7 @@ def test_another_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[8] += 1
     path.write_bytes(data)
-    with pytest.raises(StoreError, match=r"format version 2, not 1.*hopwright graph ingest"):
+    with pytest.raises(StoreError, match=r"format version \d+, not \d+.*hopwright graph ingest"):
         GraphStore.open(tmp_path / "store")
 
 

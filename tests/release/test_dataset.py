@@ -142,9 +142,7 @@ def test_tampered_release_is_written_again(tmp_path: Path) -> None:
     assert snapshot(tmp_path / "out") == whole
 
 
-def test_without_the_kernel_call_the_folder_is_still_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_kernel_call_the_folder_is_still_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release(tmp_path / "out")
     monkeypatch.setattr(swap, "_exchange", lambda one, other: False)
     manifest = release(tmp_path / "out", version="2.0.0")
@@ -207,9 +205,7 @@ def test_two_writers_of_one_folder_do_not_mix(tmp_path: Path) -> None:
         ({"twins": [twin_items()[0].model_copy(update={"twin": None})]}, "does not name"),
     ],
 )
-def test_bad_input_is_one_line_and_leaves_nothing(
-    tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_bad_input_is_one_line_and_leaves_nothing(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         release(tmp_path / "out", **changes)
     assert "\n" not in str(caught.value)
@@ -322,9 +318,7 @@ def test_card_says_plainly_what_made_the_items_and_what_was_skipped() -> None:
     assert "not by a language model" in text
     assert "skipped (apertium is not installed)" in text
     assert "No expert has reviewed" in text
-    assert "not by a language model" not in card(
-        FACTS.model_copy(update={"generator": "model", "model": "m"})
-    )
+    assert "not by a language model" not in card(FACTS.model_copy(update={"generator": "model", "model": "m"}))
     assert "No expert" not in card(FACTS.model_copy(update={"expert_reviewed": True}))
 
 

@@ -54,9 +54,7 @@ def test_voters_and_checks() -> None:
             ),
         }
     )
-    figures = describe(
-        [item, item.model_copy(update={"votes": (Vote(model="prior", option="B", right=False),)})]
-    )
+    figures = describe([item, item.model_copy(update={"votes": (Vote(model="prior", option="B", right=False),)})])
     assert figures.voters["prior"].accuracy == pytest.approx(0.5)
     assert figures.voters["overlap"].right == 0
     assert {right: share.count for right, share in figures.right_votes.items()} == {0: 1, 1: 1}

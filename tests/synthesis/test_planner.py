@@ -80,7 +80,7 @@ def test_the_same_key_draws_the_same_plan(planner: Planner, plans: list[Plan], s
 
 
 def test_an_entity_without_facts_gives_reasons(planner: Planner) -> None:
-    with pytest.raises(NoPlanError, match="nothing to ask|no dated event|nothing to compare|no stable number"):
+    with pytest.raises(NoPlanError, match=r"nothing to ask|no dated event|nothing to compare|no stable number"):
         planner.draw(TOPOLOGIES["chain"], "Q999999999", "nothing")
 
 
