@@ -158,10 +158,7 @@ def _join_keys(names: Sequence[str]) -> list[str]:
     if text.count("\n") != len(names) - 1:  # none at all, or a name with a line break in it
         return [loose_key(name) for name in names]
     ascii = text.isascii()
-    if ascii:
-        text = text.lower()
-    else:
-        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = text.lower() if ascii else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     if any(line != line.strip() for line in text.split("\n")):
         text = _ENDS.sub("", text)
     if "(" in text:
