@@ -4,8 +4,8 @@
     python bench/graph.py --scale 0.1           one size
     python bench/graph.py --work DIR --json
 
-The corpus is synthetic, of Wikidata5M's shape: 4.6 million entities with spread ids, 822 properties with a long tail,
-20.6 million triplets with hubs, 11.8 million aliases beside the labels, one in twelve names not ASCII, homonyms.
+The corpus is synthetic, of Wikidata5M's shape: 4.6 million entities with spread ids, 822 properties with a long
+tail, 20.6 million triplets with hubs, 11.8 million aliases beside the labels, some names not ASCII, homonyms.
 Times are medians of the runs; every ingest runs in a process of its own, whose peak memory is what is reported.
 """
 
@@ -52,7 +52,9 @@ def make_corpus(folder: Path, scale: float) -> None:
     objects = rng.permutation(entities)[ranks]
     subjects = rng.integers(entities, size=triplets)
     properties = np.minimum((PROPERTIES ** rng.random(triplets)).astype(np.int64), PROPERTIES) + 5
-    frame = pl.DataFrame({"s": ids[subjects], "p": properties, "o": ids[objects]}).unique(maintain_order=False)
+    frame = pl.DataFrame({"s": ids[subjects], "p": properties, "o": ids[objects]}).unique(
+        maintain_order=False
+    )
     frame = frame.sample(fraction=1.0, shuffle=True, seed=5)
     frame.select(pl.format("Q{}", "s"), pl.format("P{}", "p"), pl.format("Q{}", "o")).write_csv(
         folder / TRIPLET_FILE, include_header=False, separator="\t"
@@ -69,7 +71,9 @@ def _write_names(folder: Path, ids: np.ndarray[Any, Any], aliases: int, rng: np.
     vowels = ["a", "e", "i", "o", "u", "a", "e", "i", "o", "é", "ö", "ñ"]
     size = 40_000
     syllables = np.char.add(rng.choice(letters, (size, 3)), rng.choice(vowels, (size, 3), p=_vowel_weights()))
-    words = np.char.add(np.char.add(syllables[:, 0], syllables[:, 1]), np.where(rng.random(size) < 0.6, syllables[:, 2], ""))
+    words = np.char.add(
+        np.char.add(syllables[:, 0], syllables[:, 1]), np.where(rng.random(size) < 0.6, syllables[:, 2], "")
+    )
     vocabulary = pl.Series(np.char.capitalize(words).tolist())
     counts = np.bincount(rng.integers(len(ids), size=aliases), minlength=len(ids)) + 1
     owner = np.repeat(np.arange(len(ids)), counts)
@@ -78,12 +82,20 @@ def _write_names(folder: Path, ids: np.ndarray[Any, Any], aliases: int, rng: np.
         for first in range(0, len(ids), step):
             rows = owner[np.searchsorted(owner, first) : np.searchsorted(owner, first + step)]
             # Few words are common, most are rare; one name in thirty is a single word, borne by dozens.
-            picked = [vocabulary.gather((size * rng.random(len(rows)) ** 2).astype(np.int64)) for _ in range(3)]
+            picked = [
+                vocabulary.gather((size * rng.random(len(rows)) ** 2).astype(np.int64)) for _ in range(3)
+            ]
             sizes = pl.Series(rng.choice(3, len(rows), p=[0.03, 0.42, 0.55]))
-            frame = pl.DataFrame({"owner": rows, "a": picked[0], "b": picked[1], "c": picked[2], "size": sizes})
+            frame = pl.DataFrame(
+                {"owner": rows, "a": picked[0], "b": picked[1], "c": picked[2], "size": sizes}
+            )
             two, three = pl.format("{} {}", "a", "b"), pl.format("{} {} {}", "a", "b", "c")
             frame = frame.with_columns(
-                name=pl.when(pl.col("size") == 0).then("a").when(pl.col("size") == 1).then(two).otherwise(three)
+                name=pl.when(pl.col("size") == 0)
+                .then("a")
+                .when(pl.col("size") == 1)
+                .then(two)
+                .otherwise(three)
             )
             lines = frame.group_by("owner", maintain_order=True).agg(pl.col("name").str.join("\t"))
             lines = lines.select(pl.format("Q{}\t{}", pl.Series(ids)[first : first + step], "name"))
@@ -104,13 +116,19 @@ def run_measured(code: str, *args: str) -> tuple[float, float]:
     return time.perf_counter() - start, usage.ru_maxrss / 2**20
 
 
-INGEST = "import sys; from pathlib import Path; from hopwright.graph.ingest import ingest; ingest(Path(sys.argv[1]), Path(sys.argv[2]), force=True)"
+INGEST = """
+import sys
+from pathlib import Path
+from hopwright.graph.ingest import ingest
+ingest(Path(sys.argv[1]), Path(sys.argv[2]), force=True)
+"""
 FLOOR = f"""
 import sys, polars as pl
 folder = sys.argv[1]
-columns = ["s", "p", "o"]
-frame = pl.scan_csv(folder + "/{TRIPLET_FILE}", separator="\\t", has_header=False, new_columns=columns, quote_char=None)
-frame.select(pl.col(c).str.slice(1).cast(pl.UInt32) for c in columns).collect(engine="streaming")
+frame = pl.scan_csv(
+    folder + "/{TRIPLET_FILE}", separator="\\t", has_header=False, new_columns=["s", "p", "o"], quote_char=None
+)
+frame.select(pl.col(c).str.slice(1).cast(pl.UInt32) for c in "spo").collect(engine="streaming")
 raw = open(folder + "/{ENTITY_FILE}", "rb").read()
 raw.decode(); raw.count(b"\\t")
 """
@@ -131,18 +149,27 @@ DUCK = f"""
 import sys, duckdb
 folder, target = sys.argv[1:]
 db = duckdb.connect(target)
-db.execute("SET preserve_insertion_order = false; SET memory_limit = '2500MB'")
-db.execute(f'''CREATE TABLE triplet AS SELECT substr(s, 2)::UINTEGER AS s, substr(p, 2)::USMALLINT AS p, substr(o, 2)::UINTEGER AS o
-  FROM read_csv('{{folder}}/{TRIPLET_FILE}', delim='\\t', header=false, quote='', columns={{{{'s': 'VARCHAR', 'p': 'VARCHAR', 'o': 'VARCHAR'}}}})
-  ORDER BY s, p, o''')
-db.execute(f'''CREATE TABLE name AS SELECT lower(name) AS key, id, place FROM (
-  SELECT substr(parts[1], 2)::UINTEGER AS id, unnest(parts[2:]) AS name, generate_subscripts(parts[2:], 1) AS place
-  FROM (SELECT string_split(line, '\\t') AS parts
-        FROM read_csv('{{folder}}/{ENTITY_FILE}', delim='\\x01', header=false, quote='', columns={{{{'line': 'VARCHAR'}}}})))
-  ORDER BY key''')
-db.execute('''CREATE TABLE degree AS SELECT id, count(*)::UINTEGER AS n FROM
-  (SELECT s AS id FROM triplet UNION ALL SELECT o FROM triplet) GROUP BY id ORDER BY id''')
-db.execute('''CREATE TABLE single AS SELECT s, p, any_value(o) AS o FROM triplet GROUP BY s, p HAVING count(*) = 1 ORDER BY s, p''')
+db.execute("SET preserve_insertion_order = false; SET memory_limit = '2500MB'; SET enable_progress_bar = false")
+db.execute(f'''
+    CREATE TABLE triplet AS
+    SELECT substr(s, 2)::UINTEGER AS s, substr(p, 2)::USMALLINT AS p, substr(o, 2)::UINTEGER AS o
+    FROM read_csv('{{folder}}/{TRIPLET_FILE}', delim='\\t', header=false, quote='',
+                  columns={{{{'s': 'VARCHAR', 'p': 'VARCHAR', 'o': 'VARCHAR'}}}})
+    ORDER BY s, p, o''')
+db.execute(f'''
+    CREATE TABLE name AS SELECT lower(name) AS key, id, place FROM (
+      SELECT substr(parts[1], 2)::UINTEGER AS id, unnest(parts[2:]) AS name,
+             generate_subscripts(parts[2:], 1) AS place
+      FROM (SELECT string_split(line, '\\t') AS parts
+            FROM read_csv('{{folder}}/{ENTITY_FILE}', delim='\\x01', header=false, quote='',
+                          columns={{{{'line': 'VARCHAR'}}}})))
+    ORDER BY key''')
+db.execute('''
+    CREATE TABLE degree AS SELECT id, count(*)::UINTEGER AS n
+    FROM (SELECT s AS id FROM triplet UNION ALL SELECT o FROM triplet) GROUP BY id ORDER BY id''')
+db.execute('''
+    CREATE TABLE single AS SELECT s, p, any_value(o) AS o FROM triplet
+    GROUP BY s, p HAVING count(*) = 1 ORDER BY s, p''')
 db.close()
 """
 
@@ -247,7 +274,9 @@ def _duck_paths(db: duckdb.DuckDBPyConnection) -> Any:
     ).fetchnumpy()
 
 
-def _check(store: Any, db: duckdb.DuckDBPyConnection, asked: list[str], keys: Any, roots: Any, wanted: Any) -> None:
+def _check(
+    store: Any, db: duckdb.DuckDBPyConnection, asked: list[str], keys: Any, roots: Any, wanted: Any
+) -> None:
     """Both sides must answer alike, or the comparison means nothing."""
     from hopwright.graph.bulk import fetch_neighbourhoods, link_names
 
@@ -267,16 +296,27 @@ def _check(store: Any, db: duckdb.DuckDBPyConnection, asked: list[str], keys: An
 def render(all_figures: list[dict[str, Any]]) -> str:
     """A table of sizes, and whether the targets hold at full size."""
     rows = [
-        ("triplets", "triplets", "{:,.0f}"), ("on disk, MiB", "bytes", "{:,.0f}"), ("  DuckDB", "duckdb_bytes", "{:,.0f}"),
-        ("bare parse, s", "floor_s", "{:.2f}"), ("ingest, s", "ingest_s", "{:.2f}"), ("  DuckDB", "duckdb_ingest_s", "{:.2f}"),
-        ("ingest peak, GiB", "ingest_peak_gib", "{:.2f}"), ("  DuckDB", "duckdb_ingest_peak_gib", "{:.2f}"),
-        ("open, s", "open_s", "{:.4f}"), ("  private memory, MiB", "open_private_mib", "{:.1f}"),
+        ("triplets", "triplets", "{:,.0f}"),
+        ("on disk, MiB", "bytes", "{:,.0f}"),
+        ("  DuckDB", "duckdb_bytes", "{:,.0f}"),
+        ("bare parse, s", "floor_s", "{:.2f}"),
+        ("ingest, s", "ingest_s", "{:.2f}"),
+        ("  DuckDB", "duckdb_ingest_s", "{:.2f}"),
+        ("ingest peak, GiB", "ingest_peak_gib", "{:.2f}"),
+        ("  DuckDB", "duckdb_ingest_peak_gib", "{:.2f}"),
+        ("open, s", "open_s", "{:.4f}"),
+        ("  private memory, MiB", "open_private_mib", "{:.1f}"),
         ("  of the process", "process_private_mib", "{:.1f}"),
-        ("link 20,000 names, s", "link_s", "{:.3f}"), ("  DuckDB", "duckdb_link_s", "{:.3f}"), ("  ratio", "link_ratio", "{:.1f}"),
-        ("20,000 neighbourhoods, s", "neighbourhoods_s", "{:.4f}"), ("  DuckDB", "duckdb_neighbourhoods_s", "{:.3f}"),
+        ("link 20,000 names, s", "link_s", "{:.3f}"),
+        ("  DuckDB", "duckdb_link_s", "{:.3f}"),
+        ("  ratio", "link_ratio", "{:.1f}"),
+        ("20,000 neighbourhoods, s", "neighbourhoods_s", "{:.4f}"),
+        ("  DuckDB", "duckdb_neighbourhoods_s", "{:.3f}"),
         ("  ratio", "neighbourhoods_ratio", "{:.1f}"),
-        ("100,000 two-step paths, s", "paths_s", "{:.3f}"), ("  DuckDB", "duckdb_paths_s", "{:.3f}"), ("  ratio", "paths_ratio", "{:.1f}"),
-    ]  # fmt: skip
+        ("100,000 two-step paths, s", "paths_s", "{:.3f}"),
+        ("  DuckDB", "duckdb_paths_s", "{:.3f}"),
+        ("  ratio", "paths_ratio", "{:.1f}"),
+    ]
     lines = [f"{'':<26}" + "".join(f"{one['scale']:>14.0%}" for one in all_figures)]
     for label, key, form in rows:
         values = [one[key] / 2**20 if "bytes" in key else one[key] for one in all_figures]
@@ -285,16 +325,26 @@ def render(all_figures: list[dict[str, Any]]) -> str:
     if full["scale"] >= 1:
         verdicts = [f"{key} {full[key]:.3g} ≤ {most:g}: {full[key] <= most}" for key, most in TARGETS.items()]
         least = {"link": 5, "neighbourhoods": 5, "paths": 2, "ingest": 1}
-        verdicts += [f"{key} ratio {full[f'{key}_ratio']:.1f} ≥ {n}: {full[f'{key}_ratio'] >= n}" for key, n in least.items()]
+        verdicts += [
+            f"{key} ratio {full[f'{key}_ratio']:.1f} ≥ {n}: {full[f'{key}_ratio'] >= n}"
+            for key, n in least.items()
+        ]
         lines += ["", *verdicts]
     return "\n".join(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=float, action="append", help="share of Wikidata5M's size (repeatable)")
+    """Run the sizes asked for and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--scale", type=float, action="append", help="share of Wikidata5M's size (repeatable)"
+    )
     parser.add_argument("--runs", type=int, default=3, help="runs of each ingest")
-    parser.add_argument("--work", type=Path, help="folder to keep corpora and stores in (default: a temporary one)")
+    parser.add_argument(
+        "--work", type=Path, help="folder to keep corpora and stores in (default: a temporary one)"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

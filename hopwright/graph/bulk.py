@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopwright.errors import InputError
-from hopwright.graph.folding import fold, hash_strings, loose_keys, match_rank
+from hopwright.graph.folding import hash_strings, loose_keys, match_rank
 from hopwright.graph.layout import ONLY, OTHER
 from hopwright.graph.store import GraphStore
 
@@ -43,10 +43,14 @@ def link_names(store: GraphStore, names: Sequence[str]) -> I64:
     """The best entity of each name, -1 where none bears it; the same as the first of `GraphStore.find`."""
     index = store.array("name_index")
     bits = np.uint64(store.about["row_bits"])
-    words = (hash_strings(loose_keys(list(names))) >> bits) << bits
+    keys = loose_keys(names)
+    words = (hash_strings(keys) >> bits) << bits
+    order = np.argsort(words)  # searching in order touches each page once
+    words = words[order]
     first = index.searchsorted(words)
     last = index.searchsorted(words | ((np.uint64(1) << bits) - np.uint64(1)), side="right")
     asked, places = _expand(first, last)
+    asked = order[asked]
     rows = (index[places] & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
     ranks = _rank_rows(store, names, asked, rows)
     keep = ranks < 3
@@ -58,8 +62,7 @@ def link_names(store: GraphStore, names: Sequence[str]) -> I64:
     best = np.full(len(names), -1, np.int64)
     leading = np.flatnonzero(np.diff(asked, prepend=-1))
     best[asked[leading]] = entities[order][leading]
-    for row in np.flatnonzero([not key for key in map(fold, names)]):
-        best[row] = -1
+    best[[row for row, key in enumerate(keys) if not key]] = -1
     return best
 
 
@@ -109,19 +112,21 @@ def sample_paths(
     total = count_paths(store)
     allowed = [_flag_properties(store, chosen) for chosen in (first, second)]
     parts: list[list[I64]] = []
-    have, size = 0, int(count * 1.15) + 64
+    have, size = 0, int(count * 1.01) + 64
     for _ in range(60):
         if have >= count or not total:
             break
-        drawn = _draw(store, rng.integers(total, size=size))
-        sources, p, middles, q, targets = drawn
+        drawn = _draw(store, np.sort(rng.integers(total, size=size)))  # in order, for the memory's sake
+        mixed = rng.permutation(size)
+        columns = [column[mixed] for column in drawn]
+        sources, p, middles, q, targets = columns
         keep = sources != targets
         for flags, column in zip(allowed, (p, q), strict=True):
             if flags is not None:
                 keep &= flags[column]
         if max_middle_degree is not None:
             keep &= degrees(store, middles) <= max_middle_degree
-        parts.append([column[keep] for column in drawn])
+        parts.append([column[keep] for column in columns])
         got = int(keep.sum())
         have += got
         size = min(int((count - have) * 1.2 * size / max(got, 1)) + 64, 4 * count + 1000)
@@ -182,16 +187,30 @@ def _other(words: NDArray[np.uint64]) -> I64:
 
 
 def _rank_rows(store: GraphStore, names: Sequence[str], asked: I64, rows: I64) -> I64:
-    """`match_rank` of each candidate row with the name that asked for it; equal bytes need no folding."""
+    """`match_rank` of each candidate row with the name that asked for it.
+
+    Names of the same bytes but for ASCII case are found on whole arrays; only the rest are folded.
+    """
     starts, blob = store.array("name_start"), store.array("name_blob")
-    begin, end = starts[rows].tolist(), (starts[rows + 1] - 1).tolist()
-    raw = blob.data
+    begin = starts[rows].astype(np.int64)
+    sizes = starts[rows + 1].astype(np.int64) - begin - 1
     encoded = [name.encode() for name in names]
-    ranks = np.zeros(len(rows), np.int64)
-    for i, (owner, a, b) in enumerate(zip(asked.tolist(), begin, end, strict=True)):
-        found = bytes(raw[a:b])
-        if found != encoded[owner]:
-            ranks[i] = match_rank(names[owner], found.decode())
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    text = np.frombuffer(b"".join(encoded).lower(), np.uint8)
+    ranks = np.full(len(rows), 3, np.int64)
+    same = np.flatnonzero((sizes == lengths[asked]) & (sizes > 0))
+    if len(same):
+        _, held = _expand(begin[same], begin[same] + sizes[same])
+        first = (np.cumsum(lengths) - lengths)[asked[same]]
+        _, wanted = _expand(first, first + sizes[same])
+        equal = np.frombuffer(blob[held].tobytes().lower(), np.uint8) == text[wanted]
+        ranks[same] = np.where(np.logical_and.reduceat(equal, np.cumsum(sizes[same]) - sizes[same]), 0, 3)
+    rest = np.flatnonzero(ranks)
+    raw = blob.data
+    for i, owner, a, size in zip(
+        rest.tolist(), asked[rest].tolist(), begin[rest].tolist(), sizes[rest].tolist(), strict=True
+    ):
+        ranks[i] = match_rank(names[owner], str(raw[a : a + size], "utf-8"))
     return ranks
 
 

@@ -124,7 +124,7 @@ def hash_lines(lines: bytes) -> U64:
         rows = rows[_is_in(_ALNUM, text[start[rows] + len(article)])]
         for place in range(len(article)):
             text[start[rows] + place] = 32
-    keys = np.frombuffer(blob.tobytes().translate(_TO_LOWER, _DROPPED), np.uint8)
+    keys = np.frombuffer(blob.tobytes().translate(_TO_LOWER, _DROPPED_BUT_TABS), np.uint8)
     ends = np.flatnonzero(keys <= 10)
     begins = np.zeros(len(ends), np.int64)
     begins[1:] = ends[:-1] + 1
@@ -145,16 +145,30 @@ def hash_strings(keys: Sequence[str]) -> U64:
 
 def loose_keys(names: Sequence[str]) -> list[str]:
     """`loose_key` of many names, worked on as one text of lines, which is many times faster."""
+    plain = [name.isascii() for name in names]
+    if all(plain):
+        return _join_keys(names)
+    keys = iter(_join_keys([name for name, ascii in zip(names, plain, strict=True) if ascii]))
+    others = iter(_join_keys([name for name, ascii in zip(names, plain, strict=True) if not ascii]))
+    return [next(keys if ascii else others) for ascii in plain]
+
+
+def _join_keys(names: Sequence[str]) -> list[str]:
     text = "\n".join(names)
-    if text.count("\n") != len(names) - 1:  # a name with a line break in it
+    if text.count("\n") != len(names) - 1:  # none at all, or a name with a line break in it
         return [loose_key(name) for name in names]
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    text = _ENDS.sub("", text)
+    ascii = text.isascii()
+    text = text.lower() if ascii else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    if any(line != line.strip() for line in text.split("\n")):
+        text = _ENDS.sub("", text)
     if "(" in text:
         text = _BRACKETS.sub("", text)
     text = _ARTICLES.sub("", text)
-    keys = _DROP_LINES.sub("", unicodedata.normalize("NFKD", text)).split("\n")
-    return [key or loose_key(name) for key, name in zip(keys, names, strict=True)]
+    if ascii:
+        text = text.encode().translate(None, _DROPPED).decode()
+    else:
+        text = _DROP_LINES.sub("", unicodedata.normalize("NFKD", text))
+    return [key or loose_key(name) for key, name in zip(text.split("\n"), names, strict=True)]
 
 
 def _letters(folded: str) -> str:
@@ -177,5 +191,6 @@ _STEP = 0x9FB21C651E98DF25
 _LOW_BYTES = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 _ALNUM = _make_table(string.ascii_letters + string.digits)
 _BLANKS = _make_table("".join(chr(byte) for byte in range(128) if chr(byte).isspace()))
-_DROPPED = bytes(byte for byte in range(256) if not _ALNUM[byte] and byte not in b"\t\n")
+_DROPPED = bytes(byte for byte in range(256) if not _ALNUM[byte] and byte != 10)
+_DROPPED_BUT_TABS = _DROPPED.replace(b"\t", b"")
 _TO_LOWER = bytes(byte + 32 if 65 <= byte <= 90 else byte for byte in range(256))

@@ -178,7 +178,7 @@ class _Text:
         if expression.isdigit():
             return f"in {expression}"
         if re.fullmatch(r"hop\d", expression):
-            if say == self.stated:
+            if say != self.described:
                 return f"in {say(expression)}"
             derivation = self._step(expression).derivation
             if isinstance(derivation, Compute):
@@ -189,7 +189,7 @@ class _Text:
             raise ExpressionError(f"no words for the year {expression}")
         base, sign, offset = match.groups()
         direction = "after" if sign == "+" else "before"
-        if say == self.stated:
+        if say != self.described:
             return f"{say(offset)} years {direction} {say(base)}"
         start = self._event(base) if base.startswith("hop") else base
         if not offset.startswith("hop"):
@@ -229,9 +229,9 @@ class _Text:
             reference, property, entity = match.groups()
             events = self._table.literal[property].worded(self._names.kind(entity)).event
             named = self._fill(events, "s", self._names.phrase(entity))
-            return (say(reference) if say == self.stated else self._event(reference)), named
+            return (say(reference) if say != self.described else self._event(reference)), named
         one, other = f"hop{match[1]}", f"hop{match[2]}"
-        if say == self.stated:
+        if say != self.described:
             return say(one), say(other)
         return self._event(one), self._event(other)
 
@@ -267,7 +267,7 @@ class _Text:
                 )
             )
         if match := _SPAN.match(expression):
-            events = [say(one) if say == self.stated else self._event(one) for one in match[1].split(", ")]
+            events = [say(one) if say != self.described else self._event(one) for one in match[1].split(", ")]
             return f"How many years lie between the earliest and the latest of these: {_listed(events)}?"
         if match := _COMMITTEES.match(expression):
             return f"How many {_committees(match).removeprefix('ways ')}?".replace(
@@ -294,7 +294,7 @@ class _Text:
 
     def _ask_selection(self, reference: str, say: Say, *, podium: bool) -> str:
         derivation = self._step(reference).derivation
-        if say == self.stated or not isinstance(derivation, Lookup):
+        if say != self.described or not isinstance(derivation, Lookup):
             whom = f"{say(reference)} participants"
         else:
             whom = f"all the participants in {say(derivation.subject)}"
