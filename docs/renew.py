@@ -14,14 +14,14 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
     "hw-026aa2f066dbe107",
-    "hw-d748b58a53764f5a",
-    "hw-2b2d7b28dd79c55a",
+    "hw-06b67d309fc1d22a",
+    "hw-e1d71da286af193f",
     "hw-992499678e4dc177",
     "hw-87970165224e27ba",
     "hw-fbbe384dedf92822",
     "hw-a4528aa5030b2add",
     "hw-731ce2247b995b9c",
-    "hw-94c1415d8d076435",
+    "hw-1f361c49de6b97bd",
     "hw-5f9a84bfad84f4e8",
 )
 HEAD = """# Ten items

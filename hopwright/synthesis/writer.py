@@ -21,7 +21,6 @@ from hopwright.synthesis.properties import Kind, PropertyTable
 Say = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
-_CLAUSE = re.compile(r" (?:where|who|whom|that|which|of) .* ")
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as) ")
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _ARGS = r"\(([^()]*)\)"
@@ -272,7 +271,6 @@ class _Text:
                 (
                     f"How many years lie between {one} and {other}?",
                     f"How many years apart are {one} and {other}?",
-                    f"By how many years are {one} and {other} separated?",
                 )
             )
         if match := _SPAN.match(expression):
@@ -347,7 +345,7 @@ class _Text:
 
     def _fill(self, templates: Sequence[str], slot: str, phrase: str) -> str:
         """Choose a template and fill it; a phrase that holds a clause goes to the end, where it can be followed."""
-        if _CLAUSE.search(phrase):
+        if _RELATIVE.search(phrase):
             templates = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
         return self._pick(templates).format(**{slot: phrase})
 
