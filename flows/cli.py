@@ -43,14 +43,25 @@ Version = Annotated[str | None, typer.Option("--version", help="Semantic version
 
 
 def main() -> None:
-    """Run the command line; a mistake that the user can act on is one line on stderr and exit code 1."""
+    """Run the command line; a mistake that the user can act on is one line on stderr.
+
+    Exit codes: 1 for what a verb found or could not do, 2 for a command line that makes no sense, 130 for Ctrl-C.
+    """
+    from typer.exceptions import Abort, TyperException
+
     from hopwright.errors import HopwrightError
 
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except HopwrightError as error:
         print(f"hopwright: {error}", file=sys.stderr)
         sys.exit(1)
+    except TyperException as error:
+        print(_explain_usage(error.format_message()), file=sys.stderr)
+        sys.exit(error.exit_code)
+    except Abort:
+        print("hopwright: interrupted; the same command continues where it stopped", file=sys.stderr)
+        sys.exit(130)
 
 
 @app.command()
@@ -264,6 +275,14 @@ def doctor(as_json: Json = False) -> None:
     from flows.console.doctor import examine
 
     examine(as_json=as_json)
+
+
+def _explain_usage(message: str) -> str:
+    """A wrong command line in one line; the page of help that a bare command gets stays a page."""
+    if "\n" in message:
+        return message
+    message = message.removeprefix("Value error, ").rstrip(".")
+    return f"hopwright: {message[:1].lower()}{message[1:]} (--help lists what is possible)"
 
 
 def _run_stage(stage: str, run: str | None, options: dict[str, Any], fresh: bool, as_json: bool) -> None:

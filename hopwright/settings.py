@@ -1,11 +1,14 @@
 """Where Hopwright keeps its things, and the parameters of a run, every one of them explained and bounded."""
 
+import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
 from hopwright.errors import InputError
 
@@ -267,7 +270,28 @@ def load_parameters(values: Mapping[str, Any], model: type[_P]) -> _P:
         return model.model_validate(values)
     except ValidationError as error:
         errors = error.errors()
-        where = ".".join(str(part) for part in errors[0]["loc"]) or "parameters"
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        given = "" if errors[0]["type"] in ("missing", "extra_forbidden") else f", not {errors[0]['input']!r}"
-        raise InputError(f"{where}: {errors[0]['msg'].removeprefix('Value error, ')}{given}{more}") from None
+        raise InputError(_explain(errors[0], model) + more) from None
+
+
+def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
+    """What is wrong with one parameter, by its dotted name, and what it should be."""
+    where = ".".join(str(part) for part in error["loc"]) or "parameters"
+    known = _list_fields(model)
+    if error["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(where, known, 1)
+        return f"{where}: there is no such parameter" + (f"; is {near[0]} meant?" if near else "")
+    if error["type"] == "string_pattern_mismatch" and where in known:
+        return f"{where}: {error['input']!r} does not fit ({known[where].description})"
+    given = "" if error["type"] == "missing" else f", not {error['input']!r}"
+    return f"{where}: {error['msg'].removeprefix('Value error, ')}{given}"
+
+
+def _list_fields(model: type[BaseModel], prefix: str = "") -> dict[str, FieldInfo]:
+    """All parameters of a model and of its groups by their dotted names."""
+    fields: dict[str, FieldInfo] = {}
+    for name, field in model.model_fields.items():
+        fields[prefix + name] = field
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            fields |= _list_fields(field.annotation, f"{prefix}{name}.")
+    return fields

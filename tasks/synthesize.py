@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hopwright.errors import InputError
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import SynthesizeRun
 from tasks.engine import pick_parameters
@@ -13,8 +14,14 @@ DRAFTS = "synthesize/drafts"
 
 
 def plan_drafts(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
-    """Cut the draft slots into shards."""
+    """Cut the draft slots into shards. Raises InputError when no anchor is there to start a chain from."""
     retrieve = Stage(run, "retrieve")
+    found = retrieve.read().counts
+    if not found.out:
+        raise InputError(
+            f"none of the {found.taken:,} anchor questions could be linked to the graph; "
+            f"{retrieve.folder / 'rejected'} says why, one by one"
+        )
     anchors = tuple(retrieve.parts())
     store = find_store(run)
     wanted = parameters.synthesize

@@ -52,7 +52,13 @@ def test_every_field_explains_and_bounds_itself() -> None:
         ({"review": {"url": "ftp://x"}}, r"review\.url: "),
         ({"release": {"version": "one"}}, r"release\.version: "),
         ({"profile": "api"}, "profile: "),
-        ({"sede": 1}, "sede: Extra inputs are not permitted$"),
+        ({"sede": 1}, "sede: there is no such parameter; is seed meant\\?$"),
+        (
+            {"synthesize": {"draft": 1}},
+            r"synthesize\.draft: there is no such parameter; is synthesize\.drafts meant\?$",
+        ),
+        ({"filter": 3}, "filter: "),
+        ({"release": {"name": "a/b"}}, r"release\.name: 'a/b' does not fit \(Letters, digits, dots"),
         ({"seed": -1, "shard_size": 1}, r"\(and 1 more\)$"),
     ],
 )

@@ -25,8 +25,9 @@ class AnchorSlice:
 
 
 def ingest_corpus(corpus: Path, store: Path) -> dict[str, int]:
-    """Make the graph store, unless it is there already; returns its counts."""
-    return dict(ingest(corpus, store).counts)
+    """Make the graph store, unless it is there already; returns its counts, skipped lines among them."""
+    report = ingest(corpus, store)
+    return {**report.counts, "malformed_lines": sum(report.malformed.values())}
 
 
 def count_questions(path: Path) -> int:

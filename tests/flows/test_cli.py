@@ -122,11 +122,32 @@ def test_a_users_mistake_is_one_line(arguments: list[str], message: str, call) -
     assert message in result.err
 
 
-def test_an_unknown_option_is_a_usage_error(call) -> None:  # type: ignore[no-untyped-def]
-    result = call("build", "--sede", "3")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["build", "--sede", "3"], "no such option: --sede (Possible options: --seed)"),
+        (["build", "--drafts", "many"], "'--drafts'"),
+        (["build", "--back-translation", "telepathy"], "'auto', 'apertium', 'off'"),
+        (["frobnicate"], "no such command 'frobnicate'"),
+        (["audit"], "missing argument 'file'"),
+        (["audit", "one.jsonl", "another.jsonl"], "another.jsonl"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_command_line_that_makes_no_sense_is_one_line(arguments: list[str], message: str, call) -> None:  # type: ignore[no-untyped-def]
+    result = call(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("hopwright: ")
+    assert message in result.err
+    assert len(result.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["graph"], ["review"]], ids=" ".join)
+def test_a_bare_command_shows_its_help(arguments: list[str], call) -> None:  # type: ignore[no-untyped-def]
+    result = call(*arguments)
     assert result.code == 2
-    assert "--sede" in result.err
-    assert "Traceback" not in result.err
+    assert "Commands:" in result.out + result.err
+    assert (result.out + result.err).count("Usage:") == 1
 
 
 @pytest.mark.parametrize(

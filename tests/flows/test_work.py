@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from hopwright.errors import InputError
 from hopwright.graph.store import GraphStore
 from hopwright.records import Item
 from hopwright.records.arrow import read_items
 from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
-from hopwright.settings import sample_folder
+from hopwright.settings import SynthesizeRun, sample_folder
+from tasks.synthesize import plan_drafts
 from tasks.work.filter import FilterPart, name_voters, vote_on_part
 from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
 from tasks.work.review import write_sample
@@ -121,3 +125,29 @@ def test_a_review_sample_is_even_and_repeatable(count: int, run: RunFolder, tmp_
         assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 1
         write_sample(parts, count, 1, tmp_path / "c")
         assert (tmp_path / "c" / "tasks.json").read_bytes() != (tmp_path / "a" / "tasks.json").read_bytes()
+
+
+def test_malformed_lines_of_the_corpus_are_counted(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    shutil.copytree(sample_folder(), corpus)
+    assert ingest_corpus(corpus, tmp_path / "good")["malformed_lines"] == 0
+    triplets = corpus / "wikidata5m_all_triplet.txt.gz"
+    with gzip.open(triplets, "ab") as file:
+        file.write(b"neither\tthree columns\nQ1 P2 Q3\n")
+    for _ in range(2):  # made, then found again
+        assert ingest_corpus(corpus, tmp_path / "bad")["malformed_lines"] == 2
+    triplets.unlink()
+    with pytest.raises(InputError, match=r"no wikidata5m_all_triplet\.txt"):
+        ingest_corpus(corpus, tmp_path / "bad")
+
+
+def test_questions_that_are_about_nothing_in_the_graph_stop_the_run(store: Path, tmp_path: Path) -> None:
+    question = json.loads(QUESTIONS.read_text("utf-8").splitlines()[0])
+    question |= {"answer": "Brzeczyszczykiewicz", "answer_aliases": []}
+    questions = tmp_path / "anchors.jsonl"
+    questions.write_text(json.dumps(question) + "\n", "utf-8")
+    run = RunFolder(tmp_path, "r")
+    stage = Stage(run, "retrieve")
+    run_stage(stage, [AnchorSlice(questions, store, 0, 1)], link_slice, parameters={}, notes={"store": str(store)})
+    with pytest.raises(InputError, match=r"none of the 1 anchor questions .*retrieve/rejected says why"):
+        plan_drafts(run, SynthesizeRun(run="r"))
