@@ -65,7 +65,7 @@ class Sketch:
 
     def start(self, anchor: str) -> tuple[str, str]:
         """First step around the anchor: a question that it answers, or one that is asked about it."""
-        if self.rng.random() < 0.6:
+        if self.rng.random() < 0.85:
             try:
                 return self.lead(anchor)
             except DeadEnd:
