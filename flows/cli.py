@@ -16,6 +16,8 @@ app = typer.Typer(
 )
 review_app = typer.Typer(no_args_is_help=True, help="Hand items to experts in Label Studio.", rich_markup_mode=None)
 graph_app = typer.Typer(no_args_is_help=True, help="Make and look into the graph store.", rich_markup_mode=None)
+cache_app = typer.Typer(no_args_is_help=True, help="The cache of models' answers.", rich_markup_mode=None)
+app.add_typer(cache_app, name="cache")
 app.add_typer(review_app, name="review")
 app.add_typer(graph_app, name="graph")
 
@@ -267,6 +269,26 @@ def show(
     from flows.console.show import show_sample
 
     show_sample(run, stage, sample, seed, as_json=as_json)
+
+
+@cache_app.command("stats")
+def show_cache(as_json: Json = False) -> None:
+    """Say what the cache of models' answers holds."""
+    from flows.console.cache import show_stats
+
+    show_stats(as_json=as_json)
+
+
+@cache_app.command("prune")
+def prune_cache(
+    older_than_days: Annotated[float | None, typer.Option(min=0, help="Only answers older than so many days.")] = None,
+    provider: Annotated[str, typer.Option(help="Only answers of this provider.")] = "",
+    model: Annotated[str, typer.Option(help="Only answers of this model.")] = "",
+) -> None:
+    """Drop answers from the cache; what is dropped is paid again when it is asked again."""
+    from flows.console.cache import prune
+
+    prune(older_than_days, provider, model)
 
 
 @app.command()

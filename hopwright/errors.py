@@ -27,3 +27,7 @@ class ExpressionError(HopwrightError):
 
 class ServiceError(HopwrightError):
     """An outside service (Label Studio, a SPARQL endpoint, a model) that is down or refuses."""
+
+
+class BudgetError(HopwrightError):
+    """The next request could exceed the run's budget; what was paid for is kept and the run can be continued."""

@@ -1,0 +1,421 @@
+"""The client: cache, fall-back chain, structured answers and their repair, and many requests at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from hopwright.errors import HopwrightError, InputError, ServiceError
+from hopwright.llm.budget import Budget
+from hopwright.llm.config import LlmSettings
+from hopwright.llm.gate import Amounts
+from hopwright.llm.health import RunHealth
+from hopwright.llm.lane import Delivery, Lane, LaneDown, Refused, Stop
+from hopwright.llm.prices import PriceTable, bound_tokens, guess_tokens, read_prices
+from hopwright.llm.progress import Progress, Snapshot
+from hopwright.llm.providers import Call, Provider, make_provider
+from hopwright.llm.redaction import make_redactor
+from hopwright.llm.schemas import describe_error, read_answer
+from hopwright.llm.store import Store, failure_statements, ignore_result, link_statements, response_statements
+from hopwright.llm.types import (
+    Attempt,
+    Failure,
+    FailureKind,
+    Message,
+    ModelRef,
+    Outcome,
+    Request,
+    Response,
+    Usage,
+    key_of,
+    read_response,
+    schema_of,
+)
+
+
+class ProviderFactory(Protocol):
+    """Makes the provider of an endpoint."""
+
+    def __call__(self, endpoint: Any, /) -> Provider:
+        """The provider."""
+        ...
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What has come of a request so far: thrown-away tries, their tokens and their cost."""
+
+    notes: list[Attempt] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float = 0.0
+    down: list[str] = field(default_factory=list)
+
+
+class Client:
+    """Answers requests, from the store where it can. One per run and process, on one event loop.
+
+    `run` names the run whose budget and transcripts these requests belong to. Requests never raise for what
+    a model does: they end as a Response or a Failure. What ends the whole run is raised: BudgetError before the
+    budget would be exceeded, ServiceError when no model answers or too many rows fail, RunError when the store cannot
+    be written. By then every answer that was paid for is stored.
+    """
+
+    def __init__(
+        self, settings: LlmSettings, store: Store, *, run: str = "", budget_usd: float | None = None,
+        prices: PriceTable | None = None, provider_factory: ProviderFactory = make_provider,
+    ) -> None:  # fmt: skip
+        self.settings = settings
+        self.store = store
+        self.run = run
+        self.budget = Budget(budget_usd, store, run)
+        self.progress = Progress()
+        self.prices = prices or read_prices(settings.prices)
+        self._provider_factory = provider_factory
+        self._providers: dict[str, Provider] = {}
+        self._lanes: dict[ModelRef, Lane] = {}
+        self._redactor = make_redactor(settings.endpoints)
+        self._run_health = RunHealth(settings.breaker)
+        self._stop = Stop()
+        self._asked: dict[str, asyncio.Future[Outcome]] = {}
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Give back connections and what is left of the budget's lease. The store stays open."""
+        for provider in self._providers.values():
+            await provider.close()
+        self.budget.close()
+
+    def clean(self, text: str) -> str:
+        """The text without any key."""
+        return self._redactor.clean(text)
+
+    def snapshot(self) -> Snapshot:
+        """How the run is doing."""
+        money = self.budget.spending()
+        in_flight = sum(lane.gate.limit.in_flight for lane in self._lanes.values())
+        return self.progress.take(money.spent, money.possible, money.limit, in_flight)
+
+    async def complete(self, request: Request) -> Outcome:
+        """The answer to one request. The same request asked twice at once is sent once."""
+        key = key_of(request)
+        response = self.find(request, key)
+        if response is not None:
+            self.progress.finish("cached")
+            if request.item:
+                self.store.submit(link_statements(request, response.key, self.run), ignore_result)
+            return response
+        self._stop.check()
+        asked = self._asked.get(key)
+        if asked is not None:
+            outcome = await asyncio.shield(asked)
+            if outcome.ok:
+                self.store.submit(link_statements(request, outcome.key, self.run), ignore_result)
+            self.progress.finish("cached" if outcome.ok else "failed")
+            return outcome
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._asked[key] = future
+        try:
+            outcome = await self._ask(request, key)
+        except BaseException as error:
+            if isinstance(error, HopwrightError):
+                self._end(error)
+            future.set_exception(error if isinstance(error, Exception) else ServiceError("the run was interrupted"))
+            # Nobody else may have asked; the error is raised here in any case.
+            future.exception()
+            raise
+        finally:
+            del self._asked[key]
+        future.set_result(outcome)
+        return outcome
+
+    async def stream(
+        self, requests: Iterable[Request], workers: int | None = None
+    ) -> AsyncIterator[tuple[int, Outcome]]:
+        """The outcomes as they come, each with its request's position.
+
+        Requests are drawn as there is room for them, so their number does not matter for memory. An error that
+        ends the run is raised after the outcomes of what was in flight.
+        """
+        workers = workers or self._count_workers()
+        numbered = iter(enumerate(requests))
+        queue: asyncio.Queue[tuple[int, Outcome] | None] = asyncio.Queue()
+        tasks = [asyncio.create_task(self._work(numbered, queue)) for _ in range(workers)]
+        running = len(tasks)
+        try:
+            while running:
+                entry = await queue.get()
+                if entry is None:
+                    running -= 1
+                else:
+                    yield entry
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def complete_all(self, requests: Iterable[Request]) -> list[Outcome]:
+        """The outcomes in the order of the requests."""
+        requests = list(requests)
+        self.progress.total += len(requests)
+        outcomes = {position: outcome async for position, outcome in self.stream(requests)}
+        return [outcomes[position] for position in range(len(requests))]
+
+    def lane(self, target: ModelRef) -> Lane:
+        """The lane of a model.
+
+        Raises InputError for an unknown endpoint, a missing key, or an unpriced model under a budget.
+        """
+        lane = self._lanes.get(target)
+        if lane is None:
+            endpoint = self.settings.endpoint(target.provider)
+            price = self.prices.find(target.model)
+            if price is None and self.budget.limit is not None and not endpoint.free:
+                raise InputError(
+                    f"no price is known for {target}, so no budget can be kept: add it to a price table "
+                    f"(docs/models.md), or set free = true on the endpoint if nothing is paid there"
+                )
+            if endpoint.name not in self._providers:
+                self._providers[endpoint.name] = self._provider_factory(endpoint)
+            lane = self._lanes[target] = Lane(
+                target, endpoint, self.settings, self._providers[endpoint.name], None if endpoint.free else price,
+                self.budget, self.progress, self._redactor, self._stop,
+            )  # fmt: skip
+        return lane
+
+    def lanes(self) -> list[Lane]:
+        """Every lane in use."""
+        return list(self._lanes.values())
+
+    def _count_workers(self) -> int:
+        most = max(
+            (limits.max_concurrency for endpoint in self.settings.endpoints
+             for limits in (endpoint.limits, *endpoint.models.values())),
+            default=256,
+        )  # fmt: skip
+        # Some more than can be in flight, so that one is always ready when a slot comes free.
+        return most + most // 4 + 8
+
+    async def _work(
+        self, numbered: Iterator[tuple[int, Request]], queue: asyncio.Queue[tuple[int, Outcome] | None]
+    ) -> None:
+        try:
+            for count, (position, request) in enumerate(numbered):
+                queue.put_nowait((position, await self.complete(request)))
+                if count % 32 == 31:
+                    # A run of cache hits never waits for anything; let the others in now and then.
+                    await asyncio.sleep(0)
+        finally:
+            queue.put_nowait(None)
+
+    def find(self, request: Request, key: str) -> Response | None:
+        """The stored answer, if it still passes validation."""
+        text = self.store.get(key)
+        if text is None and request.fallbacks:
+            text = self.store.get_detour(key)
+        if text is None:
+            return None
+        response = read_response(text)
+        return _validate(request, response)
+
+    async def _ask(self, request: Request, key: str) -> Outcome:
+        draft = _Draft()
+        reason, hopeless = "", False
+        for target in request.models:
+            lane = self.lane(target)
+            try:
+                outcome = await self._converse(lane, request, key, draft)
+            except LaneDown as down:
+                reason, hopeless = down.reason, down.hopeless
+                draft.down.append(str(target))
+                self.progress.counts["fallbacks"] += len(draft.down) < len(request.models)
+                continue
+            except Refused as refused:
+                outcome = self._fail(request, key, target, "rejected", str(refused), draft)
+            return await self._finish_failure(request, outcome) if isinstance(outcome, Failure) else outcome
+        if hopeless:
+            raise ServiceError(f"stopped: {reason}")
+        target = request.models[-1]
+        return await self._finish_failure(request, self._fail(request, key, target, "unavailable", reason, draft))
+
+    async def _converse(self, lane: Lane, request: Request, key: str, draft: _Draft) -> Outcome:
+        """Ask one model, sending an unusable answer back with what is wrong with it."""
+        messages = request.messages
+        kind: FailureKind = "invalid"
+        problem = ""
+        for turn in range(self.settings.retry.repairs + 1):
+            self.progress.counts["repairs"] += turn > 0
+            call = make_call(request, lane.target, messages, lane.provider.native_choices)
+            amounts, worst = self._measure(lane, request, messages)
+            delivery = await lane.call(call, amounts, worst, draft.notes)
+            reply = delivery.reply
+            draft.usage += reply.usage
+            draft.cost_usd += delivery.cost_usd
+            try:
+                judged = judge(request, reply.text, reply.finish)
+                if isinstance(judged, Answer):
+                    return await self._deliver(lane, request, key, draft, delivery, judged)
+                # The bill counts although the answer does not.
+                self.store.submit(self.budget.settle_statement(delivery.cost_usd), ignore_result)
+            finally:
+                lane.gate.leave(delivery.permit, reply.usage)
+            kind, problem = judged
+            draft.notes.append(Attempt(str(lane.target), kind, problem, reply.text))
+            if kind in ("refusal", "truncated"):
+                break
+            if kind == "invalid":
+                messages = (
+                    *request.messages, Message("assistant", reply.text), Message("user", ask_again(request, problem)),
+                )  # fmt: skip
+        return self._fail(request, key, lane.target, kind, problem, draft)
+
+    async def _deliver(
+        self, lane: Lane, request: Request, key: str, draft: _Draft, delivery: Delivery, answer: Answer
+    ) -> Response:
+        """Store the answer, then hand it out."""
+        reply, target = delivery.reply, lane.target
+        response = Response(
+            key=key if not draft.down else key_of(request, target), provider=target.provider, model=target.model,
+            model_version=reply.model_version, text=answer.text, finish=reply.finish, usage=draft.usage,
+            cost_usd=draft.cost_usd, request_id=reply.request_id, latency_s=delivery.latency_s,
+            attempts=tuple(draft.notes), logprobs=reply.logprobs, fallback_for=tuple(draft.down), parsed=answer.parsed,
+        )  # fmt: skip
+        statements = (
+            *self.budget.settle_statement(delivery.cost_usd), *response_statements(request, response, self.run, key),
+        )  # fmt: skip
+        await self.store.write(statements)
+        self.progress.finish("answered")
+        self._run_health.count("")
+        return response
+
+    def _fail(
+        self, request: Request, key: str, target: ModelRef, kind: FailureKind, reason: str, draft: _Draft
+    ) -> Failure:
+        return Failure(
+            key=key, provider=target.provider, model=target.model, kind=kind, reason=reason,
+            attempts=tuple(draft.notes), usage=draft.usage, cost_usd=draft.cost_usd,
+        )  # fmt: skip
+
+    async def _finish_failure(self, request: Request, failure: Failure) -> Failure:
+        await self.store.write(failure_statements(request, failure, self.run))
+        self.progress.finish("failed")
+        self.progress.failures[failure.kind] += 1
+        hopeless = self._run_health.count(failure.kind)
+        if hopeless:
+            self._end(ServiceError(f"stopped: {hopeless}; the last: {failure.reason}"))
+        return failure
+
+    def _measure(self, lane: Lane, request: Request, messages: tuple[Message, ...]) -> tuple[Amounts, float]:
+        schema_bytes = measure_schema(request)
+        output = request.sampling.max_tokens
+        amounts = Amounts(guess_tokens(messages, schema_bytes), output)
+        if self.budget.limit is None:
+            return amounts, 0.0
+        return amounts, lane.price.worst(bound_tokens(messages, schema_bytes), output)
+
+    def _end(self, error: Exception) -> None:
+        """End the run: nothing more is sent, what is in flight is still stored."""
+        self._stop.set(error)
+        for lane in self._lanes.values():
+            lane.gate.abort(error)
+        self.budget.abort(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A usable answer: its text and, where one was asked for, its object."""
+
+    text: str
+    parsed: Any = None
+
+
+def make_call(request: Request, target: ModelRef, messages: tuple[Message, ...], native_choices: bool) -> Call:
+    """The call that asks `target` for this request's answer."""
+    schema, name = schema_of(request), request.schema.__name__ if request.schema else "answer"
+    if request.choices and not native_choices:
+        schema, name = _choice_schema(request.choices), "choice"
+    return Call(target.model, messages, request.sampling, schema, name, request.choices if native_choices else ())
+
+
+def judge(request: Request, text: str, finish: str) -> Answer | tuple[FailureKind, str]:
+    """The usable answer in a reply, or the kind of failure and what is wrong, for the model and the record."""
+    if finish == "refusal":
+        return "refusal", f"the model refused: {text[:300]}" if text else "the model refused"
+    if finish == "length":
+        return "truncated", f"the answer was cut off at {request.sampling.max_tokens} tokens"
+    if not text.strip():
+        return "empty", "the answer is empty"
+    if request.choices:
+        chosen = _read_choice(text)
+        if chosen in request.choices:
+            return Answer(chosen)
+        return "invalid", f"{text[:100]!r} is none of {', '.join(request.choices)}"
+    if request.schema is None:
+        return Answer(text)
+    try:
+        return Answer(text, read_answer(text, request.schema))
+    except ValidationError as error:
+        return "invalid", describe_error(error)
+
+
+def ask_again(request: Request, problem: str) -> str:
+    """The turn that sends an invalid answer back."""
+    if request.choices:
+        return f"That cannot be used: {problem}. Answer with exactly one of: {', '.join(request.choices)}."
+    return (
+        f"That cannot be used: {problem}. Give the whole answer again as one JSON object that fits the schema, "
+        f"without anything else."
+    )
+
+
+def measure_schema(request: Request) -> int:
+    """Bytes that the schema or the choices add to the prompt, at most."""
+    if request.schema is not None:
+        size = _SCHEMA_BYTES.get(request.schema)
+        if size is None:
+            # Closing the schema adds keywords; twice its length covers them.
+            size = _SCHEMA_BYTES[request.schema] = 2 * len(str(schema_of(request)).encode())
+        return size
+    return 2 * len(str(request.choices).encode()) + 200 if request.choices else 0
+
+
+_SCHEMA_BYTES: dict[type, int] = {}
+
+
+def _validate(request: Request, response: Response) -> Response | None:
+    """A stored response with its object, or None where the schema's own rules no longer hold for it."""
+    if request.schema is None:
+        return response
+    try:
+        parsed = read_answer(response.text, request.schema)
+    except ValidationError:
+        return None
+    object.__setattr__(response, "parsed", parsed)
+    return response
+
+
+def _choice_schema(choices: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "type": "object", "properties": {"choice": {"type": "string", "enum": list(choices)}}, "required": ["choice"],
+        "additionalProperties": False,
+    }  # fmt: skip
+
+
+def _read_choice(text: str) -> str:
+    stripped = text.strip()
+    if stripped.startswith("{"):
+        try:
+            return str(json.loads(stripped).get("choice"))
+        except ValueError:
+            return stripped
+    return stripped

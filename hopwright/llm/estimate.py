@@ -1,0 +1,172 @@
+"""What a run would come to, before anything is sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hopwright.llm.client import measure_schema
+from hopwright.llm.config import LlmSettings
+from hopwright.llm.prices import FREE, PriceTable, bound_tokens, guess_tokens
+from hopwright.llm.store import Store
+from hopwright.llm.types import Request, key_of, read_response
+
+_TYPICAL_LATENCY_S = 3.0
+_TYPICAL_OUTPUT = 0.35
+"""Share of `max_tokens` that an answer takes where the store has no answers of that model to go by."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEstimate:
+    """One model's part. `usd` is the expected cost, None without a price; `worst_usd` bounds it from above."""
+
+    model: str
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    worst_usd: float | None
+    minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A whole run. `cached` requests are answered from the store and cost nothing."""
+
+    requests: int
+    cached: int
+    repeated: int
+    models: tuple[ModelEstimate, ...]
+    unpriced: tuple[str, ...]
+    minutes: float
+    usd: float
+    worst_usd: float
+    prices_dated: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class _Tally:
+    requests: int = 0
+    input: int = 0
+    output: int = 0
+    most_output: int = 0
+    worst_input: int = 0
+    worst_usd: float = 0.0
+
+
+def estimate_run(
+    requests: Iterable[Request], settings: LlmSettings, store: Store, prices: PriceTable, batch: bool = False
+) -> Estimate:
+    """Requests, tokens, dollars and minutes that these requests would take; `batch` at the batch price.
+
+    Expected output tokens and latency are those of the model's answers in the store, where it has some.
+    """
+    tallies: dict[tuple[str, str], _Tally] = {}
+    seen: Counter[str] = Counter()
+    cached = 0
+    history: dict[tuple[str, str], tuple[float, float] | None] = {}
+    factor = prices.batch_factor if batch else 1.0
+    for request in requests:
+        key = key_of(request)
+        seen[key] += 1
+        if seen[key] > 1:
+            continue
+        if store.get(key) is not None or (request.fallbacks and store.get_detour(key) is not None):
+            cached += 1
+            continue
+        target = (request.provider, request.model)
+        if target not in history:
+            history[target] = _read_history(store, *target)
+        tally = tallies.setdefault(target, _Tally())
+        schema_bytes = measure_schema(request)
+        most = request.sampling.max_tokens
+        known = history[target]
+        tally.requests += 1
+        tally.input += guess_tokens(request.messages, schema_bytes)
+        tally.output += min(most, round(known[0])) if known else max(1, round(most * _TYPICAL_OUTPUT))
+        price = FREE if settings.endpoint(request.provider).free else prices.find(request.model)
+        if price is not None:
+            tally.worst_usd += price.worst(bound_tokens(request.messages, schema_bytes), most, factor)
+    parts = tuple(
+        _estimate_model(target, tally, settings, prices, history[target], factor) for target, tally in tallies.items()
+    )
+    return Estimate(
+        requests=seen.total(), cached=cached, repeated=seen.total() - len(seen), models=parts,
+        unpriced=tuple(part.model for part in parts if part.usd is None),
+        # Models are asked side by side as far as the rows allow; the slowest decides.
+        minutes=max((part.minutes for part in parts), default=0.0),
+        usd=sum(part.usd or 0.0 for part in parts), worst_usd=sum(part.worst_usd or 0.0 for part in parts),
+        prices_dated=prices.dated,
+    )  # fmt: skip
+
+
+def render_estimate(estimate: Estimate) -> str:
+    """Markdown for a terminal or an artifact."""
+    lines = [
+        f"{estimate.requests:,} requests: {estimate.cached:,} answered from the cache, {estimate.repeated:,} repeated, "
+        f"{sum(part.requests for part in estimate.models):,} to send.",
+        "",
+        "| model | requests | tokens in | tokens out | dollars | at most | minutes |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for part in estimate.models:
+        usd = f"{part.usd:,.2f}" if part.usd is not None else "unknown"
+        worst = f"{part.worst_usd:,.2f}" if part.worst_usd is not None else "unknown"
+        lines.append(
+            f"| {part.model} | {part.requests:,} | {part.input_tokens:,} | {part.output_tokens:,} | {usd} | {worst} "
+            f"| {part.minutes:,.1f} |"
+        )
+    lines += [
+        "",
+        f"About {estimate.usd:,.2f} dollars, at most {estimate.worst_usd:,.2f} unless answers must be repaired or "
+        f"retried (prices of {estimate.prices_dated}); about {estimate.minutes:,.1f} minutes.",
+    ]
+    if estimate.unpriced:
+        lines.append(f"No price is known for {', '.join(estimate.unpriced)}.")
+    return "\n".join(lines)
+
+
+def _read_history(store: Store, provider: str, model: str) -> tuple[float, float] | None:
+    """Mean output tokens and mean latency of the model's last answers."""
+    rows = store.read(
+        "SELECT response FROM responses WHERE provider = ? AND model = ? ORDER BY rowid DESC LIMIT 200",
+        (provider, model),
+    )
+    if not rows:
+        return None
+    answers = [read_response(str(row[0])) for row in rows]
+    count = len(answers)
+    return sum(answer.usage.output for answer in answers) / count, sum(answer.latency_s for answer in answers) / count
+
+
+def _estimate_model(
+    target: tuple[str, str], tally: _Tally, settings: LlmSettings, prices: PriceTable,
+    known: tuple[float, float] | None, factor: float,
+) -> ModelEstimate:  # fmt: skip
+    endpoint = settings.endpoint(target[0])
+    price = FREE if endpoint.free else prices.find(target[1])
+    limits = endpoint.limits_of(target[1])
+    latency = known[1] if known else _TYPICAL_LATENCY_S
+    seconds = max(latency, tally.requests * latency / limits.max_concurrency)
+    for amount, limit in (
+        (tally.requests, limits.requests_per_minute),
+        (tally.input + tally.output, limits.tokens_per_minute),
+        (tally.input, limits.input_tokens_per_minute),
+        (tally.output, limits.output_tokens_per_minute),
+    ):
+        if limit is not None:
+            # The first minute's worth goes at once.
+            seconds = max(seconds, 60.0 * (amount - limit) / limit)
+    usd = None
+    if price is not None:
+        usd = (tally.input * price.input + tally.output * price.output) / 1e6 * factor
+    return ModelEstimate(
+        model="/".join(target), requests=tally.requests, input_tokens=tally.input, output_tokens=tally.output, usd=usd,
+        worst_usd=None if price is None else tally.worst_usd, minutes=seconds / 60,
+    )  # fmt: skip

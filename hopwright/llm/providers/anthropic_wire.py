@@ -1,0 +1,102 @@
+"""Anthropic's messages format: a call to a request body, a response body to a reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
+from hopwright.llm.schemas import strict_schema
+from hopwright.llm.types import Finish, Message, Usage
+
+Mechanism = Literal["tool", "json_schema"]
+"""How a structured answer is asked for: a tool that must be used, or an output format."""
+
+_CLUTTER = frozenset({"default", "title"})
+# What the output format does not take.
+_NOT_STRICT = frozenset({
+    "minLength", "maxLength", "default", "title", "minimum", "maximum", "multipleOf", "maxItems", "uniqueItems",
+    "examples", "exclusiveMinimum", "exclusiveMaximum",
+})  # fmt: skip
+
+
+def build_body(call: Call, mechanism: Mechanism, omit: Iterable[str] = (), bounds: bool = False) -> dict[str, Any]:
+    """The JSON body of a message; parameters in `omit` are left out, `bounds` keeps lengths and ranges in the schema.
+
+    `seed` and log-probabilities have no counterpart there and are left out too.
+    """
+    sampling = call.sampling
+    body: dict[str, Any] = {
+        "model": call.model,
+        "max_tokens": sampling.max_tokens,
+        "messages": [_write_turn(message) for message in call.messages if message.role != "system"],
+    }
+    system = [_write_block(message) for message in call.messages if message.role == "system"]
+    if system:
+        body["system"] = system
+    if sampling.temperature is not None:
+        body["temperature"] = sampling.temperature
+    if sampling.top_p is not None:
+        body["top_p"] = sampling.top_p
+    if sampling.stop:
+        body["stop_sequences"] = list(sampling.stop)
+    if sampling.reasoning_effort is not None:
+        body["output_config"] = {"effort": sampling.reasoning_effort}
+    if call.schema is not None and mechanism == "tool":
+        schema = strict_schema(call.schema, _CLUTTER)
+        body["tools"] = [{"name": call.schema_name, "description": "Give the answer.", "input_schema": schema}]
+        body["tool_choice"] = {"type": "tool", "name": call.schema_name}
+    elif call.schema is not None:
+        schema = strict_schema(call.schema, _CLUTTER if bounds else _NOT_STRICT)
+        body.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
+    for name in omit:
+        body.pop("stop_sequences" if name == "stop" else name, None)
+    body.update(sampling.extra)
+    return body
+
+
+def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
+    """The answer in a response body. Raises CallError where the body has not the format."""
+    try:
+        used = [block["input"] for block in body["content"] if block["type"] == "tool_use"]
+        texts = [block["text"] for block in body["content"] if block["type"] == "text"]
+        stop = body.get("stop_reason")
+        finish: Finish = "stop"
+        if stop == "refusal":
+            finish = "refusal"
+        elif stop in ("max_tokens", "model_context_window_exceeded"):
+            finish = "length"
+        return Reply(
+            text=clean_text(json.dumps(used[0], ensure_ascii=False) if used else "".join(texts)),
+            finish=finish,
+            usage=_read_usage(body.get("usage") or {}),
+            model_version=str(body.get("model") or ""),
+            request_id=headers.get("request-id") or str(body.get("id") or ""),
+            headers=headers,
+        )
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise CallError("garbled", f"the answer is not a message: no {error}") from error
+
+
+def _read_usage(usage: Mapping[str, Any]) -> Usage:
+    cached, written = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+    details = usage.get("output_tokens_details") or {}
+    return Usage(
+        # Anthropic counts the cached parts apart from `input_tokens`; here input is all of the prompt.
+        input=(usage.get("input_tokens") or 0) + cached + written, cached=cached, cache_written=written,
+        output=usage.get("output_tokens") or 0, reasoning=details.get("thinking_tokens") or 0,
+    )  # fmt: skip
+
+
+def _write_turn(message: Message) -> dict[str, Any]:
+    if message.stable:
+        return {"role": message.role, "content": [_write_block(message)]}
+    return {"role": message.role, "content": message.content}
+
+
+def _write_block(message: Message) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "text", "text": message.content}
+    if message.stable:
+        block["cache_control"] = {"type": "ephemeral"}
+    return block

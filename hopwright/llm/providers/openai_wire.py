@@ -1,0 +1,93 @@
+"""OpenAI's chat-completions format: a call to a request body, a response body to a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
+from hopwright.llm.schemas import strict_schema
+from hopwright.llm.types import Finish, Usage
+
+Dialect = Literal["openai", "vllm", "compatible"]
+"""`openai`: its own API; `vllm`: vLLM's server; `compatible`: any other server of the format."""
+
+# What OpenAI's strict mode does not take; other servers enforce these and a small model needs them.
+_CLUTTER = frozenset({"default", "title"})
+_NOT_STRICT = frozenset({"minLength", "maxLength", "default", "title", "uniqueItems", "examples"})
+
+
+def build_body(call: Call, dialect: Dialect, omit: Iterable[str] = ()) -> dict[str, Any]:
+    """The JSON body of a chat completion; parameters in `omit` are left out."""
+    sampling = call.sampling
+    body: dict[str, Any] = {
+        "model": call.model,
+        "messages": [{"role": message.role, "content": message.content} for message in call.messages],
+        "max_completion_tokens" if dialect == "openai" else "max_tokens": sampling.max_tokens,
+    }
+    optional = {
+        "temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed,
+        "reasoning_effort": sampling.reasoning_effort,
+    }  # fmt: skip
+    body.update({name: value for name, value in optional.items() if value is not None})
+    if sampling.stop:
+        body["stop"] = list(sampling.stop)
+    if sampling.top_logprobs is not None:
+        body["logprobs"], body["top_logprobs"] = True, sampling.top_logprobs
+    if call.choices and dialect == "vllm":
+        body["structured_outputs"] = {"choice": list(call.choices)}
+    elif call.schema is not None and dialect == "vllm":
+        # Free whitespace, which a schema allows, is where a weak model loses itself.
+        schema = strict_schema(call.schema, _CLUTTER)
+        body["structured_outputs"] = {"json": schema, "disable_any_whitespace": True}
+    elif call.schema is not None:
+        schema = strict_schema(call.schema, _NOT_STRICT if dialect == "openai" else _CLUTTER)
+        body["response_format"] = {
+            "type": "json_schema", "json_schema": {"name": call.schema_name, "strict": True, "schema": schema},
+        }  # fmt: skip
+    for name in omit:
+        body.pop(name, None)
+    body.update(sampling.extra)
+    return body
+
+
+def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
+    """The answer in a response body. Raises CallError where the body has not the format."""
+    try:
+        choice = body["choices"][0]
+        message = choice["message"]
+        reason = choice.get("finish_reason")
+        refusal = message.get("refusal")
+        finish: Finish = (
+            "refusal" if refusal or reason == "content_filter" else "length" if reason == "length" else "stop"
+        )
+        return Reply(
+            text=clean_text(refusal or message.get("content") or ""),
+            finish=finish,
+            usage=_read_usage(body.get("usage") or {}),
+            model_version=str(body.get("model") or ""),
+            request_id=headers.get("x-request-id") or str(body.get("id") or ""),
+            headers=headers,
+            logprobs=_read_logprobs(choice.get("logprobs")),
+        )
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise CallError("garbled", f"the answer is not a chat completion: no {error}") from error
+
+
+def _read_usage(usage: Mapping[str, Any]) -> Usage:
+    prompt = usage.get("prompt_tokens_details") or {}
+    completion = usage.get("completion_tokens_details") or {}
+    return Usage(
+        input=usage.get("prompt_tokens") or 0, cached=prompt.get("cached_tokens") or 0,
+        cache_written=prompt.get("cache_write_tokens") or 0,
+        output=usage.get("completion_tokens") or 0, reasoning=completion.get("reasoning_tokens") or 0,
+    )  # fmt: skip
+
+
+def _read_logprobs(logprobs: Mapping[str, Any] | None) -> tuple[tuple[tuple[str, float], ...], ...]:
+    if not logprobs:
+        return ()
+    return tuple(
+        tuple((str(top["token"]), float(top["logprob"])) for top in position.get("top_logprobs") or ())
+        for position in logprobs.get("content") or ()
+    )

@@ -1,0 +1,154 @@
+"""One client for all threads of a process: tasks that run side by side share its limits, its budget and its cache.
+
+A run has many workers (Prefect tasks in threads); each asks the session of its run, and the session's one event
+loop does the asking. Across processes the budget and the rate limits are shared through the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from hopwright.llm.batch import BatchRunner
+from hopwright.llm.client import Client
+from hopwright.llm.config import LlmSettings
+from hopwright.llm.progress import Snapshot
+from hopwright.llm.sharing import Sharing
+from hopwright.llm.store import Store
+from hopwright.llm.types import Outcome, Request
+
+T = TypeVar("T")
+
+
+class Session:
+    """A client on an event loop of its own; every method may be called from any thread.
+
+    `store_path` is shared by all runs of a home; `run` names the run whose budget this is. Raises what Client raises.
+    """
+
+    def __init__(
+        self, settings: LlmSettings, store_path: Path, *, run: str = "", budget_usd: float | None = None,
+        **options: Any,
+    ) -> None:  # fmt: skip
+        self.store = Store(store_path)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="llm-session", daemon=True)
+        self._thread.start()
+        self._closed = False
+        try:
+            self.client: Client = self._call(self._make(settings, run, budget_usd, options))
+        except BaseException:
+            self._end_loop()
+            self.store.close()
+            raise
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def complete(self, request: Request) -> Outcome:
+        """The answer to one request."""
+        return self._call(self.client.complete(request))
+
+    def complete_all(self, requests: Iterable[Request]) -> list[Outcome]:
+        """The outcomes in the order of the requests."""
+        return self._call(self.client.complete_all(requests))
+
+    def complete_batch(self, requests: Iterable[Request], poll_s: float = 60.0) -> list[Outcome]:
+        """As `complete_all`, through the providers' batch interfaces at half price; this may take a day."""
+        return self._call(BatchRunner(self.client, poll_s=poll_s).complete_all(requests))
+
+    def stream(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
+        """The outcomes as they come, each with its request's position.
+
+        The requests are drawn in the session's thread. An error that ends the run is raised after what was in flight.
+        """
+        queue: SimpleQueue[tuple[int, Outcome] | None] = SimpleQueue()
+        future = self._submit(_pump(self.client, requests, queue))
+        try:
+            while (entry := queue.get()) is not None:
+                yield entry
+            future.result()
+        finally:
+            future.cancel()
+
+    def snapshot(self) -> Snapshot:
+        """How the run is doing."""
+        return self._call(_take(self.client))
+
+    def close(self) -> None:
+        """End the client and its thread."""
+        if not self._closed:
+            self._closed = True
+            try:
+                self._call(self._end_client())
+            finally:
+                self._end_loop()
+                self.store.close()
+
+    async def _make(self, settings: LlmSettings, run: str, budget_usd: float | None, options: dict[str, Any]) -> Client:
+        client = Client(settings, self.store, run=run, budget_usd=budget_usd, **options)
+        self._sharing = Sharing(client)
+        self._sharing.start()
+        return client
+
+    async def _end_client(self) -> None:
+        await self._sharing.stop()
+        await self.client.close()
+
+    def _submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        future = self._submit(coroutine)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _end_loop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _pump(client: Client, requests: Iterable[Request], queue: SimpleQueue[tuple[int, Outcome] | None]) -> None:
+    try:
+        async for entry in client.stream(requests):
+            queue.put(entry)
+    finally:
+        queue.put(None)
+
+
+async def _take(client: Client) -> Snapshot:
+    return client.snapshot()
+
+
+_SESSIONS: dict[tuple[Path, str], Session] = {}
+_LOCK = threading.Lock()
+
+
+def open_session(settings: LlmSettings, store_path: Path, *, run: str, budget_usd: float | None = None) -> Session:
+    """The session of a run in this process, made at the first call: every worker of the run gets the same one."""
+    with _LOCK:
+        key = (store_path.resolve(), run)
+        session = _SESSIONS.get(key)
+        if session is None:
+            session = _SESSIONS[key] = Session(settings, store_path, run=run, budget_usd=budget_usd)
+        return session
+
+
+def close_session(store_path: Path, run: str) -> None:
+    """End the session of a run, if this process has one."""
+    with _LOCK:
+        session = _SESSIONS.pop((store_path.resolve(), run), None)
+    if session is not None:
+        session.close()

@@ -1,0 +1,102 @@
+"""Rate limits shared by the processes of a machine: each takes its part, and a refusal of one slows all.
+
+Every few seconds a worker process says in the store which models it asks, and counts who else does. Limits and
+concurrency are divided by that number; a burst of refusals, and the pause that a server demanded, are passed on
+to the others. A killed process is forgotten when its last sign of life is too old.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import sqlite3
+import time
+
+from hopwright.errors import RunError
+from hopwright.llm.client import Client
+from hopwright.llm.lane import Lane
+
+_BEAT_S = 1.0
+_FORGET_S = 10.0
+
+
+class Sharing:
+    """Keeps one process's part of every lane's limits up to date while it runs."""
+
+    def __init__(self, client: Client, beat_s: float = _BEAT_S) -> None:
+        self._client = client
+        self._beat_s = beat_s
+        self._id = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self._told: dict[str, int] = {}
+        self._heard: dict[str, float] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin; needs a running event loop."""
+        self._task = asyncio.create_task(self._beat_forever())
+
+    async def stop(self) -> None:
+        """Say goodbye, so that the others take over this part at once."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        with contextlib.suppress(RunError):
+            await self._client.store.write([("DELETE FROM workers WHERE id = ?", (self._id,))])
+
+    async def beat(self) -> None:
+        """Tell and hear once."""
+        lanes = self._client.lanes()
+        if not lanes:
+            return
+        now, monotonic = time.time(), time.monotonic()
+        report = {}
+        for lane in lanes:
+            name = str(lane.target)
+            pause = max(0.0, lane.gate.paused_until - monotonic)
+            cut = lane.gate.refusal_bursts > self._told.get(name, 0)
+            report[name] = now + pause if cut else None
+            self._told[name] = lane.gate.refusal_bursts
+        heard = await asyncio.to_thread(self._client.store.transact, _Beat(self._id, report, now))
+        for lane in lanes:
+            workers, cut_by, cut_at, until = heard[str(lane.target)]
+            lane.gate.share(workers)
+            self._hear_cut(lane, cut_by, cut_at, until)
+
+    def _hear_cut(self, lane: Lane, cut_by: str, cut_at: float, until: float) -> None:
+        name = str(lane.target)
+        if cut_at <= self._heard.get(name, time.time() - _FORGET_S):
+            return
+        self._heard[name] = cut_at
+        if cut_by != self._id:
+            lane.gate.adopt_refusal(max(0.0, until - time.time()))
+
+    async def _beat_forever(self) -> None:
+        while True:
+            # Sharing is a courtesy among processes: a store that is busy for a moment must not end the run.
+            with contextlib.suppress(RunError, sqlite3.Error):
+                await self.beat()
+            await asyncio.sleep(self._beat_s)
+
+
+class _Beat:
+    """One exchange with the store: a sign of life per lane, this process's cuts, and what the others said."""
+
+    def __init__(self, id: str, report: dict[str, float | None], now: float) -> None:
+        self._id, self._report, self._now = id, report, now
+
+    def __call__(self, connection: sqlite3.Connection) -> dict[str, tuple[int, str, float, float]]:
+        heard = {}
+        connection.execute("DELETE FROM workers WHERE beat < ?", (self._now - _FORGET_S,))
+        for lane, until in self._report.items():
+            connection.execute("INSERT OR REPLACE INTO workers VALUES (?, ?, ?)", (lane, self._id, self._now))
+            if until is not None:
+                connection.execute(
+                    "INSERT OR REPLACE INTO cuts VALUES (?, ?, ?, ?)", (lane, self._id, self._now, until)
+                )
+            (workers,) = connection.execute("SELECT count(*) FROM workers WHERE lane = ?", (lane,)).fetchone()
+            cut = connection.execute("SELECT by, at, until FROM cuts WHERE lane = ?", (lane,)).fetchone()
+            heard[lane] = (workers, *(cut or ("", 0.0, 0.0)))
+        return heard
