@@ -13,16 +13,16 @@ from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-026aa2f066dbe107",
-    "hw-d748b58a53764f5a",
-    "hw-2b2d7b28dd79c55a",
-    "hw-992499678e4dc177",
-    "hw-87970165224e27ba",
-    "hw-fbbe384dedf92822",
-    "hw-a4528aa5030b2add",
-    "hw-731ce2247b995b9c",
-    "hw-94c1415d8d076435",
-    "hw-5f9a84bfad84f4e8",
+    "hw-8a0a904712e59e24",
+    "hw-ae6d975e9f51f354",
+    "hw-0c636ef8160a2046",
+    "hw-8a4fd9d4050b773f",
+    "hw-6eb7007f60c1d6ee",
+    "hw-75ca685538d0b598",
+    "hw-ce6a32bfcb5e8f21",
+    "hw-9cbbe7f4be06f2b6",
+    "hw-5e3a5bba30728065",
+    "hw-9d1a9f24d5d2bee5",
 )
 HEAD = """# Ten items
 

@@ -31,6 +31,9 @@ ParameterFile = Annotated[
     Path | None, typer.Option("--parameters", metavar="FILE", help="JSON file of parameters; options go before it.")
 ]
 Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph store; the newest one otherwise.")]
+Endpoint = Annotated[str | None, typer.Option(help="Address of a SPARQL 1.1 service; Wikidata's otherwise.")]
+Contact = Annotated[str | None, typer.Option(help="E-mail or web address to name in the User-Agent.")]
+BatchSize = Annotated[int | None, typer.Option(help="Entities asked for in one query.")]
 MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy (0-3).")]
 Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
 Translation = Annotated[
@@ -216,6 +219,41 @@ def show_entity(
     from flows.console.graph import show_facts
 
     show_facts(id, store, most, as_json=as_json)
+
+
+@graph_app.command("literals")
+def fetch_literals(
+    out: Annotated[
+        Path, typer.Option("--out", help="File to write, in the layout that ingest reads (.tsv or .tsv.gz).")
+    ],
+    store: Store = None,
+    property: Annotated[
+        list[str] | None, typer.Option(help="A property such as P569; may be given several times; all known otherwise.")
+    ] = None,
+    endpoint: Endpoint = None,
+    contact: Contact = None,
+    batch_size: BatchSize = None,
+    as_json: Json = False,
+) -> None:
+    """Fetch dates, numbers and coordinates of a store's entities by SPARQL."""
+    from flows.console.sparql import fetch
+
+    options = {"endpoint": endpoint, "contact": contact, "batch_size": batch_size}
+    fetch(out, store, property or [], options, as_json=as_json)
+
+
+@graph_app.command("verify")
+def verify_release(
+    file: Annotated[Path, typer.Argument(help="A JSONL file in the release format.")],
+    endpoint: Endpoint = None,
+    contact: Contact = None,
+    batch_size: BatchSize = None,
+    as_json: Json = False,
+) -> None:
+    """Hold the look-ups of a release against a live graph by SPARQL."""
+    from flows.console.sparql import verify
+
+    verify(file, {"endpoint": endpoint, "contact": contact, "batch_size": batch_size}, as_json=as_json)
 
 
 @app.command()

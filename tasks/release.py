@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from hopwright.errors import RunError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.settings import ReleaseRun
 from tasks.engine import carry_out_once, pick_parameters
@@ -79,6 +80,11 @@ def gather_facts(run: RunFolder, seed: int) -> dict[str, Any]:
 
 def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest:
     items, twins = Stage(run, "filter"), Stage(run, "rewrite")
+    if not items.read().counts.out:
+        raise RunError(
+            f"no item is left to release; the manifests in {run.path} say where they went. "
+            "More drafts, or a corpus with dates and numbers (attribute_literals.tsv), may help"
+        )
     folder = stage.folder / parameters.release.name
     figures = run_step(
         "write",

@@ -33,7 +33,7 @@ def ingest_folder(
 
 def show_info(store: Path | None, *, verify: bool, as_json: bool) -> None:
     """What a store holds."""
-    folder = _find_store(store)
+    folder = find_store(store)
     about = info(GraphStore.open(folder), verify=verify)
     if as_json:
         print_json({"folder": str(folder), **about})
@@ -43,7 +43,7 @@ def show_info(store: Path | None, *, verify: bool, as_json: bool) -> None:
 
 def find_name(name: str, store: Path | None, *, as_json: bool) -> None:
     """The entities that a name may mean, likeliest first. Raises InputError when there is none."""
-    found = find(GraphStore.open(_find_store(store)), name)
+    found = find(GraphStore.open(find_store(store)), name)
     if as_json:
         print_json(found)
     elif found:
@@ -54,14 +54,15 @@ def find_name(name: str, store: Path | None, *, as_json: bool) -> None:
 
 def show_facts(id: str, store: Path | None, most: int, *, as_json: bool) -> None:
     """What a store says about one entity."""
-    entity = show(GraphStore.open(_find_store(store)), id, most=most)
+    entity = show(GraphStore.open(find_store(store)), id, most=most)
     if as_json:
         print_json(entity)
     else:
         out.out(render_show(entity))
 
 
-def _find_store(store: Path | None) -> Path:
+def find_store(store: Path | None) -> Path:
+    """The store that is named, else the newest in Hopwright's home. Raises InputError when there is none."""
     if store is not None:
         return store
     folders = [path for path in (home() / "stores").glob("*") if path.is_dir()]

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from hopwright.errors import ExpressionError, InputError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Compute, Constraint, Distractor, Hop, Lookup, ReverseLookup
+from hopwright.records import Compute, Constraint, Derivation, Distractor, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Value, render
 from hopwright.synthesis.checks.choices import find_odd_trait, meets
 from hopwright.synthesis.checks.text import fold
@@ -82,6 +82,7 @@ class DistractorMaker:
             near,
             year=year,
             lowest=0 if counting else 1 if value == int(value) else 0,
+            highest=_most(derivation) if counting else None,
             rng=rng,
         )
         if chosen is None:
@@ -240,3 +241,9 @@ def _written(hop: Hop) -> str:
 def _join(distractors: Iterable[Distractor]) -> Three:
     one, two, three = distractors
     return one, two, three
+
+
+def _most(derivation: Derivation) -> int | None:
+    """The most that a count can come to; None where that leaves too few wrong numbers."""
+    conditions = len(re.findall(r"[<>]", derivation.expression)) if isinstance(derivation, Compute) else 0
+    return conditions if conditions >= 3 else None

@@ -23,6 +23,9 @@ HUB_DEGREE = 400
 MAX_EDGES = 300
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
 
+# Some labels of the sample are other people's notes: `West Africa BENIN Rep`.
+_SHOUT = re.compile(r" [A-Z]{5,}\b")
+
 
 class Edge(NamedTuple):
     """One usable fact: `subject` has exactly one `property`, and it is `object`."""
@@ -209,7 +212,7 @@ class Moves:
     def _nameable(self, entity: str) -> bool:
         """Whether a label can stand in a sentence and means one entity only."""
         label = self.graph.label(entity)
-        if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit():
+        if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit() or _SHOUT.search(label):
             return False
         by_label = [match for match in self.graph.matches(label) if match.by_label]
         return len(by_label) <= 1

@@ -48,8 +48,13 @@ class Planner:
         # them). Drawn once a plan, so that retries do not wear it down.
         ceiling = HUB_DEGREE / max(rng.random(), 1e-9) ** 1.5
         reasons: Counter[str] = Counter()
+        failures: Counter[Schema] = Counter()
+        patience = TRIES // len(schemas) + 2
         for _ in range(TRIES):
-            schema: Schema = rng.choices([one for one, _ in schemas], [weight for _, weight in schemas])[0]
+            left = [(one, weight) for one, weight in schemas if failures[one] < patience]
+            if not left:
+                break
+            schema: Schema = rng.choices([one for one, _ in left], [weight for _, weight in left])[0]
             sketch = Sketch(self.moves, self.targets, rng, ceiling)
             try:
                 schema(sketch, anchor)
@@ -58,6 +63,7 @@ class Planner:
                 return plan
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
+                failures[schema] += 1
         raise NoPlanError(reasons)
 
     def _prove(self, plan: Plan, draft: Draft, topology: Topology) -> None:

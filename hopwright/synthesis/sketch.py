@@ -65,7 +65,7 @@ class Sketch:
 
     def start(self, anchor: str) -> tuple[str, str]:
         """First step around the anchor: a question that it answers, or one that is asked about it."""
-        if self.rng.random() < 0.6:
+        if self.rng.random() < 0.85:
             try:
                 return self.lead(anchor)
             except DeadEnd:
@@ -151,7 +151,7 @@ class Sketch:
             raise DeadEnd("nothing to compare the entity by")
         # What does not change over the years makes the better question, where there is any.
         lasting = [measure for measure in found if measure.entry.stable or measure.property in _LASTING]
-        return self.rng.choice(lasting if lasting and self.rng.random() < 0.7 else found).property
+        return self.rng.choice(lasting if lasting and self.rng.random() < 0.9 else found).property
 
     def stable_measures(self, entity: str) -> list[Measure]:
         """The entity's literals that may be asked for: worded, and not changing over the years."""

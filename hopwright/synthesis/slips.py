@@ -29,18 +29,25 @@ _SWAPPED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.
 
 
 def choose_numbers(
-    value: Number, slips: Sequence[Slip], near: Sequence[Number], *, year: bool, lowest: int, rng: random.Random
+    value: Number,
+    slips: Sequence[Slip],
+    near: Sequence[Number],
+    *,
+    year: bool,
+    lowest: int,
+    rng: random.Random,
+    highest: int | None = None,
 ) -> tuple[Slip, Slip, Slip] | None:
     """Pick three wrong numbers: slips first, then real values of the same property, then near numbers.
 
-    `lowest`: the least number that makes sense. None when fewer than three fit.
+    `lowest`, `highest`: the least and the largest number that make sense. None when fewer than three fit.
     """
     ranked: list[tuple[Slip, float]] = [(slip, 0) for slip in slips]
     ranked += [((number, "neighbour"), 1) for number in near]
     ranked += [(slip, 1.6 + place / 10) for place, slip in enumerate(_list_steps(value, year=year))]
     fitting: dict[Decimal, tuple[float, Slip]] = {}
     for slip, rank in ranked:
-        if not _fits(slip[0], value, year=year, lowest=lowest):
+        if not _fits(slip[0], value, year=year, lowest=lowest) or (highest is not None and slip[0] > highest):
             continue
         # A slip comes before a neighbour as a rule, yet not always: a fixed recipe could be read backwards.
         weight = rank + 1.6 * rng.random()

@@ -21,8 +21,9 @@ from hopwright.synthesis.properties import Kind, PropertyTable
 Say = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
-_CLAUSE = re.compile(r" (?:where|who|whom|that|which|of) .* ")
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as) ")
+_NATIONALITY = re.compile(r"^(?:[A-Z][\w-]+ )+(?=[a-z])")
+_PLACE_OF_NOUN = re.compile(r" (?:in|of) (?:the )?[A-Z].*$")
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _ARGS = r"\(([^()]*)\)"
 _EXTREME = re.compile(rf"^(argmax|argmin){_ARGS}$")
@@ -113,11 +114,13 @@ class _Text:
         step = self._steps[index - 1]
         derivation = step.derivation
         if isinstance(derivation, Lookup):
-            return self._fill(self._templates(derivation, step, "ask"), "s", say(derivation.subject))
+            return self._fill(
+                self._templates(derivation, step, "ask", self._noun(step, say)), "s", say(derivation.subject)
+            )
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             predicates = self._predicates(derivation, entity, say)
-            subject = "Who" if self._names.kind(entity) == "person" else f"Which {self._names.noun(entity)}"
+            subject = "Who" if self._names.kind(entity) == "person" else f"Which {self._noun(step, say)}"
             return f"{subject} {_joined(predicates)}?"
         return self._ask_computation(step, derivation, say)
 
@@ -126,13 +129,17 @@ class _Text:
         step = self._steps[index - 1]
         derivation = step.derivation
         if isinstance(derivation, Lookup):
-            return self._fill(self._templates(derivation, step, "np"), "s", self.described(derivation.subject))
+            return self._fill(
+                self._templates(derivation, step, "np", self._noun(step, self.described)),
+                "s",
+                self.described(derivation.subject),
+            )
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             if not derivation.constraints and (alone := self._reverse_phrases(derivation, entity)):
                 return self._fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
-            who = "person who" if self._names.kind(entity) == "person" else f"{self._names.noun(entity)} that"
+            who = "person who" if self._names.kind(entity) == "person" else f"{self._noun(step, self.described)} that"
             return f"the {who} {_joined(predicates)}"
         if match := _EXTREME.match(derivation.expression):
             phrase, one, other = self._extreme(match, self.described)
@@ -141,7 +148,7 @@ class _Text:
             return f"the one {'who' if self._names.kind(str(step.value)) == 'person' else 'that'} {phrase}"
         return self._computed_year(derivation.expression)
 
-    def _templates(self, lookup: Lookup, step: Step, form: str) -> tuple[str, ...]:
+    def _templates(self, lookup: Lookup, step: Step, form: str, noun: str) -> tuple[str, ...]:
         literal = self._table.literal.get(lookup.property)
         kind = self._names.kind(self._entity(lookup.subject))
         templates: tuple[str, ...]
@@ -152,7 +159,7 @@ class _Text:
         else:
             object = str(step.value)
             entry = self._table.entity[lookup.property]
-            templates = getattr(entry.worded(kind, self._names.kind(object), self._names.noun(object)), form)
+            templates = getattr(entry.worded(kind, self._names.kind(object), noun), form)
         if not templates:
             raise ExpressionError(f"no {form} for {lookup.property}")
         return templates
@@ -162,6 +169,15 @@ class _Text:
         if entry is None:
             return ()
         return entry.worded(self._names.kind(found), self._names.kind(self._entity(derivation.value))).reverse_np
+
+    def _noun(self, step: Step, say: Say) -> str:
+        """An entity answer's common noun; in the whole question without a nationality, which gives a later hop away."""
+        if step.answer_type != "entity":
+            return ""
+        noun = self._names.noun(str(step.value))
+        if say != self.described:
+            return noun
+        return _PLACE_OF_NOUN.sub("", _NATIONALITY.sub("", noun))
 
     def _predicates(self, derivation: ReverseLookup, found: str, say: Say) -> list[str]:
         conditions = [*derivation.constraints, Constraint(property=derivation.property, value=derivation.value)]
@@ -272,7 +288,6 @@ class _Text:
                 (
                     f"How many years lie between {one} and {other}?",
                     f"How many years apart are {one} and {other}?",
-                    f"By how many years are {one} and {other} separated?",
                 )
             )
         if match := _SPAN.match(expression):
@@ -347,7 +362,7 @@ class _Text:
 
     def _fill(self, templates: Sequence[str], slot: str, phrase: str) -> str:
         """Choose a template and fill it; a phrase that holds a clause goes to the end, where it can be followed."""
-        if _CLAUSE.search(phrase):
+        if _RELATIVE.search(phrase):
             templates = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
         return self._pick(templates).format(**{slot: phrase})
 
