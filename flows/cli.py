@@ -21,6 +21,9 @@ app.add_typer(cache_app, name="cache")
 app.add_typer(review_app, name="review")
 app.add_typer(graph_app, name="graph")
 
+_INTERRUPTED = 130
+"""What Typer makes of Ctrl-C."""
+
 Run = Annotated[str | None, typer.Option("--run", help="Name of the run's folder.")]
 Seed = Annotated[int | None, typer.Option(help="The same seed gives the same bytes.")]
 Workers = Annotated[int | None, typer.Option(help="Worker processes; 0 takes one per processor.")]
@@ -49,21 +52,21 @@ def main() -> None:
 
     Exit codes: 1 for what a verb found or could not do, 2 for a command line that makes no sense, 130 for Ctrl-C.
     """
-    from typer.exceptions import Abort, TyperException
+    from typer.exceptions import TyperException
 
     from hopwright.errors import HopwrightError
 
     try:
-        sys.exit(app(standalone_mode=False))
+        code = app(standalone_mode=False)
     except HopwrightError as error:
         print(f"hopwright: {error}", file=sys.stderr)
         sys.exit(1)
     except TyperException as error:
         print(_explain_usage(error.format_message()), file=sys.stderr)
         sys.exit(error.exit_code)
-    except Abort:
+    if code == _INTERRUPTED:
         print("hopwright: interrupted; the same command continues where it stopped", file=sys.stderr)
-        sys.exit(130)
+    sys.exit(code)
 
 
 @app.command()

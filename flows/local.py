@@ -47,6 +47,8 @@ def prefect_server(home: Path) -> Iterator[Callable[[], None]]:
             stderr=output,
             env=environment,
             text=True,
+            # Ctrl-C is for the run: its server answers until the run has ended, and ends when its input is closed.
+            start_new_session=True,
         )
     try:
         assert child.stdout is not None

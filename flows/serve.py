@@ -60,7 +60,9 @@ def prefect_server(port: int) -> Iterator[str]:
     os.environ.setdefault("PREFECT_HOME", str(home() / "prefect"))
     (home() / "prefect").mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
-    with running("Prefect", command, f"{api}/health", dict(os.environ)):
+    # The page in the browser takes its API's address from here; left alone it asks port 4200 whatever the server's is.
+    environment = {"PREFECT_SERVER_UI_API_URL": api, **os.environ}
+    with running("Prefect", command, f"{api}/health", environment):
         print(f"Prefect       http://127.0.0.1:{port}")
         yield api
 

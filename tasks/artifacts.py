@@ -50,7 +50,11 @@ def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
         table=count_rows(manifest),
         description=f"{manifest.stage}: {unit} by outcome",
     )
-    create_markdown_artifact(key=_key(manifest.stage, "story"), markdown=tell_story(manifest, unit, folder))
+    create_markdown_artifact(
+        key=_key(manifest.stage, "story"),
+        markdown=tell_story(manifest, unit, folder),
+        description=f"{manifest.stage}: what came in, what came out, where it lies",
+    )
 
 
 def count_rows(manifest: StageManifest) -> list[dict[str, Any]]:
@@ -92,9 +96,17 @@ def tell_story(manifest: StageManifest, unit: str, folder: str) -> str:
 
 
 def _bullet_list(notes: Mapping[str, Any]) -> str:
-    return "\n".join(
-        f"- {name}: {value:,}" if isinstance(value, int) else f"- {name}: {value}" for name, value in notes.items()
-    )
+    return "\n".join(f"- {name.replace('_', ' ')}: {_say(value)}" for name, value in notes.items() if value != "")
+
+
+def _say(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_say(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) or "none"
+    return str(value)
 
 
 def _key(stage: str, what: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
@@ -82,7 +83,11 @@ def _start_workers(workers: int) -> ProcessPoolExecutor:
 
 
 def _watch_parent() -> None:
-    """End this worker when its parent dies, even by SIGKILL; it would wait for work forever otherwise."""
+    """End this worker when its parent dies, even by SIGKILL; it would wait for work forever otherwise.
+
+    Ctrl-C reaches every process of a terminal: it is the parent's to answer, in one line.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
 

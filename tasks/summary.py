@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -94,7 +95,12 @@ def describe_audit(audit: Mapping[str, Any] | None) -> str:
 
 def publish_summary(summary: Mapping[str, Any]) -> None:
     """Show the summary in the Prefect UI."""
-    rows = "\n".join(f"| {name} | {text} |" for name, text in summary_lines(summary))
+    # A cell of the page does not wrap: what is long takes several rows.
+    rows = "\n".join(
+        f"| {name if first else ''} | {text} |"
+        for name, whole in summary_lines(summary)
+        for first, text in zip((True, *[False] * len(whole)), textwrap.wrap(whole, 80) or [""], strict=False)
+    )
     create_markdown_artifact(
         key="run-summary", markdown=f"# Run {summary['run']}\n\n| | |\n|---|---|\n{rows}\n", description="The whole run"
     )
