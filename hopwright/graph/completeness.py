@@ -156,7 +156,8 @@ def lower_bound(hits: float, trials: float) -> float:
     share = hits / trials
     middle = share + z * z / (2 * trials)
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return max(0.0, (middle - spread) / (1 + z * z / trials))
+    # Without hits the two are equal but for rounding, which must not lift the bound above the share itself.
+    return min(share, max(0.0, (middle - spread) / (1 + z * z / trials)))
 
 
 class _Lists:

@@ -12,7 +12,7 @@ import pytest
 from hopwright.records.arrow import read_items, read_rejected
 from tests.e2e.conftest import SMALL, Home
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("build")]
+pytestmark = [pytest.mark.e2e]
 
 
 @pytest.fixture(scope="module")

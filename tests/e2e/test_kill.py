@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.conftest import SMALL, Home
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
 
 def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(tmp_path: Path, prefect_api: str) -> None:

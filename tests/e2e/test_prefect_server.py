@@ -12,7 +12,7 @@ import pytest
 from hopwright.settings import STAGES
 from tests.e2e.conftest import SMALL, Home
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("server")]
+pytestmark = [pytest.mark.e2e]
 RUN = "shown"
 
 
