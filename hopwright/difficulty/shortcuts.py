@@ -8,6 +8,7 @@ last-hop-only      what the last relation usually leads to, whatever comes befor
 
 from __future__ import annotations
 
+import abc
 import datetime as dt
 import functools
 import math
@@ -81,7 +82,7 @@ def shortcut_voters(graph: Neighbourhood, table: PropertyTable, *, seed: int) ->
     ]
 
 
-class _Solver:
+class _Solver(abc.ABC):
     """Scores the four options of one question at a time; the rest is common."""
 
     name = ""
@@ -103,9 +104,9 @@ class _Solver:
             for choice in choices
         ]
 
+    @abc.abstractmethod
     def score(self, choice: Choice) -> list[float]:
         """One score per option, the higher the likelier."""
-        raise NotImplementedError
 
 
 class PopularityPrior(_Solver):
