@@ -128,7 +128,9 @@ def converging_item() -> Item:
 
 def bridge_item() -> Item:
     """Director → birth year; founding year of Iria; years between the two."""
-    question = "How many years passed between the founding of Iria and the birth of the person who directed Night Harbour?"
+    question = (
+        "How many years passed between the founding of Iria and the birth of the person who directed Night Harbour?"
+    )
     return _item("bridge", question, [
         _hop(1, "Who directed Night Harbour?", "Ada Lindqvist", Lookup(subject="Q901", property="P57"), Domain.FILM, (),
              Evidence(triplets=(triplet("Q901", "P57"),)), ("Tomas Ferreira", "Rolf Ekman", "Mia Sundt")),

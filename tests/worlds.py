@@ -32,6 +32,9 @@ class DictGraph(GraphStore):
     def description(self, id: str) -> str:
         return ""
 
+    def stored_description(self, id: str) -> str:
+        return ""
+
     def property_label(self, property: str) -> str:
         return PROPERTY.get(property, "")
 
@@ -77,9 +80,7 @@ class DictGraph(GraphStore):
         for id, label in self._labels.items():
             by_label = label.casefold() == name.casefold()
             if by_label or any(alias.casefold() == name.casefold() for alias in self.aliases(id)):
-                found.append(
-                    Candidate(id=id, label=label, description="", degree=self.degree(id), by_label=by_label)
-                )
+                found.append(Candidate(id=id, label=label, description="", degree=self.degree(id), by_label=by_label))
         return tuple(found)
 
     def knows_name(self, name: str) -> bool:

@@ -5,29 +5,33 @@ names also agree once diacritics, punctuation, spaces, a leading English article
 disambiguator are gone. Only the loose key is indexed; strict equality is decided on the candidates, whose
 names are read back.
 
-The hash is a polynomial over random byte weights modulo 2^64, so that a whole file is hashed with prefix
-sums and a single query with Horner's rule. It is part of the store's format: changing anything here needs a
-new FORMAT_VERSION.
+Every function that works on many names at once gives what the one for a single name gives. The hash is part
+of the store's format: a change of anything here needs a new FORMAT_VERSION.
 """
 
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 U8 = NDArray[np.uint8]
 U64 = NDArray[np.uint64]
+I64 = NDArray[np.int64]
 
 _MASK = (1 << 64) - 1
 _BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 _ARTICLE = re.compile(r"^(?:the|an|a) (?=[^\W_])")
 _ASCII_DROP = re.compile(r"[^a-z0-9]+")
 _DROP = re.compile(r"[\W_]+")
-_DROP_LINES = re.compile(r"[^\w\n]|_")
+_ENDS = re.compile(r"^[^\S\n]+|[^\S\n]+$", re.MULTILINE)
+_BRACKETS = re.compile(r"[^\S\n]*\([^()\n]*\)[^\S\n]*$", re.MULTILINE)
+_ARTICLES = re.compile(r"^(?:the|an|a) (?=[^\W_])", re.MULTILINE)
+_DROP_LINES = re.compile(r"[^\w\n]+|_")
 
 
 def fold(name: str) -> str:
@@ -55,127 +59,116 @@ def loose_key(name: str) -> str:
 
 
 def match_rank(query: str, name: str) -> int:
-    """How well two names with the same loose key agree: 0 strictly, 1 but for marks and spaces, 2 loosely,
-    3 not at all.
+    """How well two names agree: 0 strictly, 1 but for marks and spaces, 2 loosely, 3 not at all.
 
-    Rank 3 is what a collision of the hash gives.
+    Different disambiguators in brackets do not agree.
     """
-    if fold(query) == fold(name):
+    one, other = fold(query), fold(name)
+    if one == other:
         return 0
-    if loose_key(query) != loose_key(name):
-        return 3
-    return 1 if squeeze(query) == squeeze(name) else 2
+    if squeeze(query) == squeeze(name):
+        return 1
+    apart = one.endswith(")") and other.endswith(")")
+    return 3 if apart or loose_key(query) != loose_key(name) else 2
 
 
 def hash_key(key: str) -> int:
-    """The 64-bit hash of a loose key."""
-    value = 0
-    for byte in key.encode():
-        value = (value * _BASE + _WEIGHT_LIST[byte]) & _MASK
-    value ^= value >> 32
-    value = (value * _MIX) & _MASK
-    return value ^ (value >> 29)
+    """The 64-bit hash of a loose key, eight bytes at a step."""
+    raw = key.encode()
+    value = (len(raw) * _START) & _MASK
+    for place in range(0, len(raw), 8):
+        value = ((value ^ int.from_bytes(raw[place : place + 8], "little")) * _STEP) & _MASK
+        value ^= value >> 32
+    return value
 
 
-def hash_keys(blob: U8, offsets: NDArray[np.int64]) -> U64:
-    """Hash many keys at once: key i is `blob[offsets[i]:offsets[i + 1]]`; the result equals `hash_key` of
-    each.
-    """
-    count = len(offsets) - 1
-    hashes = np.zeros(count, np.uint64)
-    first = 0
-    while first < count:
-        last = int(np.searchsorted(offsets, offsets[first] + _SPAN, side="right")) - 1
-        if last <= first:  # one key longer than the span
-            key = blob[offsets[first] : offsets[first + 1]].tobytes()
-            hashes[first] = _horner(key)
-            first += 1
-            continue
-        start, stop = int(offsets[first]), int(offsets[last])
-        sums = np.zeros(stop - start + 1, np.uint64)
-        np.cumsum(_WEIGHTS[blob[start:stop]] * _DOWN[: stop - start], out=sums[1:])
-        ends = offsets[first + 1 : last + 1] - start
-        begins = offsets[first:last] - start
-        hashes[first:last] = np.where(
-            ends > begins, (sums[ends] - sums[begins]) * _UP[np.maximum(ends - 1, 0)], np.uint64(0)
-        )
-        first = last
-    hashes ^= hashes >> np.uint64(32)
-    hashes *= np.uint64(_MIX)
-    hashes ^= hashes >> np.uint64(29)
+def hash_keys(blob: U8, starts: I64, lengths: I64) -> U64:
+    """Hash many keys at once: key i is `blob[starts[i]:][:lengths[i]]`; equals `hash_key` of each."""
+    padded = np.concatenate([blob, np.zeros(8, np.uint8)])
+    words: U64 = np.ndarray((len(padded) - 7,), "<u8", buffer=padded, strides=(1,))
+    hashes = lengths.astype(np.uint64) * np.uint64(_START)
+    rows = np.flatnonzero(lengths > 0)
+    place = 0
+    while len(rows):
+        left = lengths[rows] - place
+        word = words[starts[rows] + place] & _LOW_BYTES[np.minimum(left, 8)]
+        value = (hashes[rows] ^ word) * np.uint64(_STEP)
+        hashes[rows] = value ^ (value >> np.uint64(32))
+        place += 8
+        rows = rows[left > 8]
     return hashes
 
 
-def hash_names(blob: U8, offsets: NDArray[np.int64]) -> U64:
-    """Hash of the loose key of every name in a UTF-8 blob; plain ASCII names are folded without leaving
-    numpy.
+def hash_lines(lines: bytes) -> U64:
+    """Hash of the loose key of every name in UTF-8 bytes, each name ended by a tab or a newline.
+
+    Plain ASCII names never become Python texts.
     """
-    count = len(offsets) - 1
-    if count == 0:
+    text = np.frombuffer(lines + b"\n" * 5, np.uint8).copy()
+    if not lines:
         return np.zeros(0, np.uint64)
-    keep = _ALNUM[blob]
-    start = offsets[:-1].copy()
-    stop = offsets[1:]
-    padded = np.concatenate([_LOWER[blob], np.zeros(5, np.uint8)])
-    letter = padded[start]
-    length = stop - start
-    second, third, fourth = padded[start + 1], padded[start + 2], padded[start + 3]
-    skip = np.zeros(count, np.int64)
-    skip[(length > 2) & (letter == 97) & (second == 32) & _ALNUM[third]] = 2
-    skip[(length > 3) & (letter == 97) & (second == 110) & (third == 32) & _ALNUM[fourth]] = 3
-    the = (length > 4) & (letter == 116) & (second == 104) & (third == 101) & (fourth == 32)
-    skip[the & _ALNUM[padded[start + 4]]] = 4
-    start += skip
-    kept = np.zeros(len(blob) + 1, np.int64)
-    np.cumsum(keep, out=kept[1:])
+    blob = text[: len(lines)]
+    stop = np.flatnonzero(blob <= 10)
+    if len(odd := np.flatnonzero((blob[stop] != 9) & (blob[stop] != 10))):
+        stop = np.delete(stop, odd)
+    start = np.zeros(len(stop), np.int64)
+    start[1:] = stop[:-1] + 1
+    special = np.zeros(len(stop), bool)
     odd = np.flatnonzero((blob >= 128) | (blob == ord("(")))
-    special = np.zeros(count, bool)
-    special[np.searchsorted(offsets, odd, side="right") - 1] = True
-    special |= kept[stop] == kept[start]
-    special |= _SPACE[padded[offsets[:-1]]]  # a leading blank hides an article from the test above
-    # The bytes of a skipped article are dropped too, so that keys lie end to end.
-    for width in (2, 3, 4):
-        rows = np.flatnonzero(skip == width)
-        for step in range(width):
-            keep[offsets[rows] + step] = False
-    lengths = kept[stop] - kept[start]
-    key_offsets = np.zeros(count + 1, np.int64)
-    np.cumsum(lengths, out=key_offsets[1:])
-    hashes = hash_keys(padded[: len(blob)][keep], key_offsets)
-    rows = np.flatnonzero(special)
+    special[np.searchsorted(stop, odd)] = True
+    special |= _is_in(_BLANKS, blob[start])  # a leading blank would hide an article
+    for article in (b"a ", b"an ", b"the "):
+        rows = np.flatnonzero((blob[start] | 32) == article[0])
+        for place, letter in enumerate(article[1:], 1):
+            rows = rows[(text[start[rows] + place] | (32 * (letter != 32))) == letter]
+        rows = rows[_is_in(_ALNUM, text[start[rows] + len(article)])]
+        for place in range(len(article)):
+            text[start[rows] + place] = 32
+    keys = np.frombuffer(blob.tobytes().translate(_TO_LOWER, _DROPPED_BUT_TABS), np.uint8)
+    ends = np.flatnonzero(keys <= 10)
+    begins = np.zeros(len(ends), np.int64)
+    begins[1:] = ends[:-1] + 1
+    hashes = hash_keys(keys, begins, ends - begins)
+    rows = np.flatnonzero(special | (ends == begins))
     if len(rows):
-        names = [blob[offsets[row] : offsets[row + 1]].tobytes().decode() for row in rows]
-        hashes[rows] = hash_strings(loose_keys(names))
+        names = [lines[a:b] for a, b in zip(start[rows].tolist(), stop[rows].tolist(), strict=True)]
+        hashes[rows] = hash_strings(loose_keys(b"\n".join(names).decode().split("\n")))
     return hashes
 
 
-def hash_strings(keys: list[str]) -> U64:
+def hash_strings(keys: Sequence[str]) -> U64:
     """The hash of each key."""
     encoded = [key.encode() for key in keys]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return hash_keys(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    return hash_keys(np.frombuffer(b"".join(encoded), np.uint8), np.cumsum(lengths) - lengths, lengths)
 
 
-def loose_keys(names: list[str]) -> list[str]:
-    """`loose_key` of many names; the Unicode work is done on one joined text, which is many times faster."""
-    if any("\n" in name for name in names):
+def loose_keys(names: Sequence[str]) -> list[str]:
+    """`loose_key` of many names, worked on as one text of lines, which is many times faster."""
+    plain = [name.isascii() for name in names]
+    if all(plain):
+        return _join_keys(names)
+    keys = iter(_join_keys([name for name, ascii in zip(names, plain, strict=True) if ascii]))
+    others = iter(_join_keys([name for name, ascii in zip(names, plain, strict=True) if not ascii]))
+    return [next(keys if ascii else others) for ascii in plain]
+
+
+def _join_keys(names: Sequence[str]) -> list[str]:
+    text = "\n".join(names)
+    if text.count("\n") != len(names) - 1:  # none at all, or a name with a line break in it
         return [loose_key(name) for name in names]
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", "\n".join(names)).casefold())
-    folded = text.split("\n")
-    if len(folded) != len(names):
-        return [loose_key(name) for name in names]
-    folded = [name.strip() for name in folded]
-    short = [
-        _ARTICLE.sub("", _BRACKET.sub("", name) if name.endswith(")") else name)
-        if name[:1] in "at" or name.endswith(")")
-        else name
-        for name in folded
-    ]
-    letters = _DROP_LINES.sub("", unicodedata.normalize("NFKD", "\n".join(short))).split("\n")
-    if len(letters) != len(names):
-        return [loose_key(name) for name in names]
-    return [key or _letters(full) or full for key, full in zip(letters, folded, strict=True)]
+    ascii = text.isascii()
+    text = text.lower() if ascii else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    if any(line != line.strip() for line in text.split("\n")):
+        text = _ENDS.sub("", text)
+    if "(" in text:
+        text = _BRACKETS.sub("", text)
+    text = _ARTICLES.sub("", text)
+    if ascii:
+        text = text.encode().translate(None, _DROPPED).decode()
+    else:
+        text = _DROP_LINES.sub("", unicodedata.normalize("NFKD", text))
+    return [key or loose_key(name) for key, name in zip(text.split("\n"), names, strict=True)]
 
 
 def _letters(folded: str) -> str:
@@ -184,41 +177,20 @@ def _letters(folded: str) -> str:
     return _DROP.sub("", unicodedata.normalize("NFKD", folded))
 
 
-def _horner(key: bytes) -> int:
-    value = 0
-    for byte in key:
-        value = (value * _BASE + _WEIGHT_LIST[byte]) & _MASK
-    return value
+def _is_in(table: bytes, values: U8) -> NDArray[np.bool_]:
+    """Which byte values the table has a 1 for."""
+    return np.frombuffer(values.tobytes().translate(table), bool)
 
 
-def _make_weights() -> list[int]:
-    state = 0x9E3779B97F4A7C15
-    weights = []
-    for _ in range(256):  # splitmix64
-        state = (state + 0x9E3779B97F4A7C15) & _MASK
-        mixed = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
-        weights.append(mixed ^ (mixed >> 31))
-    return weights
+def _make_table(chosen: str) -> bytes:
+    return bytes(chr(byte) in chosen for byte in range(256))
 
 
-def _make_powers(base: int, count: int) -> U64:
-    powers = np.full(count, base & _MASK, np.uint64)
-    powers[0] = 1
-    return np.multiply.accumulate(powers)
-
-
-def _make_flags(chosen: Any) -> NDArray[np.bool_]:
-    return np.array([chosen(chr(byte)) if byte < 128 else False for byte in range(256)], bool)
-
-
-_BASE = 0xD6E8FEB86659FD93
-_MIX = 0x9FB21C651E98DF25
-_SPAN = 1 << 18
-_WEIGHT_LIST = _make_weights()
-_WEIGHTS = np.array(_WEIGHT_LIST, np.uint64)
-_UP = _make_powers(_BASE, _SPAN + 1)
-_DOWN = _make_powers(pow(_BASE, -1, 1 << 64), _SPAN + 1)
-_ALNUM = _make_flags(str.isalnum)
-_SPACE = _make_flags(str.isspace)
-_LOWER = np.array([ord(chr(byte).lower()) if byte < 128 else byte for byte in range(256)], np.uint8)
+_START = 0xD6E8FEB86659FD93
+_STEP = 0x9FB21C651E98DF25
+_LOW_BYTES = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
+_ALNUM = _make_table(string.ascii_letters + string.digits)
+_BLANKS = _make_table("".join(chr(byte) for byte in range(128) if chr(byte).isspace()))
+_DROPPED = bytes(byte for byte in range(256) if not _ALNUM[byte] and byte != 10)
+_DROPPED_BUT_TABS = _DROPPED.replace(b"\t", b"")
+_TO_LOWER = bytes(byte + 32 if 65 <= byte <= 90 else byte for byte in range(256))

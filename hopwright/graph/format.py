@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from hopwright.errors import StoreError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 STORE_FILE = "graph.hwg"
 _MAGIC = b"HWGRAPH\n"
 _HEAD = struct.Struct("<8sI4xQQ32s")
@@ -72,9 +72,7 @@ class ArrayWriter:
         footer = json.dumps({**about, "arrays": self._arrays}, ensure_ascii=False, sort_keys=True).encode()
         self._file.write(footer)
         self._file.seek(0)
-        self._file.write(
-            _HEAD.pack(_MAGIC, FORMAT_VERSION, place, len(footer), hashlib.sha256(footer).digest())
-        )
+        self._file.write(_HEAD.pack(_MAGIC, FORMAT_VERSION, place, len(footer), hashlib.sha256(footer).digest()))
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
@@ -109,7 +107,7 @@ class ArrayFile:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else None
         except (FileNotFoundError, NotADirectoryError):
             raise StoreError(
-                f"no graph store in {folder}; make one with: hopwright graph ingest SOURCE {folder}"
+                f"no graph store in {folder}; make one with: hopwright graph ingest SOURCE --store {folder}"
             ) from None
         except OSError as error:
             raise StoreError(f"{self.path} cannot be read: {error.strerror}") from None
@@ -117,9 +115,7 @@ class ArrayFile:
             raise StoreError(f"{self.path} is not a graph store; {_redo(folder)}")
         _, version, place, length, digest = _HEAD.unpack(head)
         if version != FORMAT_VERSION:
-            raise StoreError(
-                f"{self.path} has format version {version}, not {FORMAT_VERSION}; {_redo(folder)}"
-            )
+            raise StoreError(f"{self.path} has format version {version}, not {FORMAT_VERSION}; {_redo(folder)}")
         if place + length != size:
             raise StoreError(f"{self.path} is damaged: {size} bytes, not {place + length}; {_redo(folder)}")
         footer = self._map[place : place + length]
@@ -180,4 +176,4 @@ def _put_digest(entry: dict[str, Any], data: NDArray[Any]) -> None:
 
 
 def _redo(folder: Path) -> str:
-    return f"make it again with: hopwright graph ingest SOURCE {folder}"
+    return f"make it again with: hopwright graph ingest SOURCE --store {folder}"

@@ -128,9 +128,7 @@ def ingest(
         raise StoreError(f"the store {store} cannot be written: {error.strerror or error}") from None
 
 
-def _ingest(
-    corpus: Corpus, store: Path, limit: float, force: bool, tell: Callable[[str], None]
-) -> IngestReport:
+def _ingest(corpus: Corpus, store: Path, limit: float, force: bool, tell: Callable[[str], None]) -> IngestReport:
     with concurrent.futures.ThreadPoolExecutor(1) as hasher:
         hashing = [hasher.submit(hash_file, path) for path in corpus.paths]
         if not force and (old := _open_old(store)) is not None:
@@ -149,22 +147,16 @@ def _ingest(
     return _report(store, about, (ArrayFile(store)).bytes, reused=False)
 
 
-def _build(
-    corpus: Corpus, writer: ArrayWriter, ledger: _Ledger, tell: Callable[[str], None]
-) -> dict[str, Any]:
+def _build(corpus: Corpus, writer: ArrayWriter, ledger: _Ledger, tell: Callable[[str], None]) -> dict[str, Any]:
     tell(f"reading {corpus.entities.name}")
     names = _read_names(corpus.entities, ledger, "Q")
-    relations = (
-        _read_names(corpus.relations, ledger, "P") if corpus.relations is not None else NameColumns.empty()
-    )
+    relations = _read_names(corpus.relations, ledger, "P") if corpus.relations is not None else NameColumns.empty()
     columns: list[list[U32]] = [[], [], []]
     for source in corpus.triplets:
         tell(f"reading {source.name}")
         for triplets in _parse(source, parse_triplets):
             ledger.note(source, triplets.lines, triplets.bad)
-            for column, part in zip(
-                columns, (triplets.subjects, triplets.properties, triplets.objects), strict=True
-            ):
+            for column, part in zip(columns, (triplets.subjects, triplets.properties, triplets.objects), strict=True):
                 column.append(part)
         ledger.close(source)
     literals = None

@@ -24,6 +24,7 @@ below the end.
 """
 OTHER = ONLY - 1
 _MAX_Q_BITMAP = 1 << 28
+_CHUNK = 1 << 17
 
 U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
@@ -32,7 +33,9 @@ I64 = NDArray[np.int64]
 
 @dataclass(slots=True)
 class NameColumns:
-    """The names of a file: per line an id and a count of names, per name its length and the hash of its key."""
+    """The names of a file: per line an id and a count of names, per name its length and the hash of its
+    key.
+    """
 
     ids: U32
     counts: NDArray[np.int64]
@@ -70,7 +73,10 @@ def unique_ids(parts: list[U32]) -> U32:
 
 
 def add_names(writer: ArrayWriter, prefix: str, names: NameColumns, known: U32) -> None:
-    """`name_first` and `name_count` by dense number; `name_start` by row, one more than rows."""
+    """Write `name_first` and `name_count` by dense number, and `name_start` by row, one more than rows.
+
+    A separator ends every name in the blob.
+    """
     dense = _number(names.ids, known)
     first = np.zeros(len(known), np.uint32)
     count = np.zeros(len(known), np.uint16)
@@ -100,62 +106,39 @@ def add_index(writer: ArrayWriter, names: NameColumns) -> int:
     return bits
 
 
-def add_edges(
-    writer: ArrayWriter, columns: list[list[U32]], entity_ids: U32, property_ids: U32
-) -> dict[str, int]:
+def add_edges(writer: ArrayWriter, columns: list[list[U32]], entity_ids: U32, property_ids: U32) -> dict[str, int]:
     """Write the facts in both directions, by property, and the counts of paths; returns how many there are.
 
     Empties `columns` on the way, to hold less in memory. Raises InputError for more entities than fit.
     """
-    read = sum(len(part) for part in columns[0])
-    entity_bits = len(entity_ids).bit_length()
-    property_bits = len(property_ids).bit_length()
-    if 2 * entity_bits + property_bits > 64 or entity_bits > 31:
-        raise InputError(f"{len(entity_ids)} entities are more than a store holds (2^26)")
-    wide = _Ranks(entity_ids)
-    narrow = _Ranks(property_ids)
-    keys: U64 = np.empty(read, np.uint64)
-    place = 0
-    shift_s, shift_p = np.uint64(entity_bits + property_bits), np.uint64(entity_bits)
-    for index in range(len(columns[0])):
-        size = len(columns[0][index])
-        part = keys[place : place + size]
-        np.left_shift(wide.of(columns[0][index]), shift_s, out=part)
-        part |= narrow.of(columns[1][index]) << shift_p
-        part |= wide.of(columns[2][index])
-        place += size
-    del wide
-    for column in columns:
-        column.clear()
+    keys, packing = _pack(columns, entity_ids, property_ids)
+    read = len(keys)
     keys.sort()
     if read and (keys[1:] == keys[:-1]).any():
         keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
-    low_e, low_p = np.uint64((1 << entity_bits) - 1), np.uint64((1 << property_bits) - 1)
-    properties: U16 = ((keys >> shift_p) & low_p).astype(np.uint16)
-    subjects: U32 = (keys >> shift_s).astype(np.uint32)
-    objects: U32 = (keys & low_e).astype(np.uint32)
-    single = _add_rows(writer, "out", keys, subjects, properties, objects, shift_p, len(entity_ids))
-    order = np.argsort(properties, kind="stable").astype(np.uint32)
+    out = _Rows(packing, keys)
+    writer.add("out_edge", out.words)
+    writer.add("out_start", running_starts(out.sizes))
+    order = np.argsort(out.properties, kind="stable").astype(np.uint32)
     writer.add("property_edge", order)
-    writer.add("property_start", running_starts(np.bincount(properties, minlength=len(property_ids))))
+    writer.add("property_start", running_starts(np.bincount(out.properties, minlength=len(property_ids))))
     del order
-    _add_paths(writer, subjects, objects, single, len(entity_ids))
-    np.left_shift(objects, shift_s, out=keys, dtype=np.uint64)
-    keys |= properties.astype(np.uint64) << shift_p
-    keys |= subjects
-    del subjects, properties, objects, single
+    writer.add("step_count", out.steps)
+    writer.add("path_start", running_starts(out.count_paths(), np.uint64))
+    del out
+    packing.turn(keys)
     keys.sort()
-    properties = ((keys >> shift_p) & low_p).astype(np.uint16)
-    subjects = (keys & low_e).astype(np.uint32)
-    objects = (keys >> shift_s).astype(np.uint32)
-    _add_rows(writer, "in", keys, objects, properties, subjects, shift_p, len(entity_ids))
+    into = _Rows(packing, keys)
+    writer.add("in_edge", into.words)
+    writer.add("in_start", running_starts(into.sizes))
     return {"triplets": len(keys), "duplicates": read - len(keys)}
 
 
-def running_starts(lengths: NDArray[Any]) -> NDArray[Any]:
-    """Where each of the stretches of these lengths starts, and where the last ends."""
-    total = int(lengths.sum())
-    starts = np.zeros(len(lengths) + 1, np.uint32 if total < 2**32 else np.uint64)
+def running_starts(lengths: NDArray[Any], dtype: type | None = None) -> NDArray[Any]:
+    """Where each of the stretches of these lengths starts, and where the last ends; 32 bits where they do."""
+    if dtype is None:
+        dtype = np.uint32 if int(lengths.sum()) < 2**32 else np.uint64
+    starts: NDArray[Any] = np.zeros(len(lengths) + 1, dtype)
     np.cumsum(lengths, out=starts[1:])
     return starts
 
@@ -165,45 +148,92 @@ def _number(ids: U32, known: U32) -> U32:
     return np.searchsorted(known, ids).astype(np.uint32)
 
 
-def _add_rows(
-    writer: ArrayWriter,
-    name: str,
-    keys: U64,
-    rows: U32,
-    properties: U16,
-    others: U32,
-    shift: np.uint64,
-    entities: int,
-) -> NDArray[np.bool_]:
-    """Write one direction's rows; returns which edges are the only ones of their property in their row."""
-    group = keys >> shift
-    single = np.ones(len(keys), bool)
-    same = group[1:] == group[:-1]
-    single[1:] &= ~same
-    single[:-1] &= ~same
-    del group, same
-    words = properties.astype(np.uint64)
-    words <<= np.uint64(32)
-    words |= others
-    words[single] |= np.uint64(ONLY)
-    writer.add(f"{name}_edge", words)
-    writer.add(f"{name}_start", running_starts(np.bincount(rows, minlength=entities)))
-    return single
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """How a fact lies in a sortable word: one end, the property, the other end, from the top."""
+
+    entities: int
+    entity_bits: int
+    property_bits: int
+
+    def split(self, keys: U64) -> tuple[U64, U64, U64]:
+        """Upper end, property, lower end of every word."""
+        shift = np.uint64(self.entity_bits)
+        low = np.uint64((1 << self.entity_bits) - 1)
+        middle = np.uint64((1 << self.property_bits) - 1)
+        return keys >> np.uint64(self.entity_bits + self.property_bits), (keys >> shift) & middle, keys & low
+
+    def turn(self, keys: U64) -> None:
+        """Swap the ends, in place."""
+        top, shift = np.uint64(self.entity_bits + self.property_bits), np.uint64(self.entity_bits)
+        for first in range(0, len(keys), _CHUNK):
+            part = keys[first : first + _CHUNK]
+            upper, properties, lower = self.split(part)
+            part[:] = (lower << top) | (properties << shift) | upper
 
 
-def _add_paths(
-    writer: ArrayWriter, subjects: U32, objects: U32, single: NDArray[np.bool_], entities: int
-) -> None:
-    """Running number of two-step paths by source entity; each step the only one of its property, and no
-    self-loop.
-    """
-    usable = single & (subjects != objects)
-    steps = np.bincount(subjects[usable], minlength=entities).astype(np.uint32)
-    writer.add("step_count", steps)
-    paths = np.bincount(subjects[usable], weights=steps[objects[usable]], minlength=entities)
-    total = np.zeros(entities + 1, np.uint64)
-    np.cumsum(paths.astype(np.uint64), out=total[1:])
-    writer.add("path_start", total)
+def _pack(columns: list[list[U32]], entity_ids: U32, property_ids: U32) -> tuple[U64, _Packing]:
+    packing = _Packing(len(entity_ids), len(entity_ids).bit_length(), len(property_ids).bit_length())
+    if 2 * packing.entity_bits + packing.property_bits > 64 or packing.entity_bits > 31:
+        raise InputError(f"{len(entity_ids)} entities are more than a store holds (2^26)")
+    wide, narrow = _Ranks(entity_ids), _Ranks(property_ids)
+    top, shift = np.uint64(packing.entity_bits + packing.property_bits), np.uint64(packing.entity_bits)
+    keys: U64 = np.empty(sum(len(part) for part in columns[0]), np.uint64)
+    place = 0
+    for subjects, properties, objects in zip(*columns, strict=True):
+        part = keys[place : place + len(subjects)]
+        np.left_shift(wide.of(subjects), top, out=part)
+        part |= narrow.of(properties) << shift
+        part |= wide.of(objects)
+        place += len(subjects)
+    for column in columns:
+        column.clear()
+    return keys, packing
+
+
+class _Rows:
+    """The edges of one direction from sorted words, worked through in pieces that fit a processor's cache."""
+
+    def __init__(self, packing: _Packing, keys: U64) -> None:
+        self.words: U64 = np.empty(len(keys), np.uint64)
+        self.properties: U16 = np.empty(len(keys), np.uint16)
+        self.sizes: U32 = np.zeros(packing.entities, np.uint32)
+        self.steps: U32 = np.zeros(packing.entities, np.uint32)
+        """Per entity, its edges that are the only ones of their property and no self-loops."""
+        self._packing = packing
+        self._keys = keys
+        shift = np.uint64(packing.entity_bits)
+        for first in range(0, len(keys), _CHUNK):
+            last = min(first + _CHUNK, len(keys))
+            upper, properties, lower = packing.split(keys[first:last])
+            group = keys[max(first - 1, 0) : last + 1] >> shift
+            apart = np.ones(last - first + 1, bool)  # between each edge and the one before it
+            apart[int(first == 0) : last - first + int(last < len(keys))] = group[1:] != group[:-1]
+            single = apart[1:] & apart[:-1]
+            words = properties << np.uint64(32)
+            words |= lower
+            words |= single.astype(np.uint64) << np.uint64(31)
+            self.words[first:last] = words
+            self.properties[first:last] = properties
+            base = int(upper[0])
+            rows = (upper - upper[0]).astype(np.int64)
+            counts = np.bincount(rows)
+            self.sizes[base : base + len(counts)] += counts.astype(np.uint32)
+            counts = np.bincount(rows[single & (upper != lower)], minlength=1)
+            self.steps[base : base + len(counts)] += counts.astype(np.uint32)
+
+    def count_paths(self) -> NDArray[np.uint64]:
+        """Per entity, the two-step paths that start there, each step one of `steps`."""
+        paths = np.zeros(len(self.sizes), np.uint64)
+        for first in range(0, len(self.words), _CHUNK):
+            words = self.words[first : first + _CHUNK]
+            upper, _, lower = self._packing.split(self._keys[first : first + _CHUNK])
+            usable = ((words & np.uint64(ONLY)) != 0) & (upper != lower)
+            base = int(upper[0])
+            rows = (upper[usable] - upper[0]).astype(np.int64)
+            counts = np.bincount(rows, weights=self.steps[lower[usable]], minlength=1)
+            paths[base : base + len(counts)] += counts.astype(np.uint64)
+        return paths
 
 
 class _Ranks:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hopwright.graph.folding import U8, U64, hash_names
+from hopwright.graph.folding import U8, U64, hash_lines
 
 I64 = NDArray[np.int64]
 U32 = NDArray[np.uint32]
@@ -18,6 +18,8 @@ Bad = list[tuple[int, str]]
 
 _PAD = b"\t" * 8
 _TAB, _NEWLINE = 9, 10
+_BLANKS = bytes(range(33))
+_MOST_NAMES = 60_000
 TEXT_LIMIT = 300
 """Bytes of a description that are kept; in the published corpus it is the head of an article."""
 
@@ -35,8 +37,10 @@ class TripletBlock:
 
 @dataclass(frozen=True, slots=True)
 class NameBlock:
-    """Well-formed lines of an entity or relation file. Names lie end to end in `blob`; a line's label comes
-    first.
+    """Well-formed lines of an entity or relation file.
+
+    Per line: id, number in the block, count of names. Per name: its bytes and one separator in `blob`, the
+    length of both, and the hash of its key. A line's label comes first.
     """
 
     lines: int
@@ -91,39 +95,28 @@ def parse_triplets(block: bytes) -> TripletBlock:
 def parse_names(block: bytes, letter: str = "Q") -> NameBlock:
     """Read lines of `id⇥label⇥alias…`; empty aliases are dropped, an empty label makes the line malformed."""
     data, fields = _split(block)
-    count = len(fields.columns)
-    reasons: dict[int, str] = {}
-    _note_bad_utf8(block, reasons)
-    first = fields.first
-    numbers, valid = _read_ids(data, fields.start[first], fields.stop[first], ord(letter))
-    for row in np.flatnonzero(~valid):
-        reasons.setdefault(int(row), f"no {letter}-id in column 1")
-    for row in np.flatnonzero(fields.columns < 2):
-        reasons.setdefault(int(row), "no label: 1 column")
-    start, stop = _trim(data, fields.start, fields.stop)
-    empty = stop <= start
-    label = np.minimum(first + 1, len(start) - 1)
-    for row in np.flatnonzero(empty[label] & (fields.columns >= 2)):
-        reasons.setdefault(int(row), "empty label")
-    for row in np.flatnonzero(fields.columns > 60_000):
-        reasons.setdefault(int(row), "more than 60,000 aliases")
-    good = np.ones(count, bool)
-    good[list(reasons)] = False
-    named = ~empty
-    named[first] = False
-    line_of = np.repeat(np.arange(count), fields.columns)
-    if reasons:
-        named &= good[line_of]
-    start, stop = start[named], stop[named]
-    line = np.flatnonzero(good)
-    counts = np.bincount(line_of[named], minlength=count)[line]
-    blob, lengths = _gather(data, start, stop)
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    ids = numbers[line].astype(np.uint32)
-    return NameBlock(
-        count, sorted(reasons.items()), ids, line, counts, blob, lengths, hash_names(blob, offsets)
-    )
+    lines = len(fields.columns)
+    bad: Bad = []
+    kept: I64 = np.arange(lines)
+    numbers = _check_names(block, data, fields, letter)
+    if numbers is None:
+        block, kept, bad = _clean_names(block, letter)
+        if not block:
+            none = np.zeros(0, np.int64)
+            return NameBlock(lines, bad, none.astype(np.uint32), none, none, data[:0], none, none.astype(np.uint64))
+        data, fields = _split(block)
+        numbers = _check_names(block, data, fields, letter)
+        assert numbers is not None
+    names = np.ones(len(data), bool)
+    names[: len(_PAD)] = False
+    begin, end = fields.start[fields.first], fields.stop[fields.first]
+    for step in range(int((end - begin).max()) + 1):  # the id and its tab
+        names[np.minimum(begin + step, end)] = False
+    blob = data[names]
+    stop = np.delete(fields.stop, fields.first)
+    lengths = stop - np.delete(fields.start, fields.first) + 1
+    hashes = hash_lines(blob.tobytes())
+    return NameBlock(lines, bad, numbers.astype(np.uint32), kept, fields.columns - 1, blob, lengths, hashes)
 
 
 def parse_texts(block: bytes) -> TextBlock:
@@ -199,14 +192,51 @@ def _read_ids(data: U8, start: I64, stop: I64, letter: int) -> tuple[U64, NDArra
     return word, valid
 
 
-def _trim(data: U8, start: I64, stop: I64) -> tuple[I64, I64]:
-    start, stop = start.copy(), stop.copy()
-    while len(rows := np.flatnonzero((data[start] <= 32) & (start < stop))):
-        start[rows] += 1
-        stop[rows] = np.where(start[rows] >= stop[rows], start[rows], stop[rows])
-    while len(rows := np.flatnonzero((data[stop - 1] <= 32) & (start < stop))):
-        stop[rows] -= 1
-    return start, stop
+def _check_names(block: bytes, data: U8, fields: _Fields, letter: str) -> U64 | None:
+    """The ids of a block in which nothing is malformed, empty or padded with blanks; else None."""
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return None
+    numbers, valid = _read_ids(data, fields.start[fields.first], fields.stop[fields.first], ord(letter))
+    if not valid.all() or not ((fields.columns > 1) & (fields.columns <= _MOST_NAMES)).all():
+        return None
+    # A field that starts or ends with a blank, or is empty: then its neighbour is a separator.
+    if (data[fields.start] <= 32).any() or (data[fields.stop - 1] <= 32).any():
+        return None
+    return numbers
+
+
+def _clean_names(block: bytes, letter: str) -> tuple[bytes, I64, Bad]:
+    """Line by line: the well-formed ones, trimmed, their numbers, and what is wrong with the others."""
+    good: list[bytes] = []
+    kept: list[int] = []
+    bad: Bad = []
+    for number, line in enumerate(block[:-1].split(b"\n")):
+        fields = [field.strip(_BLANKS) for field in line.split(b"\t")]
+        names = [field for field in fields[1:] if field]
+        if (reason := _find_fault(line, fields, letter, len(names))) is not None:
+            bad.append((number, reason))
+        else:
+            kept.append(number)
+            good.append(b"\t".join([fields[0], *names]) + b"\n")
+    return b"".join(good), np.array(kept, np.int64), bad
+
+
+def _find_fault(line: bytes, fields: list[bytes], letter: str, names: int) -> str | None:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return "bad UTF-8"
+    digits = line.split(b"\t", 1)[0][1:]
+    number = int(digits) if digits.isdigit() and digits[:1] != b"0" else 0
+    if line[:1] != letter.encode() or not 0 < number < 2**32:
+        return f"no {letter}-id in column 1"
+    if len(fields) < 2:
+        return "no label: 1 column"
+    if not fields[1]:
+        return "empty label"
+    return f"more than {_MOST_NAMES:,} names" if names >= _MOST_NAMES else None
 
 
 def _gather(data: U8, start: I64, stop: I64) -> tuple[U8, I64]:

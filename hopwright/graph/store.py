@@ -58,6 +58,7 @@ class GraphStore:
     def __init__(self, file: ArrayFile) -> None:
         self._file = file
         self.about: dict[str, Any] = file.about
+        self.bytes = file.bytes
         view = file.view
         self._entity_id, self._property_id = view("entity_id"), view("property_id")
         self._out_start, self._out_edge = view("out_start"), view("out_edge")
@@ -158,7 +159,8 @@ class GraphStore:
         number = self._property_number.get(property)
         if number is None:
             return ()
-        names = _read_texts(self._file.view("property_name_start"), self._file.view("property_name_blob"))
+        start, blob = self._file.view("property_name_start"), self._file.view("property_name_blob")
+        names = _read_texts(start, blob, 1)
         first = self._file.view("property_name_first")[number]
         return tuple(names[first + 1 : first + self._file.view("property_name_count")[number]])
 
@@ -183,9 +185,32 @@ class GraphStore:
         """(property, object) of every triplet that the entity is subject of."""
         return self._row(subject, self._out_start, self._out_edge)
 
-    def in_edges(self, object: str) -> tuple[tuple[str, str], ...]:
-        """(property, subject) of every triplet that the entity is object of."""
-        return self._row(object, self._in_start, self._in_edge)
+    def in_edges(self, object: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:
+        """(property, subject) of every triplet that the entity is object of, or of the first `limit` of
+        them.
+        """
+        return self._row(object, self._in_start, self._in_edge, limit)
+
+    def in_properties(self, object: str) -> list[str]:
+        """The distinct properties that the entity is object of, found without reading a hub's every edge."""
+        number = self.number(object)
+        found: list[str] = []
+        if number < 0:
+            return found
+        place, stop = self._in_start[number], self._in_start[number + 1]
+        while place < stop:
+            property = self._in_edge[place] >> 32
+            found.append(self._property_names[property])
+            place = bisect_left(self._in_edge, (property + 1) << 32, place, stop)
+        return found
+
+    def out_edges_spread(self, subject: str, most: int) -> tuple[tuple[str, str], ...]:
+        """At most so many of `out_edges`, shared evenly among the properties."""
+        return self._spread(subject, most, self._out_start, self._out_edge)
+
+    def in_edges_spread(self, object: str, most: int) -> tuple[tuple[str, str], ...]:
+        """At most so many of `in_edges`, shared evenly among the properties: a hub's rare facts are there."""
+        return self._spread(object, most, self._in_start, self._in_edge)
 
     def edges(self, property: str) -> tuple[tuple[str, str], ...]:
         """(subject, object) of every triplet of the property."""
@@ -199,6 +224,16 @@ class GraphStore:
         subjects = ids[self.array("out_start").searchsorted(places, side="right") - 1].tolist()
         objects = ids[self.array("out_edge")[places] & _OTHER].tolist()
         return tuple((f"Q{s}", f"Q{o}") for s, o in zip(subjects, objects, strict=True))
+
+    def sample_objects(self, property: str, most: int) -> tuple[str, ...]:
+        """At most so many distinct objects of the property, evenly spread over its triplets."""
+        number = self._property_number.get(property)
+        if number is None:
+            return ()
+        start, stop = self._property_start[number], self._property_start[number + 1]
+        step = max((stop - start) // most, 1)
+        words = (self._out_edge[self._property_edge[place]] for place in range(start, stop, step))
+        return tuple(dict.fromkeys(f"Q{self._entity_id[word & _OTHER]}" for word in words))
 
     def degree(self, id: str) -> int:
         """Number of triplets that the entity is subject of, plus those that it is object of."""
@@ -292,7 +327,7 @@ class GraphStore:
             yield word & ((1 << bits) - 1)
 
     def _name_at(self, row: int) -> str:
-        return str(self._name_blob[self._name_start[row] : self._name_start[row + 1]], "utf-8")
+        return str(self._name_blob[self._name_start[row] : self._name_start[row + 1] - 1], "utf-8")
 
     def _label_at(self, number: int) -> str:
         return self._name_at(self._name_first[number]) if self._name_count[number] else ""
@@ -301,9 +336,7 @@ class GraphStore:
         outward = self._out_start[number + 1] - self._out_start[number]
         return outward + self._in_start[number + 1] - self._in_start[number]
 
-    def _ends(
-        self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]
-    ) -> tuple[str, ...]:
+    def _ends(self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]) -> tuple[str, ...]:
         wanted = self._property_number.get(property)
         number = self.number(id)
         if wanted is None or number < 0:
@@ -314,13 +347,38 @@ class GraphStore:
         ids = self._entity_id
         return tuple([f"Q{ids[word & _OTHER]}" for word in edges[first:last].tolist()])
 
-    def _row(self, id: str, starts: memoryview[int], edges: memoryview[int]) -> tuple[tuple[str, str], ...]:
+    def _row(
+        self, id: str, starts: memoryview[int], edges: memoryview[int], limit: int | None = None
+    ) -> tuple[tuple[str, str], ...]:
         number = self.number(id)
         if number < 0:
             return ()
         ids, names = self._entity_id, self._property_names
-        words = edges[starts[number] : starts[number + 1]].tolist()
+        start, stop = starts[number], starts[number + 1]
+        words = edges[start : stop if limit is None else min(stop, start + limit)].tolist()
         return tuple([(names[word >> 32], f"Q{ids[word & _OTHER]}") for word in words])
+
+    def _spread(
+        self, id: str, most: int, starts: memoryview[int], edges: memoryview[int]
+    ) -> tuple[tuple[str, str], ...]:
+        number = self.number(id)
+        if number < 0 or most <= 0:
+            return ()
+        rows: list[list[int]] = []
+        place, stop = starts[number], starts[number + 1]
+        while place < stop:
+            property = edges[place] >> 32
+            following = bisect_left(edges, (property + 1) << 32, place, stop)
+            rows.append(edges[place : min(following, place + most)].tolist())
+            place = following
+        left = most
+        chosen: list[int] = []
+        for index, row in enumerate(sorted(rows, key=len)):  # what short rows leave over, longer ones get
+            share = -(-left // (len(rows) - index))
+            chosen += row[:share]
+            left -= min(share, len(row))
+        names = self._property_names
+        return tuple((names[word >> 32], self.id_of(word & _OTHER)) for word in sorted(chosen))
 
     def _literal_at(self, row: int, subject: str, label: str) -> LiteralFact:
         property = self._literal_property[row]
@@ -340,15 +398,13 @@ class GraphStore:
         classes = [self.label(one) for property in _CLASSES for one in self.objects(id, property)]
         if "human" in classes and len(classes) > 1:
             classes.remove("human")
-        place = next(
-            (self.label(one) for property in _PLACES for one in self.objects(id, property) if one != id), ""
-        )
+        place = next((self.label(one) for property in _PLACES for one in self.objects(id, property) if one != id), "")
         what = ", ".join(dict.fromkeys(name for name in classes[:3] if name))
         return f"{what} ({place})" if what and place else what or place
 
     def _read_property_labels(self) -> list[str]:
         view = self._file.view
-        names = _read_texts(view("property_name_start"), view("property_name_blob"))
+        names = _read_texts(view("property_name_start"), view("property_name_blob"), 1)
         first, count = view("property_name_first"), view("property_name_count")
         labels = [names[first[i]] if count[i] else "" for i in range(len(self._property_id))]
         if self._has_literals:
@@ -361,6 +417,6 @@ def _order(match: Match) -> tuple[bool, int, int]:
     return not match.by_label, -match.degree, match.entity
 
 
-def _read_texts(start: memoryview[int], blob: memoryview[int]) -> list[str]:
+def _read_texts(start: memoryview[int], blob: memoryview[int], ending: int = 0) -> list[str]:
     whole = bytes(blob)
-    return [whole[start[i] : start[i + 1]].decode() for i in range(len(start) - 1)]
+    return [whole[start[i] : start[i + 1] - ending].decode() for i in range(len(start) - 1)]

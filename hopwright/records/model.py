@@ -103,7 +103,7 @@ class Triplet(Record):
 
 
 class LiteralFact(Record):
-    """One literal of the graph, as stored: `value` in the unit given by `unit` (a Q-id or empty), `datatype` in XSD's words."""
+    """One literal of the graph, as stored: `value` in the unit `unit` (a Q-id or empty), `datatype` in XSD's words."""
 
     subject: str
     property: str
@@ -151,6 +151,8 @@ class Hop(Record):
     options: dict[Label, str] = Field(default_factory=dict)
     label: Label | None = None
     evidence: Evidence = Evidence()
+    verify: str = ""
+    """What an expert has to look at, and why the graph alone does not settle it; empty where it does."""
 
 
 class CheckResult(Record):
@@ -250,7 +252,7 @@ class Anchor(Record):
 
 
 class Rejected(Record):
-    """A row that went no further: what it was, which check failed, why. `row` is the record as JSON, or the raw line."""
+    """A row that went no further: what it was, which check failed, why; `row` is the record as JSON or the raw line."""
 
     key: str
     check: str

@@ -37,7 +37,7 @@ _PUBLISHED_HOP = ("question", "answer", *_HOP_NAMES)
 _OURS = ("topology", "answer_aliases", "variant", "twin", "world", "anchor", "checks", "votes", "provenance")
 _OURS_HOP = (
     "index", "answer_type", "answer_id", "answer_aliases", "unit", "domain", "depends_on", "derivation",
-    "distractors", "evidence",
+    "distractors", "evidence", "verify",
 )  # fmt: skip
 _PLAN = ("index", "answer_type", "domain", "depends_on", "derivation")
 _DERIVATION = ("op", "subject", "property", "value", "constraints", "expression", "kind")
@@ -88,9 +88,7 @@ def from_release(row: Row) -> Item:
     if parsed.problems:
         raise InputError(str(parsed.problems[0]))
     if parsed.item is None or not parsed.planned:
-        raise InputError(
-            "single_hop[0].derivation: missing; a row without a plan can be audited, not read back"
-        )
+        raise InputError("single_hop[0].derivation: missing; a row without a plan can be audited, not read back")
     return parsed.item
 
 
@@ -108,9 +106,7 @@ def parse_row(row: Row) -> ParsedRow:
     if name not in TOPOLOGIES:
         path = "topology" if "topology" in row else "motif_type"
         known = ", ".join(dict.fromkeys(one.motif for one in TOPOLOGIES.values()))
-        message = (
-            f"{row.get(path)!r} with {len(hops)} hops is no known reasoning graph (known motifs: {known})"
-        )
+        message = f"{row.get(path)!r} with {len(hops)} hops is no known reasoning graph (known motifs: {known})"
         return ParsedRow(None, planned, (Problem(path, None, message),))
     if not planned:
         return ParsedRow(_build_bare(row, name), False, tuple(_find_mistyped(row)))
@@ -162,9 +158,7 @@ def write_jsonl(items: Iterable[Item], path: Path) -> int:
             os.fsync(file.fileno())
         aside.replace(path)
     except OSError as error:
-        raise RunError(
-            f"cannot write {path}: {error.strerror or error}; nothing was left half-written"
-        ) from None
+        raise RunError(f"cannot write {path}: {error.strerror or error}; nothing was left half-written") from None
     finally:
         with contextlib.suppress(OSError):
             aside.unlink()
@@ -187,9 +181,7 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
 
 def _hop_row(hop: Row) -> Row:
     names = {ours: published for published, ours in _HOP_NAMES.items()}
-    published = {
-        names.get(field, field): hop[field] for field in ("question", "answer", *_HOP_NAMES.values())
-    }
+    published = {names.get(field, field): hop[field] for field in ("question", "answer", *_HOP_NAMES.values())}
     ours = {field: hop[field] for field in _OURS_HOP}
     ours["derivation"] = {key: hop["derivation"].get(key) for key in _DERIVATION}
     return published | ours
@@ -236,9 +228,7 @@ def _find_mistyped(row: Row) -> Iterator[Problem]:
         if not isinstance(options, dict) or not all(
             key in LABELS and isinstance(text, str) for key, text in options.items()
         ):
-            yield Problem(
-                f"{prefix}multiple_choice_options", hop_index, "not an object of texts by A, B, C, D"
-            )
+            yield Problem(f"{prefix}multiple_choice_options", hop_index, "not an object of texts by A, B, C, D")
         if holder["correct_answer_label"] not in LABELS:
             yield Problem(
                 f"{prefix}correct_answer_label",
@@ -281,9 +271,7 @@ def _guess_type(answer: str) -> AnswerType:
 
 def _name_topology(row: Row) -> str:
     hops = len(row["single_hop"])
-    return next(
-        (one.name for one in TOPOLOGIES.values() if one.motif == row["motif_type"] and len(one) == hops), ""
-    )
+    return next((one.name for one in TOPOLOGIES.values() if one.motif == row["motif_type"] and len(one) == hops), "")
 
 
 def _describe(location: tuple[int | str, ...], message: str) -> Problem:

@@ -10,18 +10,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from hopwright.graph.store import GraphStore
-from hopwright.records import Lookup
+from hopwright.records import Constraint, Domain, Lookup, ReverseLookup
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.names import GraphNames
-from hopwright.synthesis.plan import Plan, Step
+from hopwright.synthesis.plan import Plan, Step, domain_of
 from hopwright.synthesis.planner import NoPlanError, Planner
-from hopwright.synthesis.properties import PropertyTable
+from hopwright.synthesis.properties import Kind, PropertyTable
 from hopwright.synthesis.topologies import TOPOLOGIES
 from hopwright.synthesis.writer import RulesWriter
 
 # Answers that no topology can grow from make poor anchors, and one answer should not anchor too many items.
 _GROWN = ("chain", "converging", "bridge")
-_MAX_PER_ANSWER = 2
+_MAX_PER_ANSWER = 3
+# No kind of answer may take more than its share: left to themselves, countries would take nearly all.
+_SHARES: dict[Kind, float] = {"country": 0.15, "person": 0.4, "place": 0.25, "organization": 0.15, "event": 0.2}
+_OTHER_SHARE = 0.15
+# The same by the domain of the second hop, so that the rare ones (art) find their place.
+_DOMAIN_SHARE = 0.22
 
 
 def write_anchor_questions(
@@ -33,10 +38,12 @@ def write_anchor_questions(
     """
     kinds = KindIndex(graph)
     planner = Planner(graph, table, kinds)
-    writer, names = RulesWriter(table), GraphNames(graph, kinds)
+    writer, names = RulesWriter(table), GraphNames(kinds)
     rng = random.Random(f"anchors:{seed}")
     entities = [entity for entity in graph.entities() if planner.moves.nameable(entity)]
     answers: Counter[str] = Counter()
+    by_kind: Counter[Kind] = Counter()
+    by_domain: Counter[Domain] = Counter()
     seen: set[str] = set()
     written = 0
     for _ in range(count * 200):
@@ -44,9 +51,17 @@ def write_anchor_questions(
         if steps is None:
             continue
         plan, answer = Plan("chain-2", steps), str(steps[-1].value)
-        if plan.id in seen or answers[answer] >= _MAX_PER_ANSWER or not _grows(planner, answer):
+        kind = kinds.kind(answer)
+        if plan.id in seen or answers[answer] >= _MAX_PER_ANSWER:
+            continue
+        domain = domain_of(steps[-1], table)
+        if by_kind[kind] >= _SHARES.get(kind, _OTHER_SHARE) * count or by_domain[domain] >= _DOMAIN_SHARE * count:
+            continue
+        if not _grows(planner, answer):
             continue
         seen.add(plan.id)
+        by_kind[kind] += 1
+        by_domain[domain] += 1
         answers[answer] += 1
         yield _record(plan, graph, writer, names)
         written += 1
@@ -55,29 +70,39 @@ def write_anchor_questions(
 
 
 def _draw(planner: Planner, root: str, rng: random.Random) -> tuple[Step, Step] | None:
-    first = planner.moves.lookups_from(root)
-    if not first or planner.moves.is_hub(root):
+    """Two look-ups, or a work found by two of its people and a look-up on it."""
+    if planner.moves.is_hub(root):
         return None
-    one = rng.choice(first)
-    second = [edge for edge in planner.moves.lookups_from(one.object) if edge.object not in (root, one.object)]
+    used = {root}
+    if pair := planner.moves.identify(root, rng):
+        one, other = pair
+        used |= {one.object, other.object}
+        condition = Constraint(property=other.property, value=other.object)
+        first = Step(ReverseLookup(property=one.property, value=one.object, constraints=(condition,)), root, "entity")
+    elif edges := planner.moves.lookups_from(root):
+        edge = rng.choice(edges)
+        used.add(edge.object)
+        first = Step(Lookup(subject=root, property=edge.property), edge.object, "entity")
+    else:
+        return None
+    second = [edge for edge in planner.moves.lookups_from(str(first.value)) if edge.object not in used]
     if not second:
         return None
-    two = rng.choice(second)
-    return (
-        Step(Lookup(subject=root, property=one.property), one.object, "entity"),
-        Step(Lookup(subject="hop1", property=two.property), two.object, "entity"),
-    )
+    property = rng.choice(sorted({edge.property for edge in second}))
+    edge = rng.choice([edge for edge in second if edge.property == property])
+    return first, Step(Lookup(subject="hop1", property=edge.property), edge.object, "entity")
 
 
 def _grows(planner: Planner, answer: str) -> bool:
-    grown = 0
-    for name in _GROWN:
-        try:
-            planner.draw(TOPOLOGIES[name], answer, f"grows:{answer}:{name}")
-        except NoPlanError:
-            continue
-        grown += 1
-    return grown >= 2
+    return sum(any(_draws(planner, answer, name, attempt) for attempt in range(3)) for name in _GROWN) >= 2
+
+
+def _draws(planner: Planner, answer: str, name: str, attempt: int) -> bool:
+    try:
+        planner.draw(TOPOLOGIES[name], answer, f"grows:{answer}:{name}:{attempt}")
+    except NoPlanError:
+        return False
+    return True
 
 
 def _record(plan: Plan, graph: GraphStore, writer: RulesWriter, names: GraphNames) -> dict[str, Any]:

@@ -32,7 +32,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[_Number, _Number], _Number]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
-_COMPARE: dict[type[ast.cmpop], Callable[[Scalar, Scalar], bool]] = {
+_COMPARE: dict[type[ast.cmpop], Callable[[_Number, _Number], bool]] = {
     ast.Lt: operator.lt,
     ast.Gt: operator.gt,
     ast.LtE: operator.le,
@@ -114,9 +114,11 @@ class _Evaluator:
                 raise ExpressionError(f"{function} takes whole numbers from 0 to 1000")
             return _bounded(implementation(*numbers))
         if function in ("min", "max") and len(args) >= 2:
-            return (min if function == "min" else max)(self._number(arg) for arg in args)
+            bounds = sorted((self._number(arg) for arg in args), key=Decimal)
+            return bounds[0] if function == "min" else bounds[-1]
         if function == "abs" and len(args) == 1:
-            return abs(self._number(args[0]))
+            number = self._number(args[0])
+            return -number if number < 0 else number
         if function == "year" and len(args) == 1:
             date = self.run(args[0])
             if not isinstance(date, dt.date):
@@ -151,9 +153,9 @@ class _Evaluator:
     def _extreme(self, function: str, property: str, entities: list[str]) -> str:
         if len(set(entities)) != len(entities):
             raise ExpressionError(f"{function} of the same entity twice")
-        pairs = [(self._literal(property, entity), entity) for entity in entities]
-        best = (max if function == "argmax" else min)(value for value, _ in pairs)  # type: ignore[type-var]
-        winners = [entity for value, entity in pairs if value == best]
+        values = {entity: _order(self._literal(property, entity)) for entity in entities}
+        best = max(values.values()) if function == "argmax" else min(values.values())
+        winners = [entity for entity in entities if values[entity] == best]
         if len(winners) != 1:
             raise ExpressionError(f"{function} of {property} is a tie between {', '.join(winners)}")
         return winners[0]
@@ -163,16 +165,21 @@ class _Evaluator:
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
                 one, other = self.run(left), self.run(right)
                 if (
-                    isinstance(one, dt.date) != isinstance(other, dt.date)
-                    or isinstance(one, str)
+                    isinstance(one, str)
                     or isinstance(other, str)
+                    or isinstance(one, dt.date) != isinstance(other, dt.date)
                 ):
                     raise ExpressionError(f"comparison of unlike things: {ast.unparse(node)}")
-                return _COMPARE[type(op)](one, other)
+                return _COMPARE[type(op)](_order(one), _order(other))
         raise ExpressionError(f"not a comparison: {ast.unparse(node)}")
 
 
+def _order(value: Scalar) -> _Number:
+    """A number that orders dates by day and numbers by size."""
+    return value.toordinal() if isinstance(value, dt.date) else value
+
+
 def _bounded(number: _Number) -> _Number:
-    if abs(number) > _LIMIT:
+    if not -_LIMIT <= number <= _LIMIT:
         raise ExpressionError("number past 10^15")
     return number

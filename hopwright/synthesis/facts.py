@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from decimal import Decimal
 from typing import Protocol
 
@@ -39,6 +40,8 @@ class GraphFacts:
         self._graph = graph
         self._table = table
         self._by_value: dict[str, dict[Scalar, set[str]]] = {}
+        # Planning, distractors and checks ask for the same few literals again and again.
+        self._scalars = functools.lru_cache(100_000)(self._read_scalars)
 
     def objects(self, subject: str, property: str) -> tuple[str, ...]:
         """See Facts."""
@@ -50,13 +53,7 @@ class GraphFacts:
 
     def scalars(self, subject: str, property: str) -> tuple[Scalar, ...]:
         """See Facts."""
-        values = {
-            value
-            for literal in self._graph.literals(subject)
-            if literal.property == property
-            and (value := self._table.normalise(property, literal.value, literal.datatype)) is not None
-        }
-        return tuple(sorted(values, key=str))
+        return self._scalars(subject, property)
 
     def subjects_of_scalar(self, property: str, value: int | Decimal | dt.date) -> tuple[str, ...]:
         """See Facts."""
@@ -69,6 +66,15 @@ class GraphFacts:
                     if isinstance(held, dt.date):
                         index.setdefault(held.year, set()).add(subject)
         return tuple(sorted(index.get(value, ()), key=_number))
+
+    def _read_scalars(self, subject: str, property: str) -> tuple[Scalar, ...]:
+        values = {
+            value
+            for literal in self._graph.literals(subject)
+            if literal.property == property
+            and (value := self._table.normalise(property, literal.value, literal.datatype)) is not None
+        }
+        return tuple(sorted(values, key=str))
 
 
 class EvidenceFacts:

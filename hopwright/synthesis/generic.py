@@ -35,9 +35,16 @@ def _roles(depends_on: tuple[tuple[int, ...], ...]) -> list[Role]:
         if len(needs) >= 2:
             for need in needs:
                 roles[need - 1] = "amount" if len(depends_on[need - 1]) >= 2 else "year"
+    for index, needs in enumerate(depends_on):
+        if len(needs) >= 2 and all(roles[need - 1] == "year" for need in needs):
+            roles[index] = "amount"
     if all(len(needs) < 2 for needs in depends_on):
-        # A plain chain computes at its end: a year, and its distance to another.
-        roles[-2:] = ["year", "amount"]
+        # A plain chain computes a distance in years as soon as it can, and goes on from what that distance leads to.
+        if len(roles) <= 3:
+            roles[-2:] = ["year", "amount"]
+        else:
+            cycle: tuple[Role, ...] = ("entity", "year", "amount", "entity")
+            roles = [cycle[index % 4] for index in range(len(roles))]
     return roles
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from hopwright.graph.completeness import PropertyClasses
 from hopwright.graph.store import GraphStore
 from hopwright.records.values import Scalar
 from hopwright.synthesis.facts import GraphFacts
@@ -21,6 +22,9 @@ HUB_DEGREE = 400
 # Of a hub's incoming edges only so many are looked at; they are taken evenly over all of them.
 MAX_EDGES = 300
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
+
+# Some labels of the sample are other people's notes: `West Africa BENIN Rep`.
+_SHOUT = re.compile(r" [A-Z]{5,}\b")
 
 
 class Edge(NamedTuple):
@@ -48,8 +52,11 @@ class Moves:
         self.table = table
         self.kinds = kinds
         self.facts = GraphFacts(graph, table)
+        self.classes = PropertyClasses.of(graph)
+        self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
         self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
         self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
+        self.reverse_from = functools.lru_cache(50_000)(self._reverse_from)
         self.measures = functools.lru_cache(100_000)(self._measures)
         self.nameable = functools.lru_cache(200_000)(self._nameable)
         self.measured = functools.lru_cache(1_000)(self._measured)
@@ -58,26 +65,15 @@ class Moves:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
         return self.graph.degree(entity) > HUB_DEGREE
 
-    def reverse_from(self, entity: str) -> list[Edge]:
-        """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
-        found = []
-        for property in sorted({property for property, _ in self.graph.in_edges(entity)}):
-            entry = self.table.entity.get(property)
-            if entry is None or entry.reverse != "alone" or not entry.predicate:
-                continue
-            subjects = self.graph.subjects(property, entity)
-            if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
-                continue
-            # A subject with several values (the former capitals of a country) is not meant by any one of them.
-            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(entry, subjects[0], entity):
-                found.append(Edge(subjects[0], property, entity))
-        return found
-
     def fits(self, entry: EntityProperty, *, subject: str = "", object: str = "") -> bool:
         """Whether the ends of a fact are of the kinds that its property joins; what is left empty is not asked."""
         return (not subject or self.kinds.kind(subject) in entry.subject) and (
             not object or self.kinds.kind(object) in entry.object
         )
+
+    def is_askable(self, entry: EntityProperty, subject: str) -> bool:
+        """Whether the property says one clear thing of subjects of that kind."""
+        return not entry.lookup_of or self.kinds.kind(subject) in entry.lookup_of
 
     def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
         """Two facts that together single out a work in the graph, neither of which does alone.
@@ -133,6 +129,22 @@ class Moves:
         a, b = Decimal(one), Decimal(other)
         return a != b and abs(a - b) >= self.table.literal[property].margin * max(abs(a), abs(b))
 
+    def _reverse_from(self, entity: str) -> tuple[Edge, ...]:
+        """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
+        found = []
+        for property, entry in self._alone:
+            if not self.classes.allows_reverse(property):
+                continue
+            subjects = self.graph.subjects(property, entity)
+            if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
+                continue
+            # A subject with several values (the former capitals of a country) is not meant by any one of them.
+            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(
+                property, entry, subjects[0], entity
+            ):
+                found.append(Edge(subjects[0], property, entity))
+        return tuple(found)
+
     def _lookups_from(self, entity: str) -> tuple[Edge, ...]:
         by_property: dict[str, list[str]] = {}
         for property, object in self.graph.out_edges(entity):
@@ -143,7 +155,7 @@ class Moves:
             if entry is None or not entry.lookup or len(objects) != 1:
                 continue
             object = objects[0]
-            if self._sound(entry, entity, object) and self.nameable(object):
+            if self._sound(property, entry, entity, object) and self.nameable(object):
                 found.append(Edge(entity, property, object))
         return tuple(found)
 
@@ -154,15 +166,22 @@ class Moves:
             entry = self.table.entity.get(property)
             if entry is None or not entry.lookup:
                 continue
-            if not self._sound(entry, subject, entity) or not self.nameable(subject) or self.is_hub(subject):
+            if not self._sound(property, entry, subject, entity) or not self.nameable(subject) or self.is_hub(subject):
                 continue
             if len(self.graph.objects(subject, property)) == 1:
                 found.append(Edge(subject, property, entity))
         return tuple(found)
 
-    def _sound(self, entry: EntityProperty, subject: str, object: str) -> bool:
+    def _sound(self, property: str, entry: EntityProperty, subject: str, object: str) -> bool:
         """Whether a fact joins what its property joins, and is not one of those known to mislead."""
+        if (subject, property, object) in self.table.misleading:
+            return False
         if subject == object or subject in entry.avoid or not self.fits(entry, subject=subject, object=object):
+            return False
+        # A former state had capitals and heads; present tense and a single answer do not fit it.
+        if self.kinds.sort(subject) == "former country":
+            return False
+        if not self.is_askable(entry, subject):
             return False
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, "P31")
@@ -193,7 +212,7 @@ class Moves:
     def _nameable(self, entity: str) -> bool:
         """Whether a label can stand in a sentence and means one entity only."""
         label = self.graph.label(entity)
-        if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit():
+        if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit() or _SHOUT.search(label):
             return False
         by_label = [match for match in self.graph.matches(label) if match.by_label]
         return len(by_label) <= 1

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from hopwright.graph.store import GraphStore
-from hopwright.synthesis.kinds import KindIndex, definite
+from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.properties import Kind
 
 
 class GraphNames:
     """Names from the graph's labels (the writer's `Names`)."""
 
-    def __init__(self, graph: GraphStore, kinds: KindIndex) -> None:
-        self._graph = graph
+    def __init__(self, kinds: KindIndex) -> None:
         self._kinds = kinds
 
     def phrase(self, entity: str) -> str:
         """The label with its article or quotation marks."""
-        return definite(self._graph.label(entity), self._kinds.kind(entity))
+        return self._kinds.phrase(entity)
 
     def noun(self, entity: str) -> str:
         """A common noun for the entity."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Anchor, AnchorRef, Hop, Item, Provenance, Rejected, Source
+from hopwright.records import Anchor, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
 from hopwright.records.values import Value
 from hopwright.synthesis.checks import CheckContext, run_checks
 from hopwright.synthesis.distractors import DistractorMaker
@@ -18,7 +18,7 @@ from hopwright.synthesis.execution import render_answer
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.options import assign_options
-from hopwright.synthesis.plan import Plan, domain_of
+from hopwright.synthesis.plan import Plan, Step, domain_of
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.topologies import TOPOLOGIES, topology
@@ -58,7 +58,7 @@ class Synthesizer:
         self._topologies = [topology(name) for name in topologies]
         self._planner = Planner(graph, table, kinds, min_domains=min_domains)
         self._writer = RulesWriter(table)
-        self._names = GraphNames(graph, kinds)
+        self._names = GraphNames(kinds)
         self._distractors = DistractorMaker(graph, table, kinds, seed)
         self._context = CheckContext(table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains)
         self._sources = sources
@@ -127,16 +127,33 @@ class Synthesizer:
                 depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
                 derivation=step.derivation,
                 evidence=evidence_for(step, answers, self._graph, self._table),
+                verify=self._verify(step),
             )
             distractors = self._distractors.make(hop, answers, hops)
             if distractors is None:
-                return Rejected(key=plan.id, check="distractors", reason=f"hop {index}: fewer than three valid ones")
-            options, label = assign_options(
-                hop.answer, [one.text for one in distractors], f"{self._seed}:{plan.id}:{index}"
-            )
+                return Rejected(
+                    key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
+                )
+            options, label = assign_options(hop.answer, distractors, f"{self._seed}:{plan.id}:{index}")
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
             answers[index] = step.value
         return tuple(hops)
+
+    def _verify(self, step: Step) -> str:
+        """Why an expert must look at a hop that asks who has a value: the graph may lack another one."""
+        derivation = step.derivation
+        if not isinstance(derivation, ReverseLookup):
+            return ""
+        classes = self._planner.moves.classes
+        entity_valued = [
+            property
+            for property in (derivation.property, *(condition.property for condition in derivation.constraints))
+            if property in self._table.entity
+        ]
+        reason = classes.explain(entity_valued[0], "reverse") if entity_valued else ""
+        if derivation.constraints:
+            reason = f"Nothing else may meet all conditions at once, also outside the graph. {reason}".rstrip()
+        return reason
 
 
 def select(drafts: Iterable[DraftKey], *, max_answer_share: float) -> dict[int, tuple[str, str]]:

@@ -11,7 +11,7 @@ from hopwright.records import Compute
 from hopwright.records.values import Value
 from hopwright.synthesis.execution import execute, same
 from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.moves import Moves
+from hopwright.synthesis.moves import HUB_DEGREE, Moves
 from hopwright.synthesis.plan import Draft, Plan, domain_of, named_entities
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.schemas import Schema, schemas_of
@@ -20,7 +20,7 @@ from hopwright.synthesis.targets import DatedTargets
 from hopwright.synthesis.topologies import Topology
 
 # A try costs about a tenth of a millisecond; most anchors offer a plan within ten.
-TRIES = 60
+TRIES = 40
 
 
 class NoPlanError(Exception):
@@ -44,10 +44,18 @@ class Planner:
         """Draw one proven plan whose first steps involve `anchor` (a Q-id). Raises NoPlanError."""
         rng = random.Random(key)
         schemas = schemas_of(topology)
+        # The larger a hub, the fewer plans it may take part in (one of degree d in (HUB_DEGREE / d) ** (2 / 3) of
+        # them). Drawn once a plan, so that retries do not wear it down.
+        ceiling = HUB_DEGREE / max(rng.random(), 1e-9) ** 1.5
         reasons: Counter[str] = Counter()
+        failures: Counter[Schema] = Counter()
+        patience = TRIES // len(schemas) + 2
         for _ in range(TRIES):
-            schema: Schema = rng.choices([one for one, _ in schemas], [weight for _, weight in schemas])[0]
-            sketch = Sketch(self.moves, self.targets, rng)
+            left = [(one, weight) for one, weight in schemas if failures[one] < patience]
+            if not left:
+                break
+            schema: Schema = rng.choices([one for one, _ in left], [weight for _, weight in left])[0]
+            sketch = Sketch(self.moves, self.targets, rng, ceiling)
             try:
                 schema(sketch, anchor)
                 plan = Plan(topology.name, tuple(sketch.draft.steps))
@@ -55,6 +63,7 @@ class Planner:
                 return plan
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
+                failures[schema] += 1
         raise NoPlanError(reasons)
 
     def _prove(self, plan: Plan, draft: Draft, topology: Topology) -> None:

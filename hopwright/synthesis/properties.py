@@ -43,7 +43,7 @@ class _Entry(BaseModel):
 
 
 class EntityWording(BaseModel):
-    """Phrases of an entity property for certain kinds of subject and object; a list left empty keeps the base phrases."""
+    """Phrases of an entity property for certain kinds of its ends; a list left empty keeps the base phrases."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -53,6 +53,7 @@ class EntityWording(BaseModel):
     ask: tuple[str, ...] = ()
     np: tuple[str, ...] = ()
     predicate: tuple[str, ...] = ()
+    reverse_np: tuple[str, ...] = ()
     ask_typed: tuple[str, ...] = ()
     np_typed: tuple[str, ...] = ()
 
@@ -68,6 +69,8 @@ class EntityProperty(_Entry):
     subject: tuple[Kind, ...]
     object: tuple[Kind, ...]
     lookup: bool = True
+    lookup_of: tuple[Kind, ...] = ()
+    """The kinds of subject of which it may be asked; empty for all."""
     reverse: Reverse = "no"
     object_class: dict[Kind, str] = {}
     """By kind of subject, the class (P31) that the object must have: the capital of a country is a capital today."""
@@ -77,6 +80,8 @@ class EntityProperty(_Entry):
     """Full questions for the object: `Who directed {s}?`"""
     np: tuple[str, ...] = ()
     """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
+    reverse_np: tuple[str, ...] = ()
+    """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
     ask_typed: tuple[str, ...] = ()
@@ -138,6 +143,10 @@ class LiteralProperty(_Entry):
     """`the year in which {s} was founded`"""
     event: tuple[str, ...] = ()
     """`the founding of {s}`, to follow `How many years passed between …`."""
+    combined: tuple[str, ...] = ()
+    """Full questions for the sum of two subjects' numbers: `What is the combined area, in …, of {a} and {b}?`"""
+    differ: tuple[str, ...] = ()
+    """Full questions for the difference of two subjects' numbers."""
     more: tuple[str, ...] = ()
     """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()
@@ -150,14 +159,18 @@ class LiteralProperty(_Entry):
         return _word_literal(self, subject)
 
 
-@functools.lru_cache(maxsize=4096)
+# Nouns that say too little to stand in a typed phrase.
+_VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "organisation"})
+
+
+@functools.lru_cache(maxsize=16_384)
 def _word_entity(entry: EntityProperty, subject: Kind, object: Kind, noun: str) -> EntityProperty:
     chosen: dict[str, tuple[str, ...]] = {}
     for variant in entry.variants:
         if (not variant.subject or subject in variant.subject) and (not variant.object or object in variant.object):
             chosen = _phrases(variant)
             break
-    if noun:
+    if noun and noun not in _VAGUE:
         for plain, typed in (("ask", "ask_typed"), ("np", "np_typed")):
             # A variant's own plain phrases are nearer to the fact than the typed phrases of the base.
             templates = chosen.get(typed) or (() if plain in chosen else getattr(entry, typed))
@@ -185,9 +198,16 @@ def _phrases(variant: EntityWording | LiteralWording) -> dict[str, tuple[str, ..
 class PropertyTable:
     """All properties that Hopwright can word."""
 
-    def __init__(self, entity: dict[str, EntityProperty], literal: dict[str, LiteralProperty]) -> None:
+    def __init__(
+        self,
+        entity: dict[str, EntityProperty],
+        literal: dict[str, LiteralProperty],
+        misleading: frozenset[tuple[str, str, str]] = frozenset(),
+    ) -> None:
         self.entity = entity
         self.literal = literal
+        self.misleading = misleading
+        """(subject, property, object) of facts that are never asked for."""
 
     def label(self, property: str) -> str:
         """English label, or the id itself for a property that is not in the table."""
@@ -234,4 +254,6 @@ def default_table() -> PropertyTable:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise InputError(f"properties.toml, {property}, {where}: {first['msg']}") from None
-    return PropertyTable(entity, literal)
+    lines = resources.files(__package__).joinpath("misleading.tsv").read_text("utf-8").splitlines()
+    facts = (line.split("\t") for line in lines if not line.startswith("#"))
+    return PropertyTable(entity, literal, frozenset((subject, property, object) for subject, property, object in facts))

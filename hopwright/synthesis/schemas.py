@@ -32,6 +32,14 @@ def chain_years_to_event(sketch: Sketch, anchor: str) -> None:
     sketch.years_to_named(*sketch.year(*sketch.extend(*sketch.start(anchor))))
 
 
+def chain_years_between(sketch: Sketch, anchor: str) -> None:
+    """Three look-ups, and the years between an event of the last entity and the same event of a named one."""
+    at = sketch.extend(*sketch.extend(*sketch.start(anchor)))
+    other = sketch.peer(at[1])
+    sketch.claim(other)
+    sketch.years_between(at, (other, other))
+
+
 def chain_year_shift(sketch: Sketch, anchor: str) -> None:
     """A look-up, a year, a year some years away, and what that year singles out."""
     reference, year = sketch.year(*sketch.start(anchor))
@@ -39,6 +47,17 @@ def chain_year_shift(sketch: Sketch, anchor: str) -> None:
     if target is None:
         raise DeadEnd("no target near the year")
     sketch.dated_target(sketch.shift_year(reference, year, target.year), target.year, target)
+
+
+def chain_year_shift_early(sketch: Sketch, anchor: str) -> None:
+    """A year, a year some years away, what that year singles out, and a last look-up on it."""
+    sketch.claim(anchor)
+    reference, year = sketch.year(anchor, anchor)
+    target = sketch.targets.near(year, sketch.rng, within=60)
+    if target is None:
+        raise DeadEnd("no target near the year")
+    found = sketch.dated_target(sketch.shift_year(reference, year, target.year), target.year, target)
+    sketch.finish(found, target.entity, known=target.property)
 
 
 def chain_years_from_event(sketch: Sketch, anchor: str) -> None:
@@ -69,6 +88,13 @@ def converging_compare(sketch: Sketch, anchor: str) -> None:
         raise DeadEnd("nothing comparable")
     two = sketch.lead(other)
     sketch.finish(*sketch.compare(one, two, property))
+
+
+def converging_years_between(sketch: Sketch, anchor: str) -> None:
+    """Two look-ups, the years between the same event of both, and what lies that far from a round year."""
+    one = sketch.start(anchor)
+    _, apart = sketch.years_between(one, sketch.lead(sketch.peer(one[1])))
+    _add_offset_target(sketch, "hop3", apart)
 
 
 def converging_years(sketch: Sketch, anchor: str) -> None:
@@ -102,6 +128,12 @@ def bridge_compare(sketch: Sketch, anchor: str) -> None:
     if other is None:
         raise DeadEnd("nothing comparable")
     sketch.compare(one, sketch.lead(other), property)
+
+
+def bridge_years_between(sketch: Sketch, anchor: str) -> None:
+    """Two look-ups, a third from elsewhere, and the years between the same event of both results."""
+    one = sketch.extend(*sketch.start(anchor))
+    sketch.years_between(one, sketch.lead(sketch.peer(one[1])))
 
 
 def bridge_years(sketch: Sketch, anchor: str) -> None:
@@ -164,19 +196,23 @@ SCHEMAS: dict[str, tuple[tuple[Schema, float], ...]] = {
     "chain": (
         (chain_compare_early, 1.5),
         (chain_compare_late, 1.5),
-        (chain_years_to_event, 2.5),
+        (chain_years_to_event, 2.0),
+        (chain_years_between, 1.5),
         (chain_year_shift, 1.0),
+        (chain_year_shift_early, 1.5),
         (chain_years_from_event, 0.7),
         (chain_selection, 1.0),
-        (chain_tally, 0.7),
+        (chain_tally, 2.5),
     ),
     "converging": (
-        (converging_compare, 4.0),
+        (converging_compare, 3.0),
+        (converging_years_between, 2.0),
         (converging_years, 1.0),
         (converging_year_and_count, 1.0),
     ),
     "bridge": (
-        (bridge_compare, 3.0),
+        (bridge_compare, 2.5),
+        (bridge_years_between, 1.5),
         (bridge_years, 2.0),
         (bridge_numbers, 1.0),
         (bridge_founded_before, 1.0),

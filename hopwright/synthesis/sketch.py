@@ -6,10 +6,12 @@ import datetime as dt
 import math
 import random
 import re
+from collections.abc import Sequence
+from decimal import Decimal
 
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import Scalar
-from hopwright.synthesis.moves import HUB_DEGREE, Edge, Measure, Moves
+from hopwright.synthesis.moves import Edge, Measure, Moves
 from hopwright.synthesis.plan import Draft
 from hopwright.synthesis.targets import DatedTargets, Target
 
@@ -34,10 +36,11 @@ class DeadEnd(Exception):  # noqa: N818  (not an error: the planner tries the ne
 class Sketch:
     """A draft under construction, with its random numbers and the names that it already uses.
 
-    References are `hopN` or a Q-id; every entity-valued method takes (reference, entity).
+    References are `hopN` or a Q-id; every entity-valued method takes (reference, entity). Entities of a degree over
+    `ceiling` are passed by.
     """
 
-    def __init__(self, moves: Moves, targets: DatedTargets, rng: random.Random) -> None:
+    def __init__(self, moves: Moves, targets: DatedTargets, rng: random.Random, ceiling: float) -> None:
         self.moves = moves
         self.targets = targets
         self.rng = rng
@@ -45,6 +48,7 @@ class Sketch:
         self._entities: set[str] = set()
         self._tokens: dict[str, str] = {}
         self._dated_sort = ""
+        self._ceiling = ceiling
 
     def claim(self, entity: str) -> None:
         """Reserve an entity: none occurs twice, and no two share a telling word.
@@ -61,7 +65,7 @@ class Sketch:
 
     def start(self, anchor: str) -> tuple[str, str]:
         """First step around the anchor: a question that it answers, or one that is asked about it."""
-        if self.rng.random() < 0.6:
+        if self.rng.random() < 0.85:
             try:
                 return self.lead(anchor)
             except DeadEnd:
@@ -85,7 +89,7 @@ class Sketch:
         edges = [edge for edge in self.moves.lookups_to(entity) if edge.subject not in self._entities]
         if not edges:
             raise DeadEnd("no question leads to the entity")
-        edge = self._choose(edges, by_property=True)
+        edge = self._choose(edges)
         self.claim(entity)
         self.claim(edge.subject)
         return self.draft.add(Lookup(subject=edge.subject, property=edge.property), entity), entity
@@ -97,17 +101,23 @@ class Sketch:
         if not forward and not backward:
             raise DeadEnd("nothing to ask about the entity")
         if backward and (not forward or self.rng.random() < 0.25):
-            edge = self._choose(backward, by_property=True)
+            edge = self._choose(backward)
             self.claim(edge.subject)
             return self.draft.add(ReverseLookup(property=edge.property, value=reference), edge.subject), edge.subject
-        edge = self._choose(forward, by_property=True)
+        edge = self._choose(forward)
         self.claim(edge.object)
         return self.draft.add(Lookup(subject=reference, property=edge.property), edge.object), edge.object
 
-    def finish(self, reference: str, entity: str) -> None:
-        """A last step from an entity: another entity, a year, a date or a number that was not compared before."""
-        compared = " ".join(getattr(step.derivation, "expression", "") for step in self.draft.steps)
-        measures = [measure for measure in self.stable_measures(entity) if measure.property not in compared]
+    def finish(self, reference: str, entity: str, known: str = "") -> None:
+        """A last step from an entity: another entity, or a year, date or number that no earlier step was about."""
+        used = " ".join([known, *(getattr(step.derivation, "expression", "") for step in self.draft.steps)])
+        measures = [measure for measure in self.stable_measures(entity) if measure.property not in used]
+        targets = self.targets.conditioned(entity)
+        if targets and self.rng.random() < 0.4:
+            target = self.rng.choice(targets)
+            if self._admit(target.entity):
+                self.dated_target(str(target.year), target.year, target, constraint=reference)
+                return
         if measures and self.rng.random() < 0.3:
             self.add_measure(reference, self.rng.choice(measures), full_date=self.rng.random() < 0.4)
             return
@@ -141,7 +151,7 @@ class Sketch:
             raise DeadEnd("nothing to compare the entity by")
         # What does not change over the years makes the better question, where there is any.
         lasting = [measure for measure in found if measure.entry.stable or measure.property in _LASTING]
-        return self.rng.choice(lasting if lasting and self.rng.random() < 0.7 else found).property
+        return self.rng.choice(lasting if lasting and self.rng.random() < 0.9 else found).property
 
     def stable_measures(self, entity: str) -> list[Measure]:
         """The entity's literals that may be asked for: worded, and not changing over the years."""
@@ -209,6 +219,29 @@ class Sketch:
         )
         return self.draft.add(Compute(expression=expression, kind="temporal"), apart, "number", "years"), apart
 
+    def years_between(self, one: tuple[str, str], other: tuple[str, str]) -> tuple[str, int]:
+        """The number of years between the same event of two entities (their foundings, their births)."""
+        mine, theirs = self._dated(one[1]), self._dated(other[1])
+        shared = sorted(mine.keys() & theirs.keys())
+        if not shared:
+            raise DeadEnd("the two have no event in common")
+        property = self.rng.choice(shared)
+        apart = abs(mine[property] - theirs[property])
+        if apart < 2:
+            raise DeadEnd("the years are too close")
+        expression = f"abs(year(value({property}, {one[0]})) - year(value({property}, {other[0]})))"
+        return self.draft.add(Compute(expression=expression, kind="temporal"), apart, "number", "years"), apart
+
+    def peer(self, entity: str) -> str:
+        """Another entity of the same sort that has a dated event in common with this one."""
+        properties = sorted(self._dated(entity))
+        if not properties:
+            raise DeadEnd("the entity has no dated event")
+        other = self.moves.comparable(entity, self.rng.choice(properties), self.rng)
+        if other is None or not self._admit(other):
+            raise DeadEnd("nothing comparable")
+        return other
+
     def years_to_named(self, reference: str, year: int) -> tuple[str, int]:
         """The number of years between an earlier hop's year and the event of a named entity."""
         for _ in range(30):
@@ -258,6 +291,8 @@ class Sketch:
             (mine.value > self._measure(other, property).value) == more  # type: ignore[operator]
             for other in others
         )
+        if not 0 < ahead < len(others):
+            raise DeadEnd("all comparisons come out the same way")
         self.draft.add(Compute(expression=f"count({', '.join(conditions)})", kind="counting"), ahead, "number")
 
     def dated_target(self, value: str, year: int, target: Target, constraint: str | None = None) -> str:
@@ -294,10 +329,9 @@ class Sketch:
         if isinstance(number, dt.date) or isinstance(value, dt.date):
             raise DeadEnd("dates are not added")
         unit = self.draft.steps[-1].unit
-        if self.rng.random() < 0.5:
-            expression, result = f"{reference} + {other}", number + value
-        else:
-            expression, result = f"abs({reference} - {other})", abs(number - value)
+        added = self.rng.random() < 0.5
+        expression = f"{reference} + {other}" if added else f"abs({reference} - {other})"
+        result = Decimal(number) + Decimal(value) if added else abs(Decimal(number) - Decimal(value))
         if result == 0:
             raise DeadEnd("the difference is nought")
         self.draft.add(Compute(expression=expression, kind="arithmetic"), result, "number", unit)
@@ -318,6 +352,13 @@ class Sketch:
         winner = one[1] if one_is_larger == largest else other[1]
         return self.draft.add(Compute(expression=expression, kind="comparison"), winner), winner
 
+    def _dated(self, entity: str) -> dict[str, int]:
+        return {
+            measure.property: measure.value.year
+            for measure in self.moves.measures(entity)
+            if isinstance(measure.value, dt.date) and measure.entry.event
+        }
+
     def _measure(self, entity: str, property: str) -> Measure:
         for measure in self.moves.measures(entity):
             if measure.property == property:
@@ -327,14 +368,17 @@ class Sketch:
     def _admit(self, entity: str) -> bool:
         if entity in self._entities or any(token in self._tokens for token in self._telling(entity)):
             return False
-        degree = self.moves.graph.degree(entity)
-        return degree <= HUB_DEGREE or self.rng.random() < HUB_DEGREE / degree
+        return self.moves.graph.degree(entity) <= self._ceiling
 
     def _telling(self, entity: str) -> set[str]:
-        return {token for token in _TOKEN.findall(self.moves.graph.label(entity).lower()) if token not in _COMMON}
+        # Four letters of a word tell as much as all of it: Cyprus and Cypriot, Germany and German.
+        words = _TOKEN.findall(self.moves.graph.label(entity).lower())
+        return {word[:4] for word in words if word not in _COMMON}
 
-    def _choose(self, edges: list[Edge], *, by_property: bool) -> Edge:
-        """Choose a property first, then an edge, so that the frequent properties do not take all."""
-        properties = sorted({edge.property for edge in edges})
-        property = self.rng.choice(properties) if by_property else None
-        return self.rng.choice([edge for edge in edges if property in (None, edge.property)])
+    def _choose(self, edges: Sequence[Edge]) -> Edge:
+        """Choose a domain first, then a property, then an edge, so that the frequent ones do not take all."""
+        by_domain: dict[str, list[str]] = {}
+        for property in sorted({edge.property for edge in edges}):
+            by_domain.setdefault(self.moves.table.entity[property].domain, []).append(property)
+        property = self.rng.choice(by_domain[self.rng.choice(sorted(by_domain))])
+        return self.rng.choice([edge for edge in edges if edge.property == property])

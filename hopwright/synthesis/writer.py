@@ -21,11 +21,15 @@ from hopwright.synthesis.properties import Kind, PropertyTable
 Say = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
-_SMALL = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as) ")
+_NATIONALITY = re.compile(r"^(?:[A-Z][\w-]+ )+(?=[a-z])")
+_PLACE_OF_NOUN = re.compile(r" (?:in|of) (?:the )?[A-Z].*$")
+_SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _ARGS = r"\(([^()]*)\)"
 _EXTREME = re.compile(rf"^(argmax|argmin){_ARGS}$")
 _APART = re.compile(r"^abs\(hop(\d) - hop(\d)\)$")
 _APART_NAMED = re.compile(r"^abs\((hop\d) - year\(value\((P\d+), (Q\w+)\)\)\)$")
+_BETWEEN = re.compile(r"^abs\(year\(value\((P\d+), (\w+)\)\) - year\(value\(P\d+, (\w+)\)\)\)$")
 _SPAN = re.compile(rf"^max{_ARGS} - min{_ARGS}$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (hop\d|\d+)$")
 _COMMITTEES = re.compile(r"^comb\((\d+), (\d+)\)$")
@@ -110,12 +114,14 @@ class _Text:
         step = self._steps[index - 1]
         derivation = step.derivation
         if isinstance(derivation, Lookup):
-            return self._pick(self._templates(derivation, step, "ask")).format(s=say(derivation.subject))
+            return self._fill(
+                self._templates(derivation, step, "ask", self._noun(step, say)), "s", say(derivation.subject)
+            )
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
             predicates = self._predicates(derivation, entity, say)
-            subject = "Who" if self._names.kind(entity) == "person" else f"Which {self._names.noun(entity)}"
-            return f"{subject} {' and '.join(predicates)}?"
+            subject = "Who" if self._names.kind(entity) == "person" else f"Which {self._noun(step, say)}"
+            return f"{subject} {_joined(predicates)}?"
         return self._ask_computation(step, derivation, say)
 
     def noun_phrase(self, index: int) -> str:
@@ -123,13 +129,18 @@ class _Text:
         step = self._steps[index - 1]
         derivation = step.derivation
         if isinstance(derivation, Lookup):
-            subject = self.described(derivation.subject)
-            return self._pick(self._templates(derivation, step, "np")).format(s=subject)
+            return self._fill(
+                self._templates(derivation, step, "np", self._noun(step, self.described)),
+                "s",
+                self.described(derivation.subject),
+            )
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
+            if not derivation.constraints and (alone := self._reverse_phrases(derivation, entity)):
+                return self._fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
-            who = "person who" if self._names.kind(entity) == "person" else f"{self._names.noun(entity)} that"
-            return f"the {who} {' and '.join(predicates)}"
+            who = "person who" if self._names.kind(entity) == "person" else f"{self._noun(step, self.described)} that"
+            return f"the {who} {_joined(predicates)}"
         if match := _EXTREME.match(derivation.expression):
             phrase, one, other = self._extreme(match, self.described)
             opening = self._pick(("Consider {a} and {b}.", "Take {a} and {b}.", "Compare {a} with {b}."))
@@ -137,7 +148,7 @@ class _Text:
             return f"the one {'who' if self._names.kind(str(step.value)) == 'person' else 'that'} {phrase}"
         return self._computed_year(derivation.expression)
 
-    def _templates(self, lookup: Lookup, step: Step, form: str) -> tuple[str, ...]:
+    def _templates(self, lookup: Lookup, step: Step, form: str, noun: str) -> tuple[str, ...]:
         literal = self._table.literal.get(lookup.property)
         kind = self._names.kind(self._entity(lookup.subject))
         templates: tuple[str, ...]
@@ -148,10 +159,25 @@ class _Text:
         else:
             object = str(step.value)
             entry = self._table.entity[lookup.property]
-            templates = getattr(entry.worded(kind, self._names.kind(object), self._names.noun(object)), form)
+            templates = getattr(entry.worded(kind, self._names.kind(object), noun), form)
         if not templates:
             raise ExpressionError(f"no {form} for {lookup.property}")
         return templates
+
+    def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
+        entry = self._table.entity.get(derivation.property)
+        if entry is None:
+            return ()
+        return entry.worded(self._names.kind(found), self._names.kind(self._entity(derivation.value))).reverse_np
+
+    def _noun(self, step: Step, say: Say) -> str:
+        """An entity answer's common noun; in the whole question without a nationality, which gives a later hop away."""
+        if step.answer_type != "entity":
+            return ""
+        noun = self._names.noun(str(step.value))
+        if say != self.described:
+            return noun
+        return _PLACE_OF_NOUN.sub("", _NATIONALITY.sub("", noun))
 
     def _predicates(self, derivation: ReverseLookup, found: str, say: Say) -> list[str]:
         conditions = [*derivation.constraints, Constraint(property=derivation.property, value=derivation.value)]
@@ -162,8 +188,8 @@ class _Text:
         literal = self._table.literal.get(condition.property)
         if literal is None:
             object = self._names.kind(self._entity(condition.value))
-            template = self._pick(self._table.entity[condition.property].worded(kind, object).predicate)
-            return template.format(o=say(condition.value))
+            predicates = self._table.entity[condition.property].worded(kind, object).predicate
+            return self._fill(predicates, "o", say(condition.value))
         template = self._pick(literal.worded(kind).year_predicate)
         when = self._when(condition.value, say)
         if when.startswith("in "):
@@ -174,8 +200,10 @@ class _Text:
 
     def _when(self, expression: str, say: Say) -> str:
         """A moment, as `in 1933`, `35 years before 1968`, or with the offset described."""
+        if expression.isdigit():
+            return f"in {expression}"
         if re.fullmatch(r"hop\d", expression):
-            if say == self.stated:
+            if say != self.described:
                 return f"in {say(expression)}"
             derivation = self._step(expression).derivation
             if isinstance(derivation, Compute):
@@ -186,7 +214,7 @@ class _Text:
             raise ExpressionError(f"no words for the year {expression}")
         base, sign, offset = match.groups()
         direction = "after" if sign == "+" else "before"
-        if say == self.stated:
+        if say != self.described:
             return f"{say(offset)} years {direction} {say(base)}"
         start = self._event(base) if base.startswith("hop") else base
         if not offset.startswith("hop"):
@@ -199,7 +227,7 @@ class _Text:
         if isinstance(derivation, Compute):
             if match := _COMMITTEES.match(derivation.expression):
                 return f"there are {_committees(match)}"
-            if (match := _APART.match(derivation.expression)) or (match := _APART_NAMED.match(derivation.expression)):
+            if match := _two_moments(derivation.expression):
                 one, other = self._both_events(match, self.described)
                 return f"lie between {one} and {other}"
             if match := _SPAN.match(derivation.expression):
@@ -213,17 +241,22 @@ class _Text:
         if isinstance(derivation, Lookup):
             kind = self._names.kind(self._entity(derivation.subject))
             if events := self._table.literal[derivation.property].worded(kind).event:
-                return self._pick(events).format(s=self.described(derivation.subject))
+                return self._fill(events, "s", self.described(derivation.subject))
         return self.described(reference)
 
     def _both_events(self, match: re.Match[str], say: Say) -> tuple[str, str]:
+        if match.re is _BETWEEN:
+            property, *both = match.groups()
+            kind = self._names.kind(self._entity(both[0]))
+            event = self._pick(self._table.literal[property].worded(kind).event)
+            return event.format(s=say(both[0])), event.format(s=say(both[1]))
         if match.re is _APART_NAMED:
             reference, property, entity = match.groups()
             events = self._table.literal[property].worded(self._names.kind(entity)).event
-            named = self._pick(events).format(s=self._names.phrase(entity))
-            return (say(reference) if say == self.stated else self._event(reference)), named
+            named = self._fill(events, "s", self._names.phrase(entity))
+            return (say(reference) if say != self.described else self._event(reference)), named
         one, other = f"hop{match[1]}", f"hop{match[2]}"
-        if say == self.stated:
+        if say != self.described:
             return say(one), say(other)
         return self._event(one), self._event(other)
 
@@ -249,17 +282,16 @@ class _Text:
                     f"Of {one} and {other}, {which[:1].lower()}{which[1:]} {phrase}?",
                 )
             )
-        if step.unit == "years" and (match := _APART.match(expression) or _APART_NAMED.match(expression)):
+        if step.unit == "years" and (match := _two_moments(expression)):
             one, other = self._both_events(match, say)
             return self._pick(
                 (
                     f"How many years lie between {one} and {other}?",
                     f"How many years apart are {one} and {other}?",
-                    f"By how many years are {one} and {other} separated?",
                 )
             )
         if match := _SPAN.match(expression):
-            events = [say(one) if say == self.stated else self._event(one) for one in match[1].split(", ")]
+            events = [say(one) if say != self.described else self._event(one) for one in match[1].split(", ")]
             return f"How many years lie between the earliest and the latest of these: {_listed(events)}?"
         if match := _COMMITTEES.match(expression):
             return f"How many {_committees(match).removeprefix('ways ')}?".replace(
@@ -269,12 +301,29 @@ class _Text:
             return self._ask_selection(f"hop{match[2] or match[3]}", say, podium=match[3] is not None)
         if conditions := _CONDITION.findall(expression):
             return self._ask_tally(conditions, say)
+        if say == self.described and (whole := self._ask_of_two(expression)):
+            return whole
         if match := _SHIFT.match(expression):
             return self._ask_sum(step, match, say)
         if match := _APART.match(expression):
             one, other = say(f"hop{match[1]}"), say(f"hop{match[2]}")
             return _plain(f"What is the difference between {one} and {other}{_in_unit(step.unit, one)}?")
         raise ExpressionError(f"no words for {expression}")
+
+    def _ask_of_two(self, expression: str) -> str:
+        """The sum or difference of the same number of two subjects, in the property's own words; empty without them."""
+        match = re.match(r"^(?:(hop\d) \+ (hop\d)|abs\((hop\d) - (hop\d)\))$", expression)
+        if match is None:
+            return ""
+        steps = [self._step(reference).derivation for reference in match.groups() if reference]
+        one, other = steps
+        if not (isinstance(one, Lookup) and isinstance(other, Lookup) and one.property == other.property):
+            return ""
+        entry = self._table.literal.get(one.property)
+        templates = () if entry is None else entry.combined if match[1] else entry.differ
+        if not templates:
+            return ""
+        return self._pick(templates).format(a=self.described(one.subject), b=self.described(other.subject))
 
     def _ask_sum(self, step: Step, match: re.Match[str], say: Say) -> str:
         if step.unit == "year":
@@ -286,7 +335,7 @@ class _Text:
 
     def _ask_selection(self, reference: str, say: Say, *, podium: bool) -> str:
         derivation = self._step(reference).derivation
-        if say == self.stated or not isinstance(derivation, Lookup):
+        if say != self.described or not isinstance(derivation, Lookup):
             whom = f"{say(reference)} participants"
         else:
             whom = f"all the participants in {say(derivation.subject)}"
@@ -311,8 +360,25 @@ class _Text:
     def _step(self, reference: str) -> Step:
         return self._steps[int(reference[3:]) - 1]
 
+    def _fill(self, templates: Sequence[str], slot: str, phrase: str) -> str:
+        """Choose a template and fill it; a phrase that holds a clause goes to the end, where it can be followed."""
+        if _RELATIVE.search(phrase):
+            templates = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
+        return self._pick(templates).format(**{slot: phrase})
+
     def _pick(self, options: Sequence[str]) -> str:
         return options[self._rng.randrange(len(options))]
+
+
+def _joined(predicates: list[str]) -> str:
+    """Join predicates of one subject; one that holds a clause of its own comes last, or a second would attach to it."""
+    ordered = sorted(predicates, key=lambda predicate: _RELATIVE.search(predicate) is not None)
+    comma = "," if len(ordered) > 1 and _RELATIVE.search(ordered[0]) else ""
+    return f"{comma} and ".join(ordered)
+
+
+def _two_moments(expression: str) -> re.Match[str] | None:
+    return _APART.match(expression) or _APART_NAMED.match(expression) or _BETWEEN.match(expression)
 
 
 def _committees(match: re.Match[str]) -> str:

@@ -31,7 +31,7 @@ def test_years_have_no_separator() -> None:
 
 @pytest.mark.parametrize("text", ["", "twelve", "1968-01-01", "32 July 1990", "3 Juli 1990", "--3"])
 def test_what_is_neither_number_nor_date_is_named(text: str) -> None:
-    with pytest.raises(InputError, match="not a|no such day"):
+    with pytest.raises(InputError, match=r"not a|no such day"):
         parse(text, "date")
     if not text[:1].isdigit():
         with pytest.raises(InputError, match="not a number"):

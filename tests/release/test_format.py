@@ -54,9 +54,7 @@ def bare(item: Item) -> dict:
     return row
 
 
-@pytest.mark.parametrize(
-    "item", [*all_items(), full_item()], ids=lambda item: f"{item.topology}-{item.variant}"
-)
+@pytest.mark.parametrize("item", [*all_items(), full_item()], ids=lambda item: f"{item.topology}-{item.variant}")
 def test_a_row_comes_back_as_the_item_it_was(item):
     assert from_release(json.loads(json.dumps(to_release(item)))) == item
 
@@ -81,9 +79,7 @@ def test_every_row_and_every_hop_has_the_same_keys():
 
 def _paths(value: object, prefix: tuple = ()) -> list[tuple]:
     found = [prefix] if prefix else []
-    children = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in children:
         found += _paths(child, (*prefix, key))
     return found
@@ -113,9 +109,7 @@ def test_a_missing_published_field_is_named(field):
         from_release(row)
 
 
-@pytest.mark.parametrize(
-    "field", [*PUBLISHED_HOP, "derivation", "depends_on", "domain", "answer_type", "index"]
-)
+@pytest.mark.parametrize("field", [*PUBLISHED_HOP, "derivation", "depends_on", "domain", "answer_type", "index"])
 def test_a_field_missing_from_a_hop_is_named_with_the_hop(field):
     row = to_release(chain_item())
     del row["single_hop"][2][field]
@@ -188,8 +182,7 @@ def test_bad_lines_are_data_and_good_ones_still_come(tmp_path):
     good = json.dumps(to_release(chain_item())).encode()
     path = tmp_path / "data.jsonl"
     path.write_bytes(
-        b"\xef\xbb\xbf"
-        + b"\n".join([good, b'{"id": 1', b"[1]", b"", b"\xff\xfe{}", b"[" * 100_000, good[:-20], good])
+        b"\xef\xbb\xbf" + b"\n".join([good, b'{"id": 1', b"[1]", b"", b"\xff\xfe{}", b"[" * 100_000, good[:-20], good])
     )
     lines = list(read_jsonl(path))
     assert [number for number, _ in lines] == [1, 2, 3, 5, 6, 7, 8]

@@ -1,3 +1,4 @@
+import contextlib
 import math
 from collections.abc import Mapping
 
@@ -81,10 +82,8 @@ def test_everything_else_is_refused(expression: str) -> None:
 
 @given(st.text(max_size=60))
 def test_no_text_gets_past_the_evaluator(text: str) -> None:
-    try:
+    with contextlib.suppress(ExpressionError):
         evaluate(text, {1: 3}, NOTHING)
-    except ExpressionError:
-        pass
 
 
 def test_hops_of_an_expression_in_order() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -17,6 +18,8 @@ from hopwright.synthesis.execution import hops_used, stated_value
 from hopwright.synthesis.facts import EvidenceFacts, Facts, GraphFacts
 from hopwright.synthesis.properties import PropertyTable
 
+_MARKS = re.compile(r"[^\w'’-]")
+
 Finding = tuple[int | None, str]
 """The hop that is at fault (None: the item as a whole) and what is wrong."""
 
@@ -26,7 +29,7 @@ Need = Literal["plan", "factual", "graph"]
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What checks may consult. Without `facts`, those of the graph are used; without a graph, checks that need it skip."""
+    """What checks may consult. `facts` are by default the graph's; without a graph, checks that need it are skipped."""
 
     table: PropertyTable
     facts: Facts | None = None
@@ -130,9 +133,8 @@ class Case:
             *(hop.answer for hop in self.item.hops if hop.answer_type == "entity"),
         }
         names |= {option for hop in self.item.hops for option in hop.options.values()} - {""}
-        return tuple(
-            (name, name.split()[0]) for name in sorted(names, key=lambda n: (-len(n), n)) if " " in name.strip()
-        )
+        longest_first = sorted(names, key=lambda name: (-len(name), name))
+        return tuple((name, _shorten(name)) for name in longest_first if not name.isalnum())
 
     def mask(self, text: str) -> str:
         """Shorten every known name to its first word: grammar rules are for our wording, not for titles."""
@@ -142,16 +144,22 @@ class Case:
         return text
 
     def by_selection(self, hop: Hop) -> bool:
-        """Whether a hop picks its answer among the answers of its inputs (`which of the two is larger`)."""
+        """Whether a hop picks its answer among entities that it names (`which of the two is larger`).
+
+        Without a plan: whether it repeats the answer of one of several inputs, or of one offered with an `or`.
+        """
+        if self.planned:
+            return isinstance(hop.derivation, Compute) and hop.derivation.expression.startswith(("argmax(", "argmin("))
         inputs = [one for one in self.item.hops if one.index in hop.depends_on]
         answer = fold(hop.answer)
-        comparison = isinstance(hop.derivation, Compute) and hop.derivation.kind == "comparison"
-        return (
-            (comparison or len(inputs) > 1)
-            and hop.answer_type != "number"
-            and any(fold(one.answer) == answer for one in inputs)
-        )
+        repeated = any(fold(one.answer) == answer for one in inputs)
+        return repeated and hop.answer_type != "number" and (len(inputs) > 1 or " or " in hop.question)
 
     def evidence(self, table: PropertyTable) -> EvidenceFacts:
         """The facts that the item itself carries."""
         return EvidenceFacts(self.item.hops, table)
+
+
+def _shorten(name: str) -> str:
+    """The first word of a name without its marks, so that quotes, brackets and question marks in it do not count."""
+    return next((word for word in _MARKS.sub(" ", name).split()), "Name")

@@ -15,7 +15,7 @@ from hopwright.synthesis.properties import PropertyTable
 
 
 def check_options(case: Case, context: CheckContext) -> Iterator[Finding]:
-    """Four different options A–D, the answer once among them, under the stated letter; the item's are the last hop's."""
+    """Four different options A–D, the answer once among them, under its letter; the item's are the last hop's."""
     for hop in case.item.hops:
         for problem in _find_option_problems(hop.options, hop.label, hop.answer, hop.answer_type):
             yield hop.index, problem

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 
 from hopwright.records import plan_id
 from hopwright.synthesis.checks.case import Case, Finding
@@ -20,8 +19,8 @@ class DuplicateFinder:
         self._seen: dict[bytes, int] = {}
         self._count = 0
 
-    def add(self, case: Case, place: int | None = None) -> Iterator[Finding]:
-        """Yield what an earlier item has in common with this one, then remember it.
+    def add(self, case: Case, place: int | None = None) -> tuple[Finding, ...]:
+        """Return what an earlier item has in common with this one, and remember it.
 
         `place` is where the item stands (a line number; by default, its number in order of addition).
         """
@@ -31,8 +30,10 @@ class DuplicateFinder:
         keys = [("id", item.id), ("question", fold(item.question))]
         if case.planned:
             keys.append(("plan", plan_id(item.topology, tuple(hop.derivation for hop in item.hops), item.variant)))
+        found: list[Finding] = []
         for what, text in keys:
             digest = hashlib.blake2b(f"{what}\0{text}".encode(), digest_size=12).digest()
             first = self._seen.setdefault(digest, place)
             if first != place:
-                yield None, f"the {what} is that of item {first}"
+                found.append((None, f"the {what} is that of item {first}"))
+        return tuple(found)

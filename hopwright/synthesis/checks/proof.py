@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hopwright.errors import ExpressionError, InputError
-from hopwright.graph.store import GraphStore
 from hopwright.records import Compute, Hop, LiteralFact, Lookup, ReverseLookup
 from hopwright.records.values import Value, parse
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding
-from hopwright.synthesis.checks.text import fold, read_number
+from hopwright.synthesis.checks.text import fold, holds_exactly, is_telling, read_number
 from hopwright.synthesis.execution import execute, render_answer, same
 from hopwright.synthesis.facts import EvidenceFacts, Facts
 
@@ -38,7 +37,7 @@ def check_evidence_in_graph(case: Case, context: CheckContext) -> Iterator[Findi
             if triplet.object not in graph.objects(triplet.subject, triplet.property):
                 yield hop.index, f"not in the graph: {triplet.subject} {triplet.property} {triplet.object}"
         for literal in hop.evidence.literals:
-            if not _is_in_graph(literal, graph):
+            if not _is_in_graph(literal, context):
                 yield hop.index, f"not in the graph: {literal.subject} {literal.property} {literal.value}"
         if hop.answer_id and (label := graph.label(hop.answer_id)) != hop.answer:
             yield hop.index, f"answer {hop.answer!r}, but {hop.answer_id} is {label!r} in the graph"
@@ -70,12 +69,18 @@ def check_world(case: Case, context: CheckContext) -> Iterator[Finding]:
         return
     if not world:
         yield None, "a counterfactual item that lists no surrogates"
-    pairs: dict[str, str] = {}
+    pairs: dict[tuple[str, str], str] = {}
     for one in world:
-        if pairs.setdefault(one.original, one.surrogate) != one.surrogate:
+        if pairs.setdefault((one.id, one.original), one.surrogate) != one.surrogate:
             yield None, f"{one.original!r} has two surrogates"
+        if read_number(one.original) is not None or _is_date(one.original):
+            continue
         if fold(one.original) == fold(one.surrogate):
             yield None, f"{one.original!r} stands for itself"
+        elif is_telling(one.original):
+            for index, text in _list_texts(case):
+                if holds_exactly(text, one.original):
+                    yield index, f"the original {one.original!r} survives in {text!r:.80}"
 
 
 def check_surrogates(case: Case, context: CheckContext) -> Iterator[Finding]:
@@ -161,11 +166,22 @@ def _what(hop: Hop) -> str:
     return f"facts of {hop.answer_id} that its look-up asks for"
 
 
-def _is_in_graph(literal: LiteralFact, graph: GraphStore) -> bool:
+def _is_in_graph(literal: LiteralFact, context: CheckContext) -> bool:
+    value = context.table.normalise(literal.property, literal.value, literal.datatype)
+    if value is not None:
+        assert context.facts is not None
+        return value in context.facts.scalars(literal.subject, literal.property)
+    assert context.graph is not None
     return any(
-        (held.property, held.value, held.unit) == (literal.property, literal.value, literal.unit)
-        for held in graph.literals(literal.subject)
+        (held.property, held.value) == (literal.property, literal.value)
+        for held in context.graph.literals(literal.subject)
     )
+
+
+def _list_texts(case: Case) -> Iterator[tuple[int | None, str]]:
+    yield None, case.item.question
+    for hop in case.item.hops:
+        yield from ((hop.index, text) for text in (hop.question, hop.answer, *hop.options.values()))
 
 
 def _is_date(text: str) -> bool:

@@ -12,6 +12,7 @@ from hopwright.records.values import parse
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding
 from hopwright.synthesis.checks.text import fold
 from hopwright.synthesis.execution import hops_used
+from hopwright.synthesis.properties import LiteralProperty
 from hopwright.synthesis.topologies import TOPOLOGIES
 
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
@@ -120,10 +121,14 @@ def check_units(case: Case, context: CheckContext) -> Iterator[Finding]:
             expected = entry.unit if entry.value == "number" else "year"
             if hop.unit != expected:
                 yield hop.index, f"unit {hop.unit!r}, but {entry.label} is given in {expected!r}"
-            elif entry.value == "number" and expected and not _names_unit(hop.question, expected):
+            elif _must_name(entry) and not _names_unit(hop.question, expected):
                 yield hop.index, f"the question does not ask for {expected}"
         elif isinstance(hop.derivation, Compute) and hop.derivation.kind == "temporal" and not hop.unit:
             yield hop.index, "a temporal calculation without a unit"
+        elif isinstance(hop.derivation, Compute) and hop.derivation.kind == "arithmetic" and not hop.unit:
+            units = {one.unit for one in case.item.hops if one.index in hop.depends_on}
+            if units - {"", "year"}:
+                yield hop.index, f"a result without the unit of its inputs ({', '.join(sorted(units))})"
 
 
 def check_votes(case: Case, context: CheckContext) -> Iterator[Finding]:
@@ -176,6 +181,14 @@ def _find_type_problems(hop: Hop) -> Iterator[str]:
 
 def _used(case: Case) -> set[int]:
     return {one for hops in case.used.values() for one in hops}
+
+
+def _must_name(entry: LiteralProperty) -> bool:
+    """Whether a property's own questions all name the unit (kilometres do, spectators may go without saying)."""
+    if entry.value != "number" or not entry.unit or not entry.ask:
+        return False
+    asked = (*entry.ask, *(question for variant in entry.variants for question in variant.ask))
+    return all(_names_unit(question, entry.unit) for question in asked)
 
 
 def _names_unit(question: str, unit: str) -> bool:

@@ -15,14 +15,12 @@ _SEPARATORS = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
 _WORDS = {
     word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-    )
+    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
 _STOP = frozenset(
     "a an the who whom whose what which when where why how it its he him his she her they them their is was are were "
     "be do does did has have had in on at of to by for from with and or not no as than that this one i me my we us you "
-    "so if all any more most first last new old up out over after before year years".split()  # noqa: SIM905
+    "so if all any more most first last new old up out over after before year years".split()
 )
 
 
@@ -51,11 +49,13 @@ def holds(padded: str, name: str) -> bool:
 def holds_alias(text: str, padded: str, alias: str) -> bool:
     """Whether a text uses an alias: several words in any case, a single word only as it is written.
 
-    Graphs hold aliases such as `US` or `Country`, which the pronoun `us` and a common noun must not trigger; aliases
-    made of function words alone never count.
+    Graphs hold aliases such as `US` or `Country`, which the pronoun `us` and a common noun must not trigger; of
+    aliases made of function words alone, only acronyms count.
     """
-    if not holds(padded, alias) or not is_telling(alias):
+    if not holds(padded, alias):
         return False
+    if not is_telling(alias):
+        return len(alias) > 1 and alias.isupper() and holds_exactly(text, alias)
     return " " in fold(alias) or holds_exactly(text, alias)
 
 
@@ -71,12 +71,13 @@ def is_telling(name: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def find_numbers(text: str) -> frozenset[tuple[Decimal, bool]]:
-    """The numbers written in digits; the flag says whether one stands alone, not as part of a name (`Apollo 11`)."""
+    """The numbers written in digits; the flag says whether one stands alone, outside `Apollo 11`, `1958–59`."""
     found = set()
     for match in _NUMBER.finditer(text):
         before = text[: match.start()].rstrip(" ").rpartition(" ")[2]
-        alone = not (before[:1].isupper() and match.start() > len(before) + 1)
-        found.add((Decimal(match[0].replace(",", "")), alone))
+        in_name = before[:1].isupper() and before[-1:].isalnum() and match.start() > len(before) + 1
+        in_name |= text[: match.start()][-1:] in ("–", "-", "/") or text[match.end() :][:1] in ("–", "-", "/")
+        found.add((Decimal(match[0].replace(",", "")), not in_name))
     return frozenset(found)
 
 

@@ -169,7 +169,7 @@ def _shows(question: str, padded: str, source: Hop) -> bool:
     if source.answer_type == "number":
         number = read_number(source.answer)
         return number is not None and mentions_number(question, number)
-    if any(holds(padded, name) for name in (source.answer, *source.answer_aliases)):
+    if holds(padded, source.answer) or any(holds_alias(question, padded, name) for name in source.answer_aliases):
         return True
     if source.answer_type == "date":  # a computation may need the year alone
         return holds(padded, source.answer.rpartition(" ")[2])

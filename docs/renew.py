@@ -1,0 +1,92 @@
+"""Renew what the pages show of a real run: `docs/examples.md` and the picture of the domains.
+
+    python docs/renew.py .hopwright/runs/sample/release/hopwright-sample
+
+Items keep their ids as long as their plans stay the same; one that the release no longer holds is an error.
+"""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+CHOSEN = (
+    "hw-8a0a904712e59e24",
+    "hw-ae6d975e9f51f354",
+    "hw-0c636ef8160a2046",
+    "hw-8a4fd9d4050b773f",
+    "hw-6eb7007f60c1d6ee",
+    "hw-75ca685538d0b598",
+    "hw-ce6a32bfcb5e8f21",
+    "hw-9cbbe7f4be06f2b6",
+    "hw-5e3a5bba30728065",
+    "hw-9d1a9f24d5d2bee5",
+)
+HEAD = """# Ten items
+
+From a real run of the offline profile on the shipped sample with the default parameters: three chains, three bridges
+and four converging ones. The last column says which hops a hop needs; ids are Wikidata's. The facts are those of the
+sample, a snapshot that is some years old. `python docs/renew.py RELEASE` renews this page.
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    release = Path(sys.argv[1])
+    items = read_items(release / "data.jsonl")
+    twins = {twin["twin"]: twin for twin in read_items(release / "counterfactual.jsonl").values()}
+    gone = [key for key in CHOSEN if key not in items]
+    if gone:
+        sys.exit(f"not in {release}: {', '.join(gone)}; choose others in {Path(__file__).name}")
+    parts = [HEAD, *(render_item(number, items[key]) for number, key in enumerate(CHOSEN, start=1))]
+    parts.append("## The first one's twin\n\n" + render_twin(twins[CHOSEN[0]]))
+    (DOCS / "examples.md").write_text("\n".join(parts), "utf-8")
+    shutil.copyfile(release / "plots" / "domains.png", DOCS / "images" / "domains.png")
+
+
+def read_items(path: Path) -> dict[str, dict[str, Any]]:
+    """The items of a JSONL file by id."""
+    with path.open(encoding="utf-8") as lines:
+        return {item["id"]: item for item in map(json.loads, lines)}
+
+
+def render_item(number: int, item: dict[str, Any]) -> str:
+    """One item as a heading, its question and a table of its hops."""
+    return f"## {number}. {item['motif_type']} · `{item['id']}`\n\n{render_body(item)}"
+
+
+def render_twin(twin: dict[str, Any]) -> str:
+    """A twin, and what stands for what in its world."""
+    shown = ", ".join(f"{one['original']} → {one['surrogate']}" for one in twin["world"])
+    return f"{render_body(twin)}\nIts world, distractors included: {shown}.\n"
+
+
+def render_body(item: dict[str, Any]) -> str:
+    """The question, its options and its hops."""
+    options = " · ".join(
+        f"**{label} {text}**" if label == item["correct_answer_label"] else f"{label} {text}"
+        for label, text in item["multiple_choice_options"].items()
+    )
+    rows = [
+        f"| {hop['index']} | {hop['question']} | {hop['answer']} | {hop['domain']} | {describe(hop['derivation'])} "
+        f"| {', '.join(map(str, hop['depends_on'])) or '–'} |"
+        for hop in item["single_hop"]
+    ]
+    table = ["| hop | sub-question | answer | domain | derivation | needs |", "|---|---|---|---|---|---|", *rows]
+    return f"> {item['multi_hop_question']}\n>\n> {options}\n\n" + "\n".join(table) + "\n"
+
+
+def describe(derivation: dict[str, Any]) -> str:
+    """A derivation in a few words; ids are Wikidata's."""
+    if derivation["op"] == "compute":
+        return f"`{derivation['expression']}`"
+    if derivation["op"] == "lookup":
+        return f"{derivation['property']} of {derivation['subject']}"
+    pairs = [derivation, *derivation["constraints"]]
+    return "whose " + " and ".join(f"{pair['property']} is {pair['value']}" for pair in pairs)
+
+
+if __name__ == "__main__":
+    main()

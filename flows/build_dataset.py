@@ -1,0 +1,46 @@
+"""The parent flow: a whole run, from raw files to a release."""
+
+from typing import Any
+
+from prefect import flow
+
+from flows.filter import run_filter
+from flows.release import run_release
+from flows.retrieve import run_retrieve
+from flows.review import run_review
+from flows.rewrite import run_rewrite
+from flows.synthesize import run_synthesize
+from hopwright.settings import (
+    BuildParameters,
+    FilterRun,
+    ReleaseRun,
+    RetrieveRun,
+    ReviewRun,
+    RewriteRun,
+    SynthesizeRun,
+    identify,
+    narrow,
+)
+from tasks.engine import make_task_runner, open_run
+from tasks.summary import publish_summary, summarise
+
+DEFAULT = BuildParameters()
+_ABOUT = "Raw files → a dataset release, every stage a subflow; started again, it continues where it stopped."
+
+
+@flow(name="build-dataset", description=_ABOUT, task_runner=make_task_runner(), flow_run_name="build-{parameters.run}")
+def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
+    """Run every stage in order; returns the figures that are printed at the end."""
+    with open_run(parameters) as run:
+        run.begin(identify(parameters), fresh=parameters.fresh)
+        stages = parameters.model_copy(update={"fresh": False})
+        run_retrieve(narrow(stages, RetrieveRun))
+        run_synthesize(narrow(stages, SynthesizeRun))
+        run_filter(narrow(stages, FilterRun))
+        run_rewrite(narrow(stages, RewriteRun))
+        run_review(narrow(stages, ReviewRun))
+        run_release(narrow(stages, ReleaseRun))
+        summary = summarise(run)
+        run.record_summary(summary)
+        publish_summary(summary)
+        return summary

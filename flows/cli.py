@@ -1,0 +1,320 @@
+"""The `hopwright` command. Each verb imports what it needs only when it runs."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+app = typer.Typer(
+    name="hopwright",
+    help="Builds step-wise multi-hop QA datasets: questions that come apart into single-hop sub-questions.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+review_app = typer.Typer(no_args_is_help=True, help="Hand items to experts in Label Studio.", rich_markup_mode=None)
+graph_app = typer.Typer(no_args_is_help=True, help="Make and look into the graph store.", rich_markup_mode=None)
+cache_app = typer.Typer(no_args_is_help=True, help="The cache of models' answers.", rich_markup_mode=None)
+app.add_typer(cache_app, name="cache")
+app.add_typer(review_app, name="review")
+app.add_typer(graph_app, name="graph")
+
+_INTERRUPTED = 130
+"""What Typer makes of Ctrl-C."""
+
+Run = Annotated[str | None, typer.Option("--run", help="Name of the run's folder.")]
+Seed = Annotated[int | None, typer.Option(help="The same seed gives the same bytes.")]
+Workers = Annotated[int | None, typer.Option(help="Worker processes; 0 takes one per processor.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+ParameterFile = Annotated[
+    Path | None, typer.Option("--parameters", metavar="FILE", help="JSON file of parameters; options go before it.")
+]
+Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph store; the newest one otherwise.")]
+Endpoint = Annotated[str | None, typer.Option(help="Address of a SPARQL 1.1 service; Wikidata's otherwise.")]
+Contact = Annotated[str | None, typer.Option(help="E-mail or web address to name in the User-Agent.")]
+BatchSize = Annotated[int | None, typer.Option(help="Entities asked for in one query.")]
+MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy (0-3).")]
+Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
+Translation = Annotated[
+    Literal["auto", "apertium", "off"] | None, typer.Option(help="Back-translation of the twins' wording.")
+]
+Url = Annotated[str | None, typer.Option("--url", help="Address of a Label Studio server.")]
+ReviewItems = Annotated[int | None, typer.Option("--items", help="How many items are handed over.")]
+Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
+Version = Annotated[str | None, typer.Option("--version", help="Semantic version of the dataset.")]
+
+
+def main() -> None:
+    """Run the command line; a mistake that the user can act on is one line on stderr.
+
+    Exit codes: 1 for what a verb found or could not do, 2 for a command line that makes no sense, 130 for Ctrl-C.
+    """
+    from typer.exceptions import TyperException
+
+    from hopwright.errors import HopwrightError
+
+    try:
+        code = app(standalone_mode=False)
+    except HopwrightError as error:
+        print(f"hopwright: {error}", file=sys.stderr)
+        sys.exit(1)
+    except TyperException as error:
+        print(_explain_usage(error.format_message()), file=sys.stderr)
+        sys.exit(error.exit_code)
+    if code == _INTERRUPTED:
+        print("hopwright: interrupted; the same command continues where it stopped", file=sys.stderr)
+    sys.exit(code)
+
+
+@app.command()
+def build(
+    run: Run = None,
+    seed: Seed = None,
+    drafts: Annotated[int | None, typer.Option(help="How many plans are drawn.")] = None,
+    topology: Annotated[list[str] | None, typer.Option(help="Reasoning graph; may be given several times.")] = None,
+    min_domains: Annotated[int | None, typer.Option(help="Domains that one item must span at least.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Folder with Wikidata5M's files.")] = None,
+    anchors: Annotated[str | None, typer.Option(help="MuSiQue's JSONL of 2-hop questions.")] = None,
+    shard_size: Annotated[int | None, typer.Option(help="Items per shard (50-500).")] = None,
+    max_right: MaxRight = None,
+    twins: Twins = None,
+    back_translation: Translation = None,
+    review_url: Annotated[str | None, typer.Option(help="Push the review tasks to this Label Studio.")] = None,
+    review_items: Annotated[int | None, typer.Option(help="How many items are handed over for review.")] = None,
+    name: Name = None,
+    version: Version = None,
+    workers: Workers = None,
+    fresh: Fresh = False,
+    parameters: ParameterFile = None,
+    as_json: Json = False,
+) -> None:
+    """Run every stage, from raw files to a release; started again, it continues where it stopped."""
+    from flows.console.build import build_run
+
+    options = {
+        "run": run,
+        "seed": seed,
+        "corpus": corpus,
+        "anchors": anchors,
+        "shard_size": shard_size,
+        "workers": workers,
+        "synthesize": {"drafts": drafts, "topologies": topology, "min_domains": min_domains},
+        "filter": {"max_right": max_right},
+        "rewrite": {"enabled": twins, "back_translation": back_translation},
+        "review": {"url": review_url, "items": review_items},
+        "release": {"name": name, "version": version},
+    }
+    build_run(parameters, options, fresh=fresh, as_json=as_json)
+
+
+@app.command()
+def audit(
+    file: Annotated[Path, typer.Argument(help="A JSONL file in the release format, ours or another's.")],
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="STORE", help="Also check against this graph store.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a dataset file and report every violation by item, hop and check; exits with 1 when there is one."""
+    from flows.console.audit import audit_file
+
+    audit_file(file, graph, as_json=as_json)
+
+
+@app.command("filter")
+def filter_items(
+    run: Run = None, max_right: MaxRight = None, workers: Workers = None, fresh: Fresh = False, as_json: Json = False
+) -> None:
+    """Let the shortcut solvers vote on a run's items, and drop those that are too easy."""
+    _run_stage("filter", run, {"filter": {"max_right": max_right}, "workers": workers}, fresh, as_json)
+
+
+@app.command()
+def rewrite(
+    run: Run = None,
+    seed: Seed = None,
+    twins: Twins = None,
+    back_translation: Translation = None,
+    workers: Workers = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
+) -> None:
+    """Make counterfactual twins of a run's items."""
+    group = {"enabled": twins, "back_translation": back_translation}
+    _run_stage("rewrite", run, {"seed": seed, "workers": workers, "rewrite": group}, fresh, as_json)
+
+
+@app.command()
+def release(
+    run: Run = None, name: Name = None, version: Version = None, fresh: Fresh = False, as_json: Json = False
+) -> None:
+    """Write a run's items and twins as a dataset: JSONL, Parquet, card and plots."""
+    _run_stage("release", run, {"release": {"name": name, "version": version}}, fresh, as_json)
+
+
+@review_app.command("export")
+def export_review(run: Run = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False) -> None:
+    """Write the task file and the labelling interface of a run."""
+    _run_stage("review", run, {"review": {"items": items, "url": ""}}, fresh, as_json)
+
+
+@review_app.command("push")
+def push_review(
+    run: Run = None, url: Url = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False
+) -> None:
+    """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
+    from flows.console.review import find_server
+
+    _run_stage("review", run, {"review": {"items": items, "url": find_server(url)}}, fresh, as_json)
+
+
+@graph_app.command("ingest")
+def ingest_graph(
+    source: Annotated[Path, typer.Argument(help="Folder with Wikidata5M's files.")],
+    store: Annotated[Path | None, typer.Option(help="Folder of the store; one in Hopwright's home otherwise.")] = None,
+    split: Annotated[
+        Literal["all", "transductive", "inductive"], typer.Option(help="Which of the corpus's triplet files.")
+    ] = "all",
+    max_malformed: Annotated[float, typer.Option(help="Share of malformed lines that is put up with.")] = 0.001,
+    force: Annotated[bool, typer.Option("--force", help="Make it again though it is up to date.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a graph store from raw files."""
+    from flows.console.graph import ingest_folder
+
+    ingest_folder(source, store, split, max_malformed, force=force, as_json=as_json)
+
+
+@graph_app.command("info")
+def show_graph_info(
+    store: Store = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every array against its hash first.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what a store holds."""
+    from flows.console.graph import show_info
+
+    show_info(store, verify=verify, as_json=as_json)
+
+
+@graph_app.command("find")
+def find_entities(
+    name: Annotated[str, typer.Argument(help="A label or an alias.")], store: Store = None, as_json: Json = False
+) -> None:
+    """List the entities that a name may mean."""
+    from flows.console.graph import find_name
+
+    find_name(name, store, as_json=as_json)
+
+
+@graph_app.command("show")
+def show_entity(
+    id: Annotated[str, typer.Argument(help="An entity's id, such as Q27.")],
+    store: Store = None,
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="Facts shown in each direction.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """Show what the store says about an entity."""
+    from flows.console.graph import show_facts
+
+    show_facts(id, store, most, as_json=as_json)
+
+
+@graph_app.command("literals")
+def fetch_literals(
+    out: Annotated[
+        Path, typer.Option("--out", help="File to write, in the layout that ingest reads (.tsv or .tsv.gz).")
+    ],
+    store: Store = None,
+    property: Annotated[
+        list[str] | None, typer.Option(help="A property such as P569; may be given several times; all known otherwise.")
+    ] = None,
+    endpoint: Endpoint = None,
+    contact: Contact = None,
+    batch_size: BatchSize = None,
+    as_json: Json = False,
+) -> None:
+    """Fetch dates, numbers and coordinates of a store's entities by SPARQL."""
+    from flows.console.sparql import fetch
+
+    options = {"endpoint": endpoint, "contact": contact, "batch_size": batch_size}
+    fetch(out, store, property or [], options, as_json=as_json)
+
+
+@graph_app.command("verify")
+def verify_release(
+    file: Annotated[Path, typer.Argument(help="A JSONL file in the release format.")],
+    endpoint: Endpoint = None,
+    contact: Contact = None,
+    batch_size: BatchSize = None,
+    as_json: Json = False,
+) -> None:
+    """Hold the look-ups of a release against a live graph by SPARQL."""
+    from flows.console.sparql import verify
+
+    verify(file, {"endpoint": endpoint, "contact": contact, "batch_size": batch_size}, as_json=as_json)
+
+
+@app.command()
+def show(
+    run: Annotated[str | None, typer.Argument(help="A run; the latest otherwise.")] = None,
+    sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="How many items.")] = 5,
+    seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 0,
+    stage: Annotated[
+        Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are shown.")
+    ] = "filter",
+    as_json: Json = False,
+) -> None:
+    """Print items of a run, drawn at random, with their sub-questions."""
+    from flows.console.show import show_sample
+
+    show_sample(run, stage, sample, seed, as_json=as_json)
+
+
+@cache_app.command("stats")
+def show_cache(as_json: Json = False) -> None:
+    """Say what the cache of models' answers holds."""
+    from flows.console.cache import show_stats
+
+    show_stats(as_json=as_json)
+
+
+@cache_app.command("prune")
+def prune_cache(
+    older_than_days: Annotated[float | None, typer.Option(min=0, help="Only answers older than so many days.")] = None,
+    provider: Annotated[str, typer.Option(help="Only answers of this provider.")] = "",
+    model: Annotated[str, typer.Option(help="Only answers of this model.")] = "",
+) -> None:
+    """Drop answers from the cache; what is dropped is paid again when it is asked again."""
+    from flows.console.cache import prune
+
+    prune(older_than_days, provider, model)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Check what Hopwright needs on this machine, and say what to do about what is missing."""
+    from flows.console.doctor import examine
+
+    examine(as_json=as_json)
+
+
+def _explain_usage(message: str) -> str:
+    """A wrong command line in one line; the page of help that a bare command gets stays a page."""
+    if "\n" in message:
+        return message
+    message = message.removeprefix("Value error, ").rstrip(".")
+    return f"hopwright: {message[:1].lower()}{message[1:]} (--help lists what is possible)"
+
+
+def _run_stage(stage: str, run: str | None, options: dict[str, Any], fresh: bool, as_json: bool) -> None:
+    from flows.console.stage import run_one_stage
+
+    run_one_stage(stage, run, options, fresh=fresh, as_json=as_json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""`hopwright build`."""
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flows.console.options import merge_options, read_parameter_file
+from flows.console.output import out, prefect_ready, print_json, show_stages
+from hopwright.settings import BuildParameters, load_parameters
+
+
+def build_run(file: Path | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
+    """Run the parent flow and print its summary."""
+    began = time.monotonic()
+    values = merge_options(read_parameter_file(file), options)
+    parameters = load_parameters({**values, **({"fresh": True} if fresh else {})}, BuildParameters)
+    with prefect_ready(_import_flow) as (build_dataset, summary_lines), show_stages():
+        summary = build_dataset(parameters)
+    seconds = round(time.monotonic() - began, 1)
+    if as_json:
+        print_json({**summary, "seconds": seconds})
+        return
+    for name, text in summary_lines(summary):
+        out.print(f"[bold]{name:24}[/bold] {text}" if name else text)
+    out.print(f"[bold]{'seconds':24}[/bold] {seconds}")
+
+
+def _import_flow() -> tuple[Callable[[BuildParameters], dict[str, Any]], Callable[..., list[tuple[str, str]]]]:
+    from flows.build_dataset import build_dataset
+    from tasks.summary import summary_lines
+
+    return build_dataset, summary_lines

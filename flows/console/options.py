@@ -1,0 +1,61 @@
+"""From the command line's options, a file and an earlier run to validated parameters."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hopwright.errors import InputError
+from hopwright.runs import RunFolder, list_runs
+from hopwright.settings import RunParameters, home, load_parameters
+
+_P = TypeVar("_P", bound=RunParameters)
+
+
+def read_parameter_file(path: Path | None) -> dict[str, Any]:
+    """Parameters of a JSON file. Raises InputError naming the line that is wrong."""
+    if path is None:
+        return {}
+    try:
+        values = json.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: no JSON: {error.msg}") from None
+    if not isinstance(values, dict):
+        raise InputError(f"{path}: should be a JSON object of parameters")
+    return values
+
+
+def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that were given (not None) over values, group by group."""
+    merged = dict(values)
+    for name, option in options.items():
+        if isinstance(option, Mapping):
+            below = merged.get(name, {})
+            merged[name] = merge_options(below, option) if isinstance(below, Mapping) else below
+            if not merged[name]:
+                del merged[name]
+        elif option is not None:
+            merged[name] = option
+    return merged
+
+
+def parameters_of(model: type[_P], run: str | None, options: Mapping[str, Any], *, fresh: bool) -> _P:
+    """Parameters of one stage: those that the run began with, and the options over them."""
+    name = pick_run(run)
+    manifest = RunFolder(home(), name).read_manifest()
+    if manifest is None:
+        raise InputError(f"no run {name!r} in {home() / 'runs'}: `hopwright build --run {name}` makes it")
+    known = {key: value for key, value in manifest.parameters.items() if key in model.model_fields}
+    return load_parameters({**merge_options(known, options), "run": name, "fresh": fresh}, model)
+
+
+def pick_run(run: str | None) -> str:
+    """The named run, else the one that began last. Raises InputError when there is none."""
+    if run is not None:
+        return run
+    runs = list_runs(home())
+    if not runs:
+        raise InputError(f"no runs in {home() / 'runs'}: `hopwright build` makes one")
+    return runs[-1]

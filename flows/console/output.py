@@ -1,0 +1,69 @@
+"""How the command line speaks: results on stdout, progress on stderr."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from flows.local import prefect_server
+from hopwright.settings import home
+
+_T = TypeVar("_T")
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout."""
+    out.out(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+class StageBars:
+    """A bar per stage on a terminal; a line per stage, at its start and its end, in a log."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._bars: dict[str, TaskID] = {}
+
+    def update(self, stage: str, done: int, total: int) -> None:
+        """A stage has got so far."""
+        if not err.is_terminal:
+            if stage not in self._bars:
+                self._bars[stage] = TaskID(0)
+                err.print(f"{stage}: {done} of {total} shards")
+            elif done == total:
+                err.print(f"{stage}: done")
+            return
+        if stage not in self._bars:
+            self._bars[stage] = self._progress.add_task(stage, total=total)
+        self._progress.update(self._bars[stage], completed=done)
+
+
+@contextlib.contextmanager
+def show_stages() -> Iterator[None]:
+    """Show how far the stages are while the block runs."""
+    from tasks.progress import listen
+
+    columns = (TextColumn("{task.description:20}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
+        listen(StageBars(progress).update)
+        yield
+
+
+@contextlib.contextmanager
+def prefect_ready(load: Callable[[], _T]) -> Iterator[_T]:
+    """Prefect at hand, with a server or without; `load` imports the flows, while a server of our own starts."""
+    with prefect_server(home()) as wait:
+        with err.status("starting Prefect"):
+            loaded = load()
+            wait()
+        from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+        # Heartbeats tell a lasting server which flows have crashed; every subflow's end waits for one to stop.
+        quiet: dict[Any, Any] = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}
+        with temporary_settings(updates=quiet):
+            yield loaded

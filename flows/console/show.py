@@ -1,0 +1,66 @@
+"""`hopwright show`: items as an expert would read them."""
+
+import hashlib
+import heapq
+from collections.abc import Iterator
+
+from rich.rule import Rule
+from rich.text import Text
+
+from flows.console.options import pick_run
+from flows.console.output import out, print_json
+from hopwright.records import Compute, Hop, Item, Lookup
+from hopwright.records.arrow import read_items
+from hopwright.runs import RunFolder, Stage
+from hopwright.settings import home
+
+
+def show_sample(run: str | None, stage: str, sample: int, seed: int, *, as_json: bool) -> None:
+    """Print items of a stage, drawn evenly; the same seed draws the same."""
+    source = Stage(RunFolder(home(), pick_run(run)), stage)
+    items = heapq.nsmallest(sample, _read_all(source), key=lambda item: _shuffle(item, seed))
+    if as_json:
+        print_json([item.model_dump(mode="json") for item in items])
+        return
+    for item in items:
+        _print_item(item)
+
+
+def _read_all(stage: Stage) -> Iterator[Item]:
+    for part in stage.parts():
+        yield from read_items(part)
+
+
+def _shuffle(item: Item, seed: int) -> bytes:
+    return hashlib.blake2b(f"{seed}:{item.id}".encode()).digest()
+
+
+def _print_item(item: Item) -> None:
+    out.print(Rule(f"{item.id} · {item.topology} · {item.variant}", align="left"))
+    out.print(Text(item.question, style="bold"))
+    out.print(Text("   ".join(f"{label}) {text}" for label, text in item.options.items())))
+    out.print(Text(f"{item.label}) {item.answer}", style="green"))
+    for hop in item.hops:
+        out.print(_describe_hop(hop))
+    if item.votes:
+        votes = ", ".join(f"{vote.model} {vote.option}{' (right)' if vote.right else ''}" for vote in item.votes)
+        out.print(Text(f"  votes: {votes}", style="dim"))
+    out.print()
+
+
+def _describe_hop(hop: Hop) -> Text:
+    wrong = ", ".join(distractor.text for distractor in hop.distractors)
+    text = Text(f"  {hop.index}. {hop.question} ")
+    text.append(hop.answer, style="green")
+    text.append(f"  [not {wrong}; {hop.domain}; {_describe_derivation(hop)}]", style="dim")
+    return text
+
+
+def _describe_derivation(hop: Hop) -> str:
+    derivation = hop.derivation
+    if isinstance(derivation, Compute):
+        return f"{derivation.kind}: {derivation.expression}"
+    if isinstance(derivation, Lookup):
+        return f"{derivation.property} of {derivation.subject}"
+    conditions = [(derivation.property, derivation.value), *((c.property, c.value) for c in derivation.constraints)]
+    return "whose " + " and ".join(f"{property} is {value}" for property, value in conditions)

@@ -1,0 +1,54 @@
+"""The verbs that run one stage of a run: filter, rewrite, review, release."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from flows.console.options import parameters_of
+from flows.console.output import out, prefect_ready, print_json, show_stages
+from hopwright.runs import StageManifest
+from hopwright.settings import FilterRun, ReleaseRun, ReviewRun, RewriteRun, RunParameters, home
+
+_MODELS: dict[str, type[RunParameters]] = {
+    "filter": FilterRun,
+    "rewrite": RewriteRun,
+    "review": ReviewRun,
+    "release": ReleaseRun,
+}
+
+
+def run_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
+    """Run the flow of one stage and print its counts."""
+    parameters = parameters_of(_MODELS[stage], run, options, fresh=fresh)
+    with prefect_ready(functools.partial(_import_flow, stage)) as flow, show_stages():
+        manifest = flow(parameters)
+    if as_json:
+        print_json(manifest.model_dump(mode="json", by_alias=True))
+        return
+    counts = manifest.counts
+    out.print(f"{stage} of run {parameters.run}: {counts.taken:,} in, {counts.out:,} out")
+    for check, rows in sorted(counts.rejected.items(), key=lambda pair: -pair[1]):
+        out.print(f"  rejected by {check}: {rows:,}")
+    for reason, rows in manifest.skipped.items():
+        out.print(f"  skipped: {reason} ({rows:,})")
+    for name, value in manifest.notes.items():
+        out.print(f"  {name}: {value}")
+    out.print(f"in {home() / 'runs' / parameters.run / stage}")
+
+
+def _import_flow(stage: str) -> Callable[[Any], StageManifest]:
+    if stage == "filter":
+        from flows.filter import run_filter
+
+        return run_filter
+    if stage == "rewrite":
+        from flows.rewrite import run_rewrite
+
+        return run_rewrite
+    if stage == "review":
+        from flows.review import run_review
+
+        return run_review
+    from flows.release import run_release
+
+    return run_release

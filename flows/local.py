@@ -1,0 +1,102 @@
+"""Prefect without a server: one of our own for the length of a run, that ends with it however it ends."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from hopwright.errors import ServiceError
+from hopwright.runs.files import explain_os_errors
+
+_START_SECONDS = 120
+_END_SECONDS = 10
+
+
+@contextlib.contextmanager
+def prefect_server(home: Path) -> Iterator[Callable[[], None]]:
+    """A Prefect API for the block; enter before Prefect is imported, and call what is yielded before it is used.
+
+    With PREFECT_API_URL set, flows report to that server. Without, one is started on a database in our own folder,
+    while the caller imports what it needs. Prefect's own temporary server would outlive a SIGKILL of its parent.
+
+    Raises RunError when the folder cannot be written, ServiceError when no server answers.
+    """
+    _set_environment()
+    url = os.environ.get("PREFECT_API_URL")
+    if url:
+        if not answers(f"{url}/health"):
+            raise ServiceError(f"no Prefect server answers at {url}: start it, or unset PREFECT_API_URL to do without")
+        yield _do_nothing
+        return
+    folder = home / "prefect"
+    log = folder / "server.log"
+    with explain_os_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        output = log.open("wb")
+    environment = {**os.environ, "PREFECT_HOME": str(folder)}
+    with output:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "flows.server"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            env=environment,
+            text=True,
+            # Ctrl-C is for the run: its server answers until the run has ended, and ends when its input is closed.
+            start_new_session=True,
+        )
+    try:
+        assert child.stdout is not None
+        port = child.stdout.readline().strip()
+        os.environ.update(PREFECT_HOME=str(folder), PREFECT_API_URL=f"http://127.0.0.1:{port}/api")
+        yield lambda: _wait(child, f"http://127.0.0.1:{port}/api/health", log)
+    finally:
+        os.environ.pop("PREFECT_API_URL", None)
+        _end(child)
+
+
+def answers(url: str) -> bool:
+    """Whether something answers there with success."""
+    try:
+        with urllib.request.urlopen(url, timeout=3) as response:
+            return bool(response.status < 400)
+    except (urllib.error.URLError, OSError, ValueError):
+        return False
+
+
+def _set_environment() -> None:
+    quiet = ("PREFECT_LOGGING_LEVEL", "PREFECT_LOGGING_INTERNAL_LEVEL", "PREFECT_SERVER_LOGGING_LEVEL")
+    for name, value in {
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+        **dict.fromkeys(quiet, "CRITICAL"),
+    }.items():
+        os.environ.setdefault(name, value)
+
+
+def _wait(child: subprocess.Popen[str], url: str, log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while not answers(url):
+        if child.poll() is not None or time.monotonic() > deadline:
+            raise ServiceError(f"Prefect's server does not start; what it said is in {log}")
+        time.sleep(0.1)
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """Let the server write what it still holds, and end."""
+    assert child.stdin is not None
+    child.stdin.close()
+    try:
+        child.wait(timeout=_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def _do_nothing() -> None:
+    return

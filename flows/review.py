@@ -1,0 +1,22 @@
+"""The flow of one stage: items → Label Studio tasks."""
+
+from prefect import flow
+
+from hopwright.runs import StageManifest
+from hopwright.settings import ReviewRun
+from tasks.engine import make_task_runner, open_run
+from tasks.review import make_review
+
+DEFAULT = ReviewRun()
+
+
+@flow(
+    name="review",
+    description="Items → Label Studio tasks.",
+    task_runner=make_task_runner(),
+    flow_run_name="review-{parameters.run}",
+)
+def run_review(parameters: ReviewRun = DEFAULT) -> StageManifest:
+    """Items → Label Studio tasks."""
+    with open_run(parameters) as run:
+        return make_review(run, parameters)

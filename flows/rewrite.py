@@ -1,0 +1,22 @@
+"""The flow of one stage: items → counterfactual twins."""
+
+from prefect import flow
+
+from hopwright.runs import StageManifest
+from hopwright.settings import RewriteRun
+from tasks.engine import carry_out, make_task_runner, open_run
+from tasks.rewrite import plan_rewrite
+
+DEFAULT = RewriteRun()
+
+
+@flow(
+    name="rewrite",
+    description="Items → counterfactual twins.",
+    task_runner=make_task_runner(),
+    flow_run_name="rewrite-{parameters.run}",
+)
+def run_rewrite(parameters: RewriteRun = DEFAULT) -> StageManifest:
+    """Items → counterfactual twins."""
+    with open_run(parameters) as run:
+        return carry_out(run, plan_rewrite(run, parameters), fresh=parameters.fresh)

@@ -1,0 +1,283 @@
+"""Invented names: of the same kind and shape as the name they stand for, and known to nobody.
+
+A name is a function of the seed, a key and the name it stands for; no name depends on which others were made
+before it in another item, so shards may run in any order. The inventories are data (`names.toml`).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import random
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from hopwright.synthesis.properties import Kind
+
+_VOWELS = frozenset("aeiouy")
+_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
+_DIGITS = re.compile(r"^\d+$")
+_INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
+_YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
+# Three vowels or four consonants in a row, or a syllable said twice.
+_CLUMSY = re.compile(r"[aeiou]{3}|yy|^(.)\1|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\2|[^aeiouy]{5}")
+_TRIES = 64
+_UNFIT = (
+    "anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",
+    "slut", "tit", "wank", "whore",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Feel:
+    onset: tuple[str, ...]
+    single: tuple[str, ...]
+    nucleus: tuple[str, ...]
+    plain: tuple[str, ...]
+    coda: tuple[str, ...]
+    closing: tuple[str, ...]
+    endings: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Inventory:
+    feels: tuple[_Feel, ...]
+    adjectives: tuple[str, ...]
+    nouns: tuple[str, ...]
+    article: dict[str, tuple[str, ...]]
+    bare: dict[str, tuple[str, ...]]
+    keep: frozenset[str]
+    joint: frozenset[str]
+    suffix: frozenset[str]
+    particle: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DatedName:
+    """A name with a year or a season at its start or end, such as `1998–99 Cypriot Fourth Division`.
+
+    stem: the name without it. joint and tail: `–` and `99`, or empty. leading: whether it comes first.
+    """
+
+    stem: str
+    year: int
+    joint: str
+    tail: str
+    leading: bool
+
+    def write(self, stem: str, years: int) -> str:
+        """The same pattern around another stem, `years` later."""
+        span = str(self.year + years)
+        if self.joint:
+            end = str(self.last + years)
+            span += self.joint + end[-len(self.tail) :]
+        return f"{span} {stem}" if self.leading else f"{stem} {span}"
+
+    @property
+    def last(self) -> int:
+        """The last year that the name speaks of."""
+        if not self.joint:
+            return self.year
+        if len(self.tail) == 4:
+            return int(self.tail)
+        return self.year + (int(self.tail) - self.year) % 100
+
+
+def read_dated_name(label: str) -> DatedName | None:
+    """Take a name with exactly one year or season at its start or end apart; None for every other name."""
+    matches = list(_YEAR.finditer(label))
+    if len(matches) != 1:
+        return None
+    match = matches[0]
+    stem = (label[: match.start()] + " " + label[match.end() :]).strip()
+    leading, trailing = match.start() == 0, match.end() == len(label)
+    if leading == trailing or not any(letter.isalpha() for letter in stem):
+        return None
+    return DatedName(" ".join(stem.split()), int(match[1]), match[2] or "", match[3] or "", leading)
+
+
+class Namer:
+    """Makes surrogate names.
+
+    seed: the run's seed; two runs with the same seed give the same names.
+    knows_name: whether a name is a label or an alias of anything in the graph (`GraphStore.knows_name`).
+    """
+
+    def __init__(self, seed: int, knows_name: Callable[[str], bool]) -> None:
+        self.seed = seed
+        self._knows_name = knows_name
+
+    def name(
+        self, key: str, label: str, kind: Kind, *, article: bool = False, refuse: Callable[[str], bool] | None = None
+    ) -> str | None:
+        """A name for what `key` (item and entity) identifies, in place of `label`.
+
+        article: the running text puts "the" before the label. refuse: further names that may not be used.
+        Returns None when no free name was found within 64 tries (the graph would have to know them all).
+        """
+        for attempt in range(_TRIES):
+            rng = _make_random(self.seed, key, attempt)
+            # Class words that keep being refused (an alias "United States") are given up after a while.
+            name = _propose(rng, label, kind, article=article, keep=attempt < _TRIES // 4)
+            if name != label and not self._knows_name(name) and not (refuse and refuse(name)):
+                return name
+        return None
+
+
+def _make_random(seed: int, key: str, attempt: int) -> random.Random:
+    digest = hashlib.blake2b(f"{seed}:{key}:{attempt}".encode(), digest_size=16).digest()
+    return random.Random(int.from_bytes(digest))
+
+
+def _propose(rng: random.Random, label: str, kind: Kind, *, article: bool, keep: bool) -> str:
+    inventory = _load()
+    feel = rng.choice(inventory.feels)
+    if kind == "person" or (kind == "fiction" and not article and label[:1].isupper()):
+        return _name_person(rng, feel, label, inventory)
+    if label[:1].islower():
+        return " ".join(_make_word(rng, feel, "place").lower() for _ in label.split()[:2])
+    if kind == "work":
+        return _name_work(rng, feel, label, inventory)
+    return _reshape(rng, feel, label, kind, inventory, article=article, keep=keep)
+
+
+def _name_person(rng: random.Random, feel: _Feel, label: str, inventory: _Inventory) -> str:
+    tokens = label.split()[:5]
+    words: list[str] = []
+    last = max((i for i, token in enumerate(tokens) if token.strip(",") not in inventory.suffix), default=0)
+    for i, token in enumerate(tokens):
+        bare = token.strip(",")
+        if i and (bare in inventory.suffix or (bare[:1].islower() and bare in inventory.particle)):
+            words.append(bare)
+        elif _INITIAL.match(bare):
+            words.append(rng.choice("ABDEGHKLMNPRSTV") + ".")
+        elif i == last and i:
+            words.append(_make_word(rng, feel, "family"))
+        else:
+            words.append(_make_word(rng, feel, "given"))
+    return " ".join(words)
+
+
+def _name_work(rng: random.Random, feel: _Feel, label: str, inventory: _Inventory) -> str:
+    word = _make_word(rng, feel, rng.choice(("place", "given", "family")))
+    adjective, noun = rng.choice(inventory.adjectives), rng.choice(inventory.nouns)
+    length = len(label.split())
+    starts = label.startswith("The ")
+    if length == 1:
+        return word
+    if starts and length <= 3:
+        patterns: Sequence[str] = (f"The {word} {noun}", f"The {adjective} {word}")
+    elif starts:
+        patterns = (f"The {noun} of {word}", f"The {adjective} {word} {noun}", f"The {adjective} {noun} of {word}")
+    elif length == 2:
+        patterns = (f"{word} {noun}", f"{adjective} {word}")
+    elif length == 3:
+        patterns = (f"{adjective} {word} {noun}", f"{noun} of {word}", f"{noun} in {word}")
+    else:
+        patterns = (f"{adjective} {noun} of {word}", f"{noun} from {word} {rng.choice(inventory.nouns)}")
+    return rng.choice(patterns)
+
+
+def _reshape(
+    rng: random.Random, feel: _Feel, label: str, kind: Kind, inventory: _Inventory, *, article: bool, keep: bool
+) -> str:
+    """Keep the words that say what a thing is ("County", "FC"), and invent each run of words that name it."""
+    tokens = label.split()
+    kept = keep and any(token in inventory.keep for token in tokens)
+    word = _make_word(rng, feel, "place" if kind != "award" else "family")
+    if not kept:
+        frames = inventory.article.get(kind) if article else inventory.bare.get(kind)
+        if frames:
+            return rng.choice(frames).format(x=word)
+        return word if len(tokens) < 2 or kind == "country" else f"{word} {_make_word(rng, feel, 'place')}"
+    out: list[str] = []
+    names = 0
+    in_name = False
+    for i, token in enumerate(tokens):
+        if token in inventory.keep:
+            out.append(token)
+        elif token in inventory.joint and 0 < i < len(tokens) - 1:
+            if out and out[-1] not in inventory.joint:
+                out.append(token)
+        elif _DIGITS.match(token) and names:
+            out.append(str(rng.randint(10 ** (len(token) - 1), 10 ** len(token) - 1)))
+        elif ordinal := _ORDINAL.match(token):
+            out.append(_write_ordinal(int(ordinal[1]) + rng.randint(1, 9)))
+        elif not in_name and names < 2:
+            # One word for a run of words that name it, and two runs at most: long names only tire the reader.
+            out.append(_make_word(rng, feel, "place") if names else word)
+            names += 1
+            in_name = True
+            continue
+        else:
+            continue
+        in_name = False
+    while out and out[-1] in inventory.joint:
+        out.pop()
+    if not names:
+        # Nothing but class words ("United Kingdom"): the name goes where a name would stand.
+        out = [*out, "of", word] if article or kind == "country" else [word, *out]
+    return " ".join(out)
+
+
+def _make_word(rng: random.Random, feel: _Feel, ending: str) -> str:
+    """One invented word in title case that can be spoken and hides nothing rude."""
+    word = _join_syllables(rng, feel, ending)
+    while _CLUMSY.search(word) or any(part in word for part in _UNFIT):
+        word = _join_syllables(rng, feel, ending)
+    return word.capitalize()
+
+
+def _join_syllables(rng: random.Random, feel: _Feel, ending: str) -> str:
+    """Two syllables before an ending, one or two before that of a given name.
+
+    A syllable that follows a closed one opens with a single consonant, so that the word can be spoken. There are
+    some 10^8 words for an ending, so that two of a million surrogates are rarely the same.
+    """
+    tail = rng.choice(feel.endings[ending])
+    short = ending == "given" and rng.random() < 0.5
+    word = rng.choice(feel.onset) + rng.choice(feel.nucleus)
+    if not short:
+        word += rng.choice(feel.coda) + rng.choice(feel.single) + rng.choice(feel.plain)
+        if rng.random() < 0.5:
+            word += rng.choice(feel.closing)
+    if tail[0] in _VOWELS and word[-1] in _VOWELS:
+        word += rng.choice(feel.single)
+    return word + tail
+
+
+def _write_ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+@functools.cache
+def _load() -> _Inventory:
+    raw = tomllib.loads(resources.files(__package__).joinpath("names.toml").read_text("utf-8"))
+    feels = tuple(
+        _Feel(
+            onset=tuple(feel["onset"]),
+            single=tuple(onset for onset in feel["onset"] if len(onset) == 1),
+            nucleus=tuple(feel["nucleus"]),
+            plain=tuple(nucleus for nucleus in feel["nucleus"] if len(nucleus) == 1),
+            coda=tuple(feel["coda"]),
+            closing=tuple(coda for coda in feel["coda"] if len(coda) == 1),
+            endings={ending: tuple(feel[ending]) for ending in ("given", "family", "place")},
+        )
+        for feel in raw["feel"].values()
+    )
+    return _Inventory(
+        feels=feels,
+        adjectives=tuple(raw["words"]["adjective"]),
+        nouns=tuple(raw["words"]["noun"]),
+        article={kind: tuple(frames) for kind, frames in raw["article"].items()},
+        bare={kind: tuple(frames) for kind, frames in raw["bare"].items()},
+        keep=frozenset(raw["keep"]["any"]),
+        joint=frozenset(raw["keep"]["joint"]),
+        suffix=frozenset(raw["keep"]["suffix"]),
+        particle=frozenset(raw["keep"]["particle"]),
+    )

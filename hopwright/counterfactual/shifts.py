@@ -1,0 +1,140 @@
+"""How stored dates and numbers move: seeded, plausible, in the format in which they were stored."""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import random
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+LAST_YEAR = 2026
+_MODERN = 1895  # Films, leagues and aircraft: a year of that era stays in it.
+_RAW_DATE = re.compile(r"^(\d{4})-(\d{2})-(\d{2})(.*)$")
+_RAW_NUMBER = re.compile(r"^([+-]?)(\d+)(?:\.(\d+))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How far a date moves. Dates that stand for a whole year (1 January) keep their day."""
+
+    years: int
+    days: int = 0
+
+
+def read_year(raw: str) -> int | None:
+    """The year of a stored date, or None before year 1 and for anything that is no date."""
+    match = _RAW_DATE.match(raw)
+    return int(match[1]) if match and int(match[1]) > 0 else None
+
+
+def draw_move(rng: random.Random, base: int, jitter: int, years: Iterable[int]) -> Move:
+    """A move of `base` years, give or take up to `jitter`, that keeps all the given years in their era.
+
+    Four-digit years keep four digits, years from 1895 stay there, none goes past 2026. The move is never by
+    0 years unless nothing else is possible.
+    """
+    held = list(years)
+    low = max((_floor(year) - year for year in held), default=-60)
+    high = min((LAST_YEAR - year for year in held), default=60)
+    wish = base + rng.choice([step for step in range(-jitter, jitter + 1) if step or not jitter])
+    if not low <= wish <= high or wish == 0:
+        near = [step for step in range(max(low, -30), min(high, 30) + 1) if step]
+        wish = rng.choice(near) if near else 0
+    return Move(wish, rng.choice((-1, 1)) * rng.randint(3, 25))
+
+
+def shift_date(raw: str, move: Move) -> str:
+    """Move a stored date; the day moves too, within its year, unless it is 1 January."""
+    match = _RAW_DATE.match(raw)
+    if match is None:
+        raise ValueError(f"not a stored date: {raw!r}")
+    year = int(match[1]) + move.years
+    if not 1 <= year <= 9999:
+        raise ValueError(f"{raw!r} cannot move by {move.years} years")
+    month, day = int(match[2]), int(match[3])
+    if (month, day) == (1, 1) or month == 0 or day == 0:
+        return f"{year:04d}-{match[2]}-{match[3]}{match[4]}"
+    date = dt.date(year, month, min(day, calendar.monthrange(year, month)[1]))
+    moved = date + dt.timedelta(days=move.days)
+    if moved.year != year or (moved.month, moved.day) == (1, 1):
+        moved = date - dt.timedelta(days=move.days)
+    return f"{moved.year:04d}-{moved.month:02d}-{moved.day:02d}{match[4]}"
+
+
+def set_date(raw: str, wanted: int | dt.date) -> str:
+    """The stored date with another year, or another day, in the same format."""
+    match = _RAW_DATE.match(raw)
+    if match is None:
+        raise ValueError(f"not a stored date: {raw!r}")
+    if isinstance(wanted, dt.date):
+        return f"{wanted.year:04d}-{wanted.month:02d}-{wanted.day:02d}{match[4]}"
+    return shift_date(raw, Move(wanted - int(match[1])))
+
+
+def shift_number(rng: random.Random, raw: str, *, gentle: bool) -> str:
+    """Move a stored number: same sign, same count of digits, decimals and closing zeros, another value.
+
+    gentle: by 2 to 9 % (a person's height); else by 5 to 35 %. Small whole numbers move by 1 to 3 and stay at 2
+    or more where they were.
+    """
+    match = _RAW_NUMBER.match(_write_out(raw))
+    if match is None:
+        raise ValueError(f"not a stored number: {raw!r}")
+    sign, whole, fraction = match[1], match[2], match[3] or ""
+    digits = (whole + fraction).lstrip("0") or "0"
+    core = digits.rstrip("0") or "0"
+    zeros = len(digits) - len(core)
+    # At least two digits to move in, so that 300 can become 280 and not only 200 or 400.
+    if len(core) == 1 and zeros:
+        core, zeros = core + "0", zeros - 1
+    value = int(core)
+    moved = _move_whole(rng, value, gentle=gentle, small=not fraction and not zeros)
+    text = str(moved) + "0" * zeros
+    if not fraction:
+        return f"{sign}{text}"
+    text = text.rjust(len(whole) + len(fraction), "0")
+    return f"{sign}{text[: -len(fraction)].lstrip('0') or '0'}.{text[-len(fraction) :]}"
+
+
+def set_number(raw: str, scale: Decimal, wanted: int | Decimal) -> str:
+    """The stored number whose normalised value (raw × scale) is the wanted one."""
+    try:
+        value = Decimal(wanted) / scale
+    except (InvalidOperation, ZeroDivisionError):
+        raise ValueError(f"{wanted} cannot be stored at scale {scale}") from None
+    text = f"{value.normalize():f}"
+    return f"+{text}" if raw.startswith("+") and not text.startswith("-") else text
+
+
+def _write_out(raw: str) -> str:
+    """`2.55303e+09` in full; everything else as it is."""
+    if "e" not in raw.lower():
+        return raw
+    try:
+        return f"{Decimal(raw):f}"
+    except InvalidOperation:
+        return raw
+
+
+def _floor(year: int) -> int:
+    if year >= _MODERN:
+        return _MODERN
+    return 1000 if year >= 1000 else 100 if year >= 100 else 1
+
+
+def _move_whole(rng: random.Random, value: int, *, gentle: bool, small: bool) -> int:
+    if value == 0:
+        return 0
+    if value <= 12 and small:
+        choices = [value + step for step in (-3, -2, -1, 1, 2, 3) if value + step >= min(value, 2)]
+        return rng.choice(choices)
+    low, high = 10 ** (len(str(value)) - 1), 10 ** len(str(value)) - 1
+    for _ in range(16):
+        part = rng.uniform(0.02, 0.09) if gentle else rng.uniform(0.05, 0.35)
+        moved = round(value * (1 + rng.choice((-1, 1)) * part))
+        if low <= moved <= high and moved != value and (moved % 10 or value % 10 == 0):
+            return moved
+    return value - 1 if value > low else value + 1

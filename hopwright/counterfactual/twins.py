@@ -1,0 +1,241 @@
+"""Counterfactual twins: the same plan in a world that exists nowhere (CofCA, section 3.1).
+
+Every entity of an item gets an invented name, every literal moves, the plan is run again and gives the new answers.
+What cannot be done so without a trace of the original is rejected with the check that says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from hopwright.counterfactual.cast import (
+    AliasSource,
+    Member,
+    gather_cast,
+    list_aliases,
+    list_names,
+    list_texts,
+    name_cast,
+)
+from hopwright.counterfactual.distractors import move_distractors, rename_distractors
+from hopwright.counterfactual.failures import TwinError
+from hopwright.counterfactual.mentions import find_leftover, replace_names
+from hopwright.counterfactual.names import Namer
+from hopwright.counterfactual.shifts import LAST_YEAR
+from hopwright.counterfactual.wording import Change, Changes, TwinWriter
+from hopwright.counterfactual.worlds import World, solve_world
+from hopwright.errors import ExpressionError, HopwrightError, InputError
+from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
+from hopwright.records.values import Scalar, Value, render
+from hopwright.synthesis.execution import render_answer, run_plan, same, stated_value
+from hopwright.synthesis.facts import EvidenceFacts
+from hopwright.synthesis.options import assign_options
+from hopwright.synthesis.properties import PropertyTable
+from hopwright.synthesis.writer import Names, RulesWriter
+
+
+class TwinMaker:
+    """Makes twins of items over one graph. It keeps nothing between items: any order of shards gives the same twins."""
+
+    def __init__(self, graph: AliasSource, names: Names, table: PropertyTable, *, seed: int) -> None:
+        self._graph = graph
+        self._names = names
+        self._table = table
+        self._seed = seed
+        self._namer = Namer(seed, graph.knows_name)
+        self._writer = TwinWriter(RulesWriter(table), names)
+
+    def make_twin(self, item: Item) -> Item | Rejected:
+        """The item's counterfactual twin, or why there is none.
+
+        The twin's plan, run on the evidence that it carries, gives its answers; its names are known to nobody; no
+        name of at least four letters of a replaced entity is left in it. `world` lists what was replaced, entities
+        first: `QX3_…` stands for the third of them; a number's id there is `subject.property`.
+        """
+        try:
+            return self._make(item)
+        except TwinError as failure:
+            check, reason = failure.check, failure.reason
+        except HopwrightError as error:
+            # An item that cannot be read (an answer that is no number, say) is a bad row, not the end of the shard.
+            check, reason = "twin_input", str(error)
+        return Rejected(key=item.id, check=check, reason=reason, row=item.model_dump_json())
+
+    def _make(self, item: Item) -> Item:
+        cast = gather_cast(item, self._names, self._graph)
+        gone = list_names(cast, self._graph)
+        suffix = hashlib.blake2b(f"{self._seed}:{item.id}".encode(), digest_size=5).hexdigest()
+        # The item's own suffix: two items whose plans have one shape would else get twins with one id.
+        known = (member.id for member in cast if member.id)
+        ids = {id: f"QX{n}_{suffix}" for n, id in enumerate(known, start=1)}
+        world = solve_world(item, cast, ids, self._table, self._seed)
+        surrogates = name_cast(item, cast, self._namer, self._graph, world.years, gone)
+        aliases = list_aliases(cast, self._graph, surrogates)
+        hops = _Relabelling(item, cast, ids, surrogates, aliases, world).relabel_hops()
+        changes = Changes(
+            tuple(Change(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:]) for m in cast),
+            hops,
+            world.values,
+        )
+        wording = self._writer.word(item, changes)
+        twin_id = plan_id(item.topology, tuple(hop.derivation for hop in hops), "counterfactual")
+        finished = tuple(
+            self._give_options(hop.model_copy(update={"question": question}), twin_id)
+            for hop, question in zip(hops, wording.hop_questions, strict=True)
+        )
+        last = finished[-1]
+        if last.label is None:
+            raise TwinError("twin_options", "the last hop has no distractors")
+        twin = Item(
+            id=twin_id,
+            topology=item.topology,
+            hops=finished,
+            question=wording.question,
+            answer=last.answer,
+            options=last.options,
+            label=last.label,
+            variant="counterfactual",
+            twin=item.id,
+            world=(
+                *(Surrogate(original=c.label, surrogate=c.surrogate, id=c.id) for c in changes.entities),
+                *(
+                    Surrogate(original=_write(old), surrogate=_write(new), id=f"{subject}.{property}")
+                    for subject, property, old, new in world.literals
+                ),
+            ),
+            provenance=_copy_provenance(item.provenance, self._seed),
+        )
+        return twin.model_copy(update={"checks": self._verify(twin, gone)})
+
+    def _give_options(self, hop: Hop, twin_id: str) -> Hop:
+        if not hop.distractors:
+            return hop
+        try:
+            options, label = assign_options(hop.answer, hop.distractors, f"{self._seed}:{twin_id}:{hop.index}")
+        except InputError as error:
+            raise TwinError("twin_options", f"hop {hop.index}: {error}") from None
+        return hop.model_copy(update={"options": options, "label": label})
+
+    def _verify(self, twin: Item, gone: Sequence[str]) -> tuple[CheckResult, ...]:
+        """Check the finished twin by itself, as a reader of the file could."""
+        try:
+            values = run_plan(twin.hops, EvidenceFacts(twin.hops, self._table), self._table)
+        except ExpressionError as error:
+            raise TwinError("twin_rederives", str(error)) from None
+        for hop in twin.hops:
+            if not same(values[hop.index], stated_value(hop)):
+                raise TwinError("twin_rederives", f"hop {hop.index} states {hop.answer!r}, not {values[hop.index]}")
+        left = find_leftover(list_texts(twin), gone)
+        if left is not None:
+            raise TwinError("twin_leftover", f"{left!r} is still there")
+        return tuple(
+            CheckResult(name=name, outcome="pass") for name in ("twin_rederives", "twin_leftover", "twin_names")
+        )
+
+
+def link_twins(items: Iterable[Item], twins: Iterable[Item]) -> list[Item]:
+    """The factual items, those that have a twin naming it."""
+    twin_of = {twin.twin: twin.id for twin in twins}
+    return [item.model_copy(update={"twin": twin_of[item.id]}) if item.id in twin_of else item for item in items]
+
+
+class _Relabelling:
+    """Writes the new names and numbers into hops whose plan already runs in the new world."""
+
+    def __init__(
+        self,
+        item: Item,
+        cast: Sequence[Member],
+        ids: Mapping[str, str],
+        surrogates: Mapping[str, str],
+        aliases: Mapping[str, str],
+        world: World,
+    ) -> None:
+        self._item = item
+        self._ids = ids
+        self._surrogates = surrogates
+        self._world = world
+        self._labels = {ids[member.id]: surrogates[member.key] for member in cast if member.id}
+        self._names = {**aliases, **{label: surrogates[member.key] for member in cast for label in member.labels}}
+        self._operands = self._list_operands()
+
+    def relabel_hops(self) -> tuple[Hop, ...]:
+        """The twin's hops but for their questions and options."""
+        return tuple(self._relabel(*pair) for pair in zip(self._item.hops, self._world.hops, strict=True))
+
+    def _relabel(self, old: Hop, new: Hop) -> Hop:
+        value = self._world.values[old.index]
+        if isinstance(value, str):
+            answer_id = value if old.answer_id else None
+            answer = self._labels.get(value) or self._rewrite(old.answer)
+            distractors = rename_distractors(old, answer_id, self._ids, self._surrogates)
+        else:
+            answer_id = None
+            answer = render_answer(value, old.unit)
+            distractors = move_distractors(old, value, self._operands)
+        return new.model_copy(
+            update={
+                "answer": answer,
+                "answer_id": answer_id,
+                "answer_aliases": (),
+                "distractors": distractors,
+                "options": {},
+                "label": None,
+                "evidence": self._relabel_evidence(new.evidence),
+                "verify": "",  # nothing outside the item is true of its world
+            }
+        )
+
+    def _relabel_evidence(self, evidence: Evidence) -> Evidence:
+        return evidence.model_copy(
+            update={
+                "triplets": tuple(
+                    triplet.model_copy(
+                        update={
+                            "subject_label": self._label(triplet.subject, triplet.subject_label),
+                            "object_label": self._label(triplet.object, triplet.object_label),
+                        }
+                    )
+                    for triplet in evidence.triplets
+                ),
+                "literals": tuple(
+                    literal.model_copy(update={"subject_label": self._label(literal.subject, literal.subject_label)})
+                    for literal in evidence.literals
+                ),
+                "passages": tuple(
+                    Passage(title=self._rewrite(passage.title), text=self._rewrite(passage.text))
+                    for passage in evidence.passages
+                ),
+            }
+        )
+
+    def _label(self, id: str, label: str) -> str:
+        return self._labels.get(id) or self._rewrite(label)
+
+    def _rewrite(self, text: str) -> str:
+        return replace_names([text], self._names)[0] if text else text
+
+    def _list_operands(self) -> dict[str, Scalar]:
+        """How the numbers on the way were written, and what they are now; what stands for two is left out."""
+        found: dict[str, Scalar | None] = {}
+        pairs: list[tuple[str, Value]] = [
+            (hop.answer, self._world.values[hop.index]) for hop in self._item.hops if hop.answer_type != "entity"
+        ]
+        pairs += [(_write(old), new) for _, _, old, new in self._world.literals]
+        for text, value in pairs:
+            if not isinstance(value, str):
+                found[text] = value if found.get(text, value) == value else None
+        return {text: value for text, value in found.items() if value is not None}
+
+
+def _copy_provenance(provenance: Provenance, seed: int) -> Provenance:
+    """The twin's: made by the same generator from the same sources, but no request was made for it."""
+    return provenance.model_copy(
+        update={"seed": seed, "request_keys": (), "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+    )
+
+
+def _write(value: Scalar) -> str:
+    """A literal as a reader would see it; what may be a year is written like one."""
+    return render(value, year=isinstance(value, int) and 1000 <= value <= LAST_YEAR)

@@ -1,0 +1,330 @@
+"""The counterfactual world of an item: its facts with other ids and other numbers, and its plan run in it.
+
+CofCA (section 3.1) replaces what a passage names and counts by hand and by model; here every number that follows
+from others is computed again, so that the twin's gold answers are as certain as the original's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from hopwright.counterfactual.cast import Member
+from hopwright.counterfactual.failures import TwinError
+from hopwright.counterfactual.mentions import replace_number
+from hopwright.counterfactual.names import read_dated_name
+from hopwright.counterfactual.shifts import (
+    LAST_YEAR,
+    Move,
+    draw_move,
+    read_year,
+    set_date,
+    set_number,
+    shift_date,
+    shift_number,
+)
+from hopwright.errors import ExpressionError
+from hopwright.records import Compute, Derivation, Hop, Item, LiteralFact, Lookup, ReverseLookup
+from hopwright.records.values import Scalar, Value
+from hopwright.synthesis.execution import execute, render_answer, run_plan, same, stated_value
+from hopwright.synthesis.expressions import evaluate
+from hopwright.synthesis.facts import EvidenceFacts, matches
+from hopwright.synthesis.properties import PropertyTable
+
+_ID = re.compile(r"\bQ[0-9A-Za-z_]+\b")
+_ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
+_ATTEMPTS = 48
+# (attempt from which on, largest and smallest move of all dates together, spread between their owners)
+_SCALES = ((0, 45, 8, 4), (16, 20, 4, 2), (32, 8, 1, 1))
+
+_Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a solved world holds.
+
+    hops: the item's hops with surrogate ids in derivations and evidence, literals moved; labels and texts are
+    still the original's. values: what the plan gives in it, by hop. years: by how many years the dates of each
+    owner moved (the owner of a dated name is its stem). literals: old and new literal, as
+    normalised, with the original subject.
+    """
+
+    hops: tuple[Hop, ...]
+    values: dict[int, Value]
+    years: dict[str, int]
+    literals: tuple[tuple[str, str, Scalar, Scalar], ...]
+
+
+def solve_world(item: Item, cast: Sequence[Member], ids: Mapping[str, str], table: PropertyTable, seed: int) -> World:
+    """Move the item's literals until the plan, run on them, gives answers that make sense.
+
+    ids: surrogate id of each member of the cast that has one.
+    Raises TwinError ("twin_underivable") with the last attempt's reason when 48 attempts fail.
+    """
+    owners = _find_owners(item, cast)
+    reason = "no attempt was made"
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _Attempt(item, ids, table, seed, attempt, owners).solve()
+        except (_MisfitError, ExpressionError, ValueError, ArithmeticError) as error:
+            reason = str(error)
+    raise TwinError("twin_underivable", f"no shifted numbers fit the plan; at last: {reason}")
+
+
+def rename_ids(derivation: Derivation, ids: Mapping[str, str]) -> Derivation:
+    """The derivation with every replaced entity's id exchanged, inside expressions too."""
+    if isinstance(derivation, Lookup):
+        return derivation.model_copy(update={"subject": _rename(derivation.subject, ids)})
+    if isinstance(derivation, Compute):
+        return derivation.model_copy(update={"expression": _rename(derivation.expression, ids)})
+    constraints = tuple(
+        constraint.model_copy(update={"value": _rename(constraint.value, ids)}) for constraint in derivation.constraints
+    )
+    return derivation.model_copy(update={"value": _rename(derivation.value, ids), "constraints": constraints})
+
+
+class _MisfitError(Exception):
+    """An attempt whose numbers make no sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Owners:
+    """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold.
+
+    `stated`: the years in names that the question mentions. `people`: whose measures move gently.
+    """
+
+    of: dict[str, str]
+    years: dict[str, list[int]]
+    stated: dict[str, list[int]]
+    people: frozenset[str]
+
+
+def _find_owners(item: Item, cast: Sequence[Member]) -> _Owners:
+    of = {member.key: member.owner for member in cast}
+    stated: dict[str, list[int]] = {}
+    years: dict[str, list[int]] = {}
+    for member in cast:
+        if member.owner.startswith("stem:") and (name := read_dated_name(member.label)):
+            years.setdefault(member.owner, []).extend((name.year, name.last))
+            if member.label in item.question:
+                stated.setdefault(member.owner, []).extend((name.year, name.last))
+    for hop in item.hops:
+        for literal in hop.evidence.literals:
+            if literal.datatype == "dateTime" and (year := read_year(literal.value)) is not None:
+                years.setdefault(of.get(literal.subject, literal.subject), []).append(year)
+    return _Owners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"))
+
+
+class _Attempt:
+    """One seeded choice of moves, and the plan run in the world that they make."""
+
+    def __init__(
+        self, item: Item, ids: Mapping[str, str], table: PropertyTable, seed: int, attempt: int, owners: _Owners
+    ) -> None:
+        self._item = item
+        self._ids = ids
+        self._table = table
+        self._key = f"{seed}:{item.id}:{attempt}"
+        self._owners = owners
+        self._strict = attempt < _SCALES[-1][0]
+        self._pinned: dict[_Key, str] = {}
+        self._moves: dict[str, Move] = {}
+        _, largest, smallest, self._jitter = next(scale for scale in reversed(_SCALES) if attempt >= scale[0])
+        rng = random.Random(self._key)
+        self._base = rng.choice((-1, 1)) * rng.randint(smallest, largest)
+
+    def solve(self) -> World:
+        hops = self._build()
+        answers: dict[int, Value] = {}
+        facts = EvidenceFacts(hops, self._table)
+        for hop in hops:
+            if isinstance(hop.derivation, ReverseLookup) and self._pin(hop, answers, facts):
+                hops = self._build()
+                facts = EvidenceFacts(hops, self._table)
+                hop = hops[hop.index - 1]
+            answers[hop.index] = execute(hop.derivation, hop.answer_type, answers, facts, self._table)
+        if self._pinned and run_plan(hops, facts, self._table) != answers:
+            raise _MisfitError("a number that a later hop asks for was used by an earlier one")
+        self._check_answers(answers)
+        self._check_margins(hops)
+        years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
+        return World(hops, answers, years, tuple(self._list_changes(hops)))
+
+    def _build(self) -> tuple[Hop, ...]:
+        hops: list[Hop] = []
+        for hop in self._item.hops:
+            triplets = tuple(
+                triplet.model_copy(
+                    update={
+                        "subject": self._ids.get(triplet.subject, triplet.subject),
+                        "object": self._ids.get(triplet.object, triplet.object),
+                    }
+                )
+                for triplet in hop.evidence.triplets
+            )
+            literals = tuple(
+                literal.model_copy(update={"subject": self._ids.get(literal.subject, literal.subject), "value": value})
+                for literal in hop.evidence.literals
+                if (value := self._value(literal)) is not None
+            )
+            evidence = hop.evidence.model_copy(update={"triplets": triplets, "literals": literals, "wikipedia_url": ""})
+            derivation = rename_ids(hop.derivation, self._ids)
+            hops.append(hop.model_copy(update={"derivation": derivation, "evidence": evidence}))
+        return tuple(hops)
+
+    def _value(self, literal: LiteralFact) -> str | None:
+        """The literal's new stored value; None for what no derivation can read (it could not be moved either)."""
+        key = (literal.subject, literal.property, literal.value)
+        if (pinned := self._pinned.get(key)) is not None:
+            return pinned
+        if self._table.normalise(literal.property, literal.value, literal.datatype) is None:
+            return None
+        if literal.datatype == "dateTime":
+            owner = self._owners.of.get(literal.subject, literal.subject)
+            return shift_date(literal.value, self._move(owner))
+        rng = random.Random(f"{self._key}:{':'.join(key)}")
+        return shift_number(rng, literal.value, gentle=literal.subject in self._owners.people)
+
+    def _move(self, owner: str) -> Move:
+        if owner not in self._moves:
+            rng = random.Random(f"{self._key}:{owner}")
+            self._moves[owner] = draw_move(rng, self._base, self._jitter, self._owners.years.get(owner, ()))
+        return self._moves[owner]
+
+    def _pin(self, hop: Hop, answers: Mapping[int, Value], facts: EvidenceFacts) -> bool:
+        """Give the hop's answer the literal that the plan asks for ("founded 35 years before 1968")."""
+        original = self._item.hops[hop.index - 1]
+        derivation = hop.derivation
+        assert isinstance(derivation, ReverseLookup)
+        pinned = False
+        for property, expression in (
+            (derivation.property, derivation.value),
+            *((constraint.property, constraint.value) for constraint in derivation.constraints),
+        ):
+            entry = self._table.literal.get(property)
+            if entry is None or _ENTITY.match(expression):
+                continue
+            wanted = evaluate(expression, answers, facts)
+            if isinstance(wanted, str):
+                raise _MisfitError(f"{property} is asked for with {wanted}, which is no number")
+            for held in (literal for one in self._item.hops for literal in one.evidence.literals):
+                if (held.subject, held.property) != (original.answer_id, property):
+                    continue
+                value = self._value(held)
+                scalar = None if value is None else self._table.normalise(property, value, held.datatype)
+                if scalar is None or matches(wanted, scalar):
+                    continue
+                self._pin_literal(held, wanted, entry.scale)
+                pinned = True
+        return pinned
+
+    def _pin_literal(self, held: LiteralFact, wanted: Scalar, scale: Decimal) -> None:
+        key = (held.subject, held.property, held.value)
+        if key in self._pinned:
+            raise _MisfitError(f"two hops ask for different values of {held.property}")
+        if held.datatype != "dateTime":
+            if isinstance(wanted, dt.date):
+                raise _MisfitError(f"{held.property} is asked for with a date")
+            self._pinned[key] = set_number(held.value, scale, wanted)
+            return
+        if isinstance(wanted, Decimal):
+            raise _MisfitError(f"{held.property} is asked for with {wanted}")
+        old = read_year(held.value)
+        new = wanted.year if isinstance(wanted, dt.date) else wanted
+        if old is None or not 1 <= new <= LAST_YEAR:
+            raise _MisfitError(f"no plausible year: {new}")
+        self._pinned[key] = set_date(held.value, wanted)
+        # All dates of one owner move together, so that nobody dies before being born.
+        owner = self._owners.of.get(held.subject, held.subject)
+        if not all(1 <= year + new - old <= LAST_YEAR for year in self._owners.years.get(owner, ())):
+            raise _MisfitError(f"a move of {new - old} years leaves no plausible year")
+        self._moves[owner] = Move(new - old)
+
+    def _check_answers(self, answers: Mapping[int, Value]) -> None:
+        originals = self._item.hops
+        moving = self._find_moving()
+        stated = self._list_stated_years()
+        for hop in originals:
+            old, new = stated_value(hop), answers[hop.index]
+            if isinstance(old, str):
+                needed = any(hop.index in later.depends_on for later in originals)
+                if needed and new != self._ids.get(old, old):
+                    raise _MisfitError(f"another answer to hop {hop.index}, on which a later one rests")
+                continue
+            if isinstance(new, str) or isinstance(old, dt.date) != isinstance(new, dt.date):
+                raise _MisfitError(f"another kind of answer to hop {hop.index}")
+            if isinstance(old, int | Decimal) and isinstance(new, int | Decimal):
+                if (old > 0, old < 0) != (new > 0, new < 0) or (isinstance(old, int) and not isinstance(new, int)):
+                    raise _MisfitError(f"hop {hop.index} gives {new}, which is not like {old}")
+                if hop.unit == "year" and not 1 <= new <= LAST_YEAR:
+                    raise _MisfitError(f"no plausible year: {new}")
+            if self._strict and hop.index in moving and same(old, new):
+                raise _MisfitError(f"hop {hop.index} still gives {new}")
+            text = render_answer(new, hop.unit)
+            if text != hop.answer and (text in stated or replace_number(self._item.question, text, "")[1]):
+                raise _MisfitError(f"the question mentions {text}, which is now an answer")
+
+    def _list_stated_years(self) -> set[str]:
+        """The years in the question's new names."""
+        return {str(year + self._move(owner).years) for owner, years in self._owners.stated.items() for year in years}
+
+    def _find_moving(self) -> set[int]:
+        """Hops whose number should change: it rests on a literal, or on a number that does."""
+        moving: set[int] = set()
+        for hop in self._item.hops:
+            counts = isinstance(hop.derivation, Compute) and hop.derivation.kind == "counting"
+            rests = any(literal.subject in self._ids for literal in hop.evidence.literals)
+            if hop.answer_type in ("number", "date") and not counts and (rests or moving & {*hop.depends_on}):
+                moving.add(hop.index)
+        return moving
+
+    def _check_margins(self, hops: tuple[Hop, ...]) -> None:
+        """Values that were told apart by a margin still are, whichever is now the larger."""
+        for old, new in zip(self._item.hops, hops, strict=True):
+            if not isinstance(old.derivation, Compute):
+                continue
+            before, after = self._list_numbers(old), self._list_numbers(new)
+            for property, values in before.items():
+                margin = self._table.literal[property].margin
+                if margin and _spread(values) >= margin > _spread(after.get(property, [])):
+                    raise _MisfitError(f"values of {property} come too close to each other")
+
+    def _list_numbers(self, hop: Hop) -> dict[str, list[Decimal]]:
+        found: dict[str, list[Decimal]] = {}
+        for literal in hop.evidence.literals:
+            value = self._table.normalise(literal.property, literal.value, literal.datatype)
+            if isinstance(value, int | Decimal):
+                found.setdefault(literal.property, []).append(Decimal(value))
+        return found
+
+    def _list_changes(self, hops: tuple[Hop, ...]) -> Iterator[tuple[str, str, Scalar, Scalar]]:
+        seen: set[_Key] = set()
+        for hop in self._item.hops:
+            for literal in hop.evidence.literals:
+                key = (literal.subject, literal.property, literal.value)
+                value = self._value(literal)
+                if key in seen or value is None:
+                    continue
+                seen.add(key)
+                old = self._table.normalise(literal.property, literal.value, literal.datatype)
+                new = self._table.normalise(literal.property, value, literal.datatype)
+                if old is not None and new is not None and old != new:
+                    yield literal.subject, literal.property, old, new
+
+
+def _rename(text: str, ids: Mapping[str, str]) -> str:
+    return _ID.sub(lambda match: ids.get(match[0], match[0]), text)
+
+
+def _spread(values: list[Decimal]) -> Decimal:
+    """The smallest relative distance between two of the values."""
+    ordered = sorted(values)
+    gaps = [abs(other - one) / max(abs(one), abs(other), Decimal(1)) for one, other in itertools.pairwise(ordered)]
+    return min(gaps, default=Decimal(1))

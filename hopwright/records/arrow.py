@@ -1,0 +1,261 @@
+"""The Parquet rendering of the records: one explicit, nested Arrow schema each, and both ways across.
+
+A derivation is one struct whose `op` says which of the nullable fields apply; options are a struct of A–D.
+A field that is absent is null, never an empty string. The bytes of a file depend on its rows and on the
+version of pyarrow alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import ValidationError
+
+from hopwright.errors import InputError
+from hopwright.records.model import Anchor, Item, Record, Rejected
+
+_R = TypeVar("_R", bound=Record)
+
+_TEXT = pa.string()
+_INT = pa.int64()
+
+
+def _struct(*text: str, **others: pa.DataType) -> pa.DataType:
+    return pa.struct([*((name, _TEXT) for name in text), *others.items()])
+
+
+_TEXTS = pa.list_(_TEXT)
+_OPTIONS = _struct("A", "B", "C", "D")
+_TRIPLETS = pa.list_(_struct("subject", "property", "object", "subject_label", "property_label", "object_label"))
+_LITERALS = pa.list_(_struct("subject", "property", "value", "unit", "datatype", "subject_label", "property_label"))
+_DERIVATION = pa.struct(
+    [
+        ("op", _TEXT),
+        ("subject", _TEXT),
+        ("property", _TEXT),
+        ("value", _TEXT),
+        ("constraints", pa.list_(_struct("property", "value"))),
+        ("expression", _TEXT),
+        ("kind", _TEXT),
+    ]
+)
+_EVIDENCE = pa.struct(
+    [
+        ("triplets", _TRIPLETS),
+        ("literals", _LITERALS),
+        ("passages", pa.list_(_struct("title", "text"))),
+        ("wikipedia_url", _TEXT),
+    ]
+)
+_HOP = pa.struct(
+    [
+        ("index", pa.int8()),
+        ("question", _TEXT),
+        ("answer", _TEXT),
+        ("answer_type", _TEXT),
+        ("answer_id", _TEXT),
+        ("answer_aliases", _TEXTS),
+        ("unit", _TEXT),
+        ("domain", _TEXT),
+        ("depends_on", pa.list_(pa.int8())),
+        ("derivation", _DERIVATION),
+        ("distractors", pa.list_(_struct("text", "kind", "id"))),
+        ("options", _OPTIONS),
+        ("label", _TEXT),
+        ("evidence", _EVIDENCE),
+        ("verify", _TEXT),
+    ]
+)
+_PROVENANCE = pa.struct(
+    [
+        ("generator", _TEXT),
+        ("model", _TEXT),
+        ("model_version", _TEXT),
+        ("prompt", _TEXT),
+        ("prompt_version", _TEXT),
+        ("seed", _INT),
+        ("request_keys", _TEXTS),
+        ("input_tokens", _INT),
+        ("output_tokens", _INT),
+        ("cost_usd", pa.float64()),
+        ("back_translation", _TEXT),
+        ("sources", pa.list_(_struct("name", "licence"))),
+    ]
+)
+
+ITEM_SCHEMA = pa.schema(
+    [
+        ("id", _TEXT),
+        ("topology", _TEXT),
+        ("hops", pa.list_(_HOP)),
+        ("question", _TEXT),
+        ("answer", _TEXT),
+        ("answer_aliases", _TEXTS),
+        ("options", _OPTIONS),
+        ("label", _TEXT),
+        ("variant", _TEXT),
+        ("twin", _TEXT),
+        ("world", pa.list_(_struct("original", "surrogate", "id"))),
+        ("anchor", _struct("question_id", "answer", "entity")),
+        ("checks", pa.list_(_struct("name", "outcome", "reason"))),
+        (
+            "votes",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("model", _TEXT),
+                        ("option", _TEXT),
+                        ("probabilities", pa.list_(pa.float64())),
+                        ("right", pa.bool_()),
+                    ]
+                )
+            ),
+        ),
+        ("provenance", _PROVENANCE),
+    ]
+)
+ANCHOR_SCHEMA = pa.schema(
+    [
+        ("question_id", _TEXT),
+        ("question", _TEXT),
+        ("answer", _TEXT),
+        ("sub_questions", _TEXTS),
+        ("sub_answers", _TEXTS),
+        ("entity", _TEXT),
+        ("entity_label", _TEXT),
+        ("triplets", _TRIPLETS),
+        ("literals", _LITERALS),
+    ]
+)
+REJECTED_SCHEMA = pa.schema([("key", _TEXT), ("check", _TEXT), ("reason", _TEXT), ("row", _TEXT)])
+
+
+def items_to_table(items: Iterable[Item]) -> pa.Table:
+    """Items as a table of `ITEM_SCHEMA`."""
+    return _to_table(items, ITEM_SCHEMA)
+
+
+def table_to_items(table: pa.Table) -> list[Item]:
+    """Validated items of a table. Raises InputError naming the row and the field that is wrong."""
+    return _from_table(table, Item)
+
+
+def anchors_to_table(anchors: Iterable[Anchor]) -> pa.Table:
+    """Anchors as a table of `ANCHOR_SCHEMA`."""
+    return _to_table(anchors, ANCHOR_SCHEMA)
+
+
+def table_to_anchors(table: pa.Table) -> list[Anchor]:
+    """Validated anchors of a table. Raises InputError naming the row and the field that is wrong."""
+    return _from_table(table, Anchor)
+
+
+def rejected_to_table(rejected: Iterable[Rejected]) -> pa.Table:
+    """Rejected rows as a table of `REJECTED_SCHEMA`."""
+    return _to_table(rejected, REJECTED_SCHEMA)
+
+
+def table_to_rejected(table: pa.Table) -> list[Rejected]:
+    """Validated rejected rows of a table. Raises InputError naming the row and the field that is wrong."""
+    return _from_table(table, Rejected)
+
+
+def encode_parquet(table: pa.Table, metadata: Mapping[str, str] | None = None) -> bytes:
+    """A table as the bytes of a Parquet file, the same bytes for the same rows.
+
+    `metadata` goes into the file's key-value metadata; it must hold nothing that differs between two runs.
+    """
+    table = table.replace_schema_metadata(dict(metadata) if metadata else None).combine_chunks()
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        table,
+        sink,
+        version="2.6",
+        data_page_version="1.0",
+        compression="zstd",
+        compression_level=3,
+        use_dictionary=True,
+        write_statistics=True,
+        row_group_size=max(1, table.num_rows),
+    )
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def read_parquet(path: Path, schema: pa.Schema | None = None) -> pa.Table:
+    """Read a Parquet file, and hold it to `schema` when one is given.
+
+    Raises InputError when the file is missing, truncated or of another schema.
+    """
+    try:
+        table = pq.ParquetFile(path).read()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise InputError(f"{path}: not a readable Parquet file ({_first_line(error)})") from None
+    if schema is not None and not table.schema.remove_metadata().equals(schema):
+        missing = [name for name in schema.names if name not in table.schema.names]
+        what = f"it lacks {', '.join(missing)}" if missing else "its columns have other types"
+        raise InputError(f"{path}: not a file of this kind or version of Hopwright: {what}")
+    return table
+
+
+def read_items(path: Path) -> list[Item]:
+    """Items of one Parquet file, validated. Raises InputError naming the file."""
+    return _read(path, ITEM_SCHEMA, Item)
+
+
+def read_anchors(path: Path) -> list[Anchor]:
+    """Anchors of one Parquet file, validated. Raises InputError naming the file."""
+    return _read(path, ANCHOR_SCHEMA, Anchor)
+
+
+def read_rejected(path: Path) -> list[Rejected]:
+    """Rejected rows of one Parquet file, validated. Raises InputError naming the file."""
+    return _read(path, REJECTED_SCHEMA, Rejected)
+
+
+def _read(path: Path, schema: pa.Schema, model: type[_R]) -> list[_R]:
+    table = read_parquet(path, schema)
+    try:
+        return _from_table(table, model)
+    except InputError as error:
+        raise InputError(f"{path}, {error}") from None
+
+
+def _to_table(records: Iterable[Record], schema: pa.Schema) -> pa.Table:
+    rows = [record.model_dump(mode="json") for record in records]
+    return pa.Table.from_struct_array(pa.array(rows, type=pa.struct(list(schema)))).cast(schema)
+
+
+# A raw quotation mark in JSON text is always a delimiter: neither pattern can match inside a string's content.
+_NULL_FIELD = re.compile(r',"\w+":null')
+_NULL_FIRST_FIELD = re.compile(r'\{"\w+":null,?')
+
+
+def _from_table(table: pa.Table, model: type[_R]) -> list[_R]:
+    """Rows → JSON → nulls dropped, so that the fields of other derivations vanish → validated."""
+    import polars as pl
+
+    frame = pl.DataFrame(pl.from_arrow(table))
+    if frame.height == 0:
+        return []
+    lines = frame.select(pl.struct(pl.all()).struct.json_encode()).to_series().to_list()
+    records: list[_R] = []
+    for number, line in enumerate(lines):
+        text = _NULL_FIRST_FIELD.sub("{", _NULL_FIELD.sub("", line))
+        try:
+            records.append(model.model_validate_json(text))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise InputError(f"row {number}: {where}: {first['msg']}") from None
+    return records
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,146 @@
+"""Auditing a file in the release format, ours or another's, line by line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from hopwright.graph.store import GraphStore
+from hopwright.records import Rejected
+from hopwright.records.model import Record
+from hopwright.release.format import Row, parse_row, read_jsonl
+from hopwright.synthesis.checks import Case, CheckContext, DuplicateFinder, Finding, examine
+from hopwright.synthesis.properties import PropertyTable
+
+_DUPLICATES = DuplicateFinder.name
+
+
+class Violation(Record):
+    """One thing wrong: where in the file, in which item and hop (None: the item itself), by which check, and what."""
+
+    line: int
+    id: str
+    hop: int | None
+    check: str
+    reason: str
+
+
+class Skip(Record):
+    """A check that could not run, why, and on how many items."""
+
+    check: str
+    reason: str
+    items: int
+
+
+class AuditReport(Record):
+    """What an audit found. `violations` is complete: the file is clean if and only if it is empty."""
+
+    file: str
+    items: int
+    violations: tuple[Violation, ...] = ()
+    warnings: tuple[Violation, ...] = ()
+    counts: dict[str, int] = Field(default_factory=dict)
+    """Check → number of violations; only checks that found some."""
+    skipped: tuple[Skip, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found; the command's exit code is 0 exactly then."""
+        return not self.violations
+
+    def text(self, limit: int = 20) -> str:
+        """Render for a reader, with at most `limit` violations spelled out."""
+        lines = [f"{self.file}: {_count(self.items, 'item')}, {_count(len(self.violations), 'violation')}"]
+        lines += [f"  {check}: {number}" for check, number in self.counts.items()]
+        if self.violations:
+            lines.append("")
+            lines += [_write(one) for one in self.violations[:limit]]
+            if len(self.violations) > limit:
+                lines.append(f"… and {len(self.violations) - limit} more")
+        if self.warnings:
+            lines += ["", f"{_count(len(self.warnings), 'warning')}, such as:"]
+            lines += [_write(one) for one in self.warnings[: min(3, limit)]]
+        if self.skipped:
+            lines += ["", "not checked:"]
+            lines += [f"  {one.check}, {_count(one.items, 'item')}: {one.reason}" for one in self.skipped]
+        return "\n".join(lines)
+
+
+def audit(path: Path, graph: GraphStore | None, table: PropertyTable, *, min_domains: int = 2) -> AuditReport:
+    """Check every line of a file; what is wrong with a line is a violation, never an exception.
+
+    An empty file is a violation too. Without a graph, what needs one is listed as skipped. Raises InputError only when
+    the file itself cannot be read.
+    """
+    context = CheckContext(table=table, graph=graph, min_domains=min_domains)
+    tally = _Tally()
+    for line, row in read_jsonl(path):
+        tally.items += 1
+        if isinstance(row, Rejected):
+            tally.violations.append(Violation(line=line, id="", hop=None, check=row.check, reason=row.reason))
+            continue
+        _audit_row(line, row, context, tally)
+    if not tally.items:
+        tally.violations.append(Violation(line=0, id="", hop=None, check="schema", reason="the file holds no items"))
+    counts = Counter(one.check for one in tally.violations)
+    return AuditReport(
+        file=str(path),
+        items=tally.items,
+        violations=tuple(tally.violations),
+        warnings=tuple(tally.warnings),
+        counts=dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
+        skipped=tuple(
+            Skip(check=check, reason=reason, items=number) for (check, reason), number in sorted(tally.skipped.items())
+        ),
+    )
+
+
+class _Tally:
+    """What has been found so far."""
+
+    def __init__(self) -> None:
+        self.items = 0
+        self.violations: list[Violation] = []
+        self.warnings: list[Violation] = []
+        self.skipped: Counter[tuple[str, str]] = Counter()
+        self.duplicates = DuplicateFinder()
+
+
+def _audit_row(line: int, row: Row, context: CheckContext, tally: _Tally) -> None:
+    id = str(row.get("id", ""))
+    parsed = parse_row(row)
+    tally.violations += [
+        Violation(line=line, id=id, hop=one.hop, check="schema", reason=str(one)) for one in parsed.problems
+    ]
+    if parsed.item is None:
+        return
+    case = Case(parsed.item, planned=parsed.planned)
+    for examination in examine(case, context):
+        check = examination.check
+        if examination.skipped:
+            tally.skipped[check.name, examination.skipped] += 1
+        found = tally.violations if check.severity == "error" else tally.warnings
+        found += _name(line, id, check.name, examination.findings)
+    tally.violations += _name(line, id, _DUPLICATES, tally.duplicates.add(case, line))
+
+
+def _name(line: int, id: str, check: str, findings: Sequence[Finding]) -> Iterator[Violation]:
+    for hop, reason in findings:
+        yield Violation(line=line, id=id, hop=hop, check=check, reason=reason)
+
+
+def _write(violation: Violation) -> str:
+    where = f"line {violation.line}"
+    if violation.id:
+        where += f", {violation.id}"
+    if violation.hop is not None:
+        where += f", hop {violation.hop}"
+    return f"{where}: {violation.check}: {violation.reason}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

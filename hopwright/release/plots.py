@@ -1,0 +1,133 @@
+"""The card's plots: horizontal bars in one colour-blind-safe palette, the count beside every bar.
+
+Same figures, same bytes: matplotlib's own defaults instead of the user's settings, and no date and no
+version in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from hopwright.release.statistics import DatasetStatistics
+
+Rejections = Mapping[str, Mapping[str, int]]
+"""Stage → check → rows rejected there."""
+
+# Okabe and Ito's palette: told apart with every common form of colour blindness, and in grey.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+_LABEL_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # over the grid lines
+_WIDTH, _BAR, _MARGIN = 8.0, 0.36, 1.25
+
+
+class _Bar(NamedTuple):
+    label: str
+    amount: int
+    note: str
+    group: str = ""
+
+
+def draw_plots(figures: DatasetStatistics, rejections: Rejections, folder: Path) -> tuple[str, ...]:
+    """Write one PNG per plot into `folder` (made if missing) and return the file names, in the card's order.
+
+    A plot of nothing (no rejections, no items) says so instead of showing empty axes.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    items = figures.items
+    plots = {
+        "topologies.png": (
+            "Reasoning graphs",
+            "items",
+            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.topologies.items()],
+        ),
+        "domains.png": (
+            "Knowledge domains",
+            "hops",
+            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.domains.items()],
+        ),
+        "domains_per_item.png": (
+            f"Domains that one item spans (mean {figures.mean_domains:.2f})",
+            "items",
+            [
+                _Bar(f"{number} domain{'s' if number > 1 else ''}", share.count, _percent(share.share))
+                for number, share in figures.domains_per_item.items()
+            ],
+        ),
+        "computation_kinds.png": (
+            "Kinds of computation (an item may have several)",
+            "items",
+            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.computations.items()],
+        ),
+        "answer_types.png": (
+            "Types of the final answer",
+            "items",
+            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.answer_types.items()],
+        ),
+        "rejections.png": (
+            f"Rows rejected on the way to {items:,} item{'s' if items != 1 else ''}, by check",
+            "rows",
+            [
+                _Bar(f"{stage}: {check}", count, "", stage)
+                for stage, checks in rejections.items()
+                for check, count in sorted(checks.items(), key=lambda pair: (-pair[1], pair[0]))
+                if count
+            ],
+        ),
+    }
+    for name, (title, unit, bars) in plots.items():
+        _draw_bars(title, unit, bars, folder / name)
+    return tuple(plots)
+
+
+def _draw_bars(title: str, unit: str, bars: list[_Bar], path: Path) -> None:
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams["font.size"] = 10
+        groups = list(dict.fromkeys(bar.group for bar in bars))
+        figure = Figure(
+            figsize=(_WIDTH, _MARGIN + _BAR * max(len(bars), 2)),
+            layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08),
+        )
+        FigureCanvasAgg(figure)
+        figure.suptitle(title, x=0.015, ha="left", fontweight="bold", fontsize=11)
+        axes = figure.add_subplot()
+        if not bars:
+            axes.text(0.5, 0.5, "none", ha="center", va="center", color="#555555", transform=axes.transAxes)
+            axes.set_axis_off()
+        else:
+            drawn = axes.barh(
+                range(len(bars)),
+                [bar.amount for bar in bars],
+                height=0.72,
+                color=[_COLOURS[groups.index(bar.group) % len(_COLOURS)] for bar in bars],
+            )
+            axes.bar_label(
+                drawn,
+                [f"{bar.amount:,}{f'  ({bar.note})' if bar.note else ''}" for bar in bars],
+                padding=4,
+                bbox=_LABEL_BOX,
+            )
+            axes.set_yticks(range(len(bars)), [_shorten(bar.label) for bar in bars])
+            axes.set_ylim(len(bars) - 0.5, -0.5)
+            axes.margins(x=0.18)
+            axes.set_xlabel(unit)
+            axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(nbins=6, integer=True))
+            axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:,.0f}"))
+            axes.xaxis.grid(True, color="#DDDDDD", linewidth=0.8)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(path, dpi=144, metadata={"Software": None})
+
+
+def _percent(share: float) -> str:
+    return "< 0.1 %" if 0 < share < 0.0005 else f"{share * 100:.1f} %"
+
+
+def _shorten(label: str, limit: int = 52) -> str:
+    return label if len(label) <= limit else label[: limit - 1] + "…"

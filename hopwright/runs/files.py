@@ -1,0 +1,121 @@
+"""Writing files so that a kill, a full disk or a second process leaves nothing half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from hopwright.errors import InputError, RunError
+
+_MARK = ".tmp"
+_LEFTOVERS = (f".*{_MARK}", ".*.part", ".*.partial")
+"""What Hopwright's writers call what is not whole yet."""
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: aside in the same folder, fsync, rename, fsync the folder.
+
+    Raises RunError when the disk is full or the folder cannot be written.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}{_MARK}")
+    with explain_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with aside.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
+            raise
+        _sync(path.parent)
+
+
+def clear_leftovers(folder: Path) -> int:
+    """Remove what a killed process left half-written below `folder`; returns how many entries that were."""
+    leftovers = sorted(path for pattern in _LEFTOVERS for path in folder.rglob(pattern))
+    with explain_os_errors(folder):
+        for path in leftovers:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+    return len(leftovers)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and all below it, if it is there. Raises RunError when that is not allowed."""
+    if folder.exists():
+        with explain_os_errors(folder):
+            shutil.rmtree(folder)
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file, in hex. Raises InputError when it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+@contextlib.contextmanager
+def hold_lock(path: Path, what: str) -> Iterator[None]:
+    """Hold an exclusive lock while the block runs; the kernel drops it when the process dies, however that is.
+
+    Raises RunError naming the holder when another process has it.
+    """
+    with explain_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(handle, 32, 0).decode(errors="replace").strip()
+            raise RunError(
+                f"{what} is being written by another process (pid {holder or 'unknown'}); "
+                "wait for it to end, or use another run name"
+            ) from None
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def explain_os_errors(path: Path) -> Iterator[None]:
+    """Turn what the operating system says about writing `path` into one line that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(_explain(error, path)) from None
+
+
+def _explain(error: OSError, path: Path) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"disk full while writing {path}: free some space and run the same command again, it continues"
+    if error.errno == errno.EFBIG:
+        return f"file too large while writing {path}: raise the file size limit and run the same command again"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"cannot write {path} ({error.strerror}): make it writable, or set HOPWRIGHT_HOME to another folder"
+    if error.errno in (errno.ENOTDIR, errno.EEXIST):
+        return f"cannot write {path} ({error.strerror}): a file stands where a folder should be"
+    return f"cannot write {path} ({error.strerror or type(error).__name__})"
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,137 @@
+"""A run is a folder: its lock, its manifest, its stages."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hopwright.errors import RunError
+from hopwright.runs.files import clear_leftovers, hold_lock, remove_tree
+from hopwright.runs.manifest import (
+    Counts,
+    RunManifest,
+    gather_versions,
+    name_differences,
+    read_manifest,
+    write_manifest,
+)
+
+RUN_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+_SHOWN = 5
+_held: dict[Path, int] = {}
+_held_guard = threading.Lock()
+
+
+class RunFolder:
+    """`<home>/runs/<name>`. Writing needs the lock: `with run.hold(): …`; reading does not."""
+
+    def __init__(self, home: Path, name: str) -> None:
+        if not re.fullmatch(RUN_NAME[1:-1], name):
+            raise RunError(
+                f"run name {name!r}: up to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
+            )
+        self.home = home
+        self.name = name
+        self.path = home / "runs" / name
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Hold the run for this process, and clear what a killed one left half-written.
+
+        May be entered again by the process that holds it. Raises RunError when another process holds it,
+        or when the folder cannot be written.
+        """
+        key = self.path.absolute()
+        with contextlib.ExitStack() as stack:
+            with _held_guard:
+                if _held.get(key, 0) == 0:
+                    stack.enter_context(hold_lock(self.home / "locks" / f"{self.name}.lock", f"run {self.name!r}"))
+                    clear_leftovers(self.path)
+                _held[key] = _held.get(key, 0) + 1
+            try:
+                yield
+            finally:
+                with _held_guard:
+                    _held[key] -= 1
+
+    @property
+    def manifest_path(self) -> Path:
+        """Where the run's own manifest lies."""
+        return self.path / "manifest.json"
+
+    def read_manifest(self) -> RunManifest | None:
+        """The run's manifest; None before the run began."""
+        return read_manifest(self.manifest_path, RunManifest)
+
+    def begin(self, parameters: Mapping[str, Any], *, fresh: bool = False) -> RunManifest:
+        """Start the run, or continue it when its parameters are the same.
+
+        `fresh` first removes everything that the run holds. Raises RunError naming the parameters that differ.
+        """
+        if fresh:
+            remove_tree(self.path)
+        manifest = self.read_manifest()
+        if manifest is None:
+            manifest = RunManifest(
+                run=self.name,
+                parameters=dict(parameters),
+                started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+                versions=gather_versions(),
+            )
+            write_manifest(self.manifest_path, manifest)
+            return manifest
+        if manifest.parameters and any(entry.is_dir() for entry in self.path.iterdir()):
+            refuse_differences(f"run {self.name!r}", manifest.parameters, parameters)
+            return manifest
+        # Nothing was made yet (a wrong path, say), or only single stages were run: there is nothing to contradict.
+        return self._update(parameters=dict(parameters))
+
+    def merge_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Record that a stage was started over with other parameters than the run began with."""
+        manifest = self.read_manifest()
+        if manifest is not None and manifest.parameters:
+            self._update(parameters={**manifest.parameters, **parameters})
+
+    def record_stage(self, stage: str, counts: Counts, seconds: float) -> None:
+        """Note a finished stage in the run's manifest."""
+        manifest = self.read_manifest() or self.begin({})
+        self._update(stages={**manifest.stages, stage: counts}, seconds={**manifest.seconds, stage: round(seconds, 3)})
+
+    def record_summary(self, summary: Mapping[str, Any]) -> None:
+        """Keep the figures that are printed at the end of a run."""
+        self._update(summary=dict(summary))
+
+    def _update(self, **fields: Any) -> RunManifest:
+        manifest = self.read_manifest()
+        if manifest is None:
+            raise RunError(f"{self.manifest_path}: gone while the run was going on")
+        manifest = manifest.model_copy(update=fields)
+        write_manifest(self.manifest_path, manifest)
+        return manifest
+
+
+def list_runs(home: Path) -> list[str]:
+    """Names of the runs below a home, the one that began last at the end."""
+    found: list[tuple[str, str]] = []
+    for path in (home / "runs").glob("*/manifest.json"):
+        manifest = read_manifest(path, RunManifest)
+        if manifest is not None:
+            found.append((manifest.started, manifest.run))
+    return [name for _, name in sorted(found)]
+
+
+def refuse_differences(what: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raises RunError naming what differs between two sets of parameters and what to do about it."""
+    differences = name_differences(before, now)
+    if differences:
+        shown = ", ".join(differences[:_SHOWN])
+        more = f" and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
+        raise RunError(
+            f"{what} was started with other parameters ({shown}{more}): "
+            "use another --run name, or --fresh to start it over"
+        )

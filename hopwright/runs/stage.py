@@ -1,0 +1,211 @@
+"""One stage of one run: which shards are missing, and the manifest that adds everything up."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hopwright.errors import InputError, RunError
+from hopwright.runs.files import clear_leftovers, hash_file, remove_tree
+from hopwright.runs.folder import RunFolder, refuse_differences
+from hopwright.runs.manifest import (
+    Counts,
+    StageManifest,
+    Usage,
+    gather_versions,
+    read_manifest,
+    write_manifest,
+)
+from hopwright.runs.shards import (
+    ShardOutput,
+    ShardReport,
+    part_path,
+    read_report,
+    rejected_path,
+    write_shard,
+)
+
+_S = TypeVar("_S")
+
+
+class Stage:
+    """The folder of one stage. `begin`, write the missing shards, `finish`; the run's lock must be held."""
+
+    def __init__(self, run: RunFolder, name: str) -> None:
+        self.run = run
+        self.name = name
+        self.folder = run.path / name
+        self._manifest = StageManifest(stage=name)
+        self._clock = 0.0
+
+    @property
+    def manifest_path(self) -> Path:
+        """Where the stage's manifest lies."""
+        return self.folder / "manifest.json"
+
+    @property
+    def finished(self) -> bool:
+        """After `begin`: whether there is nothing left to do."""
+        return self._manifest.status == "finished"
+
+    def begin(
+        self,
+        parameters: Mapping[str, Any],
+        *,
+        inputs: Mapping[str, str] | None = None,
+        shards: int = 0,
+        fresh: bool = False,
+        downstream: Sequence[str] = (),
+    ) -> list[int]:
+        """Start or continue the stage; returns the indices of the shards that are still to be made.
+
+        `inputs` maps the names of the files that the stage reads to their SHA-256. `fresh` starts the stage
+        over and removes the `downstream` stages, which rest on it.
+
+        Raises RunError when the stage began with other parameters or inputs, or when a finished file changed.
+        """
+        if fresh:
+            for name in (self.name, *downstream):
+                remove_tree(self.run.path / name)
+            self.run.merge_parameters(parameters)
+        self._clock = time.monotonic()
+        found = read_manifest(self.manifest_path, StageManifest)
+        if found is not None:
+            what = f"stage {self.name} of run {self.run.name!r}"
+            refuse_differences(what, found.parameters, parameters)
+            if found.inputs != dict(inputs or {}) or found.shards != shards:
+                raise RunError(f"{what} was made from other input files: use another --run name, or --fresh")
+            self._manifest = found
+            if found.status == "finished" and self._verify_outputs():
+                return []
+            self._manifest = found.model_copy(update={"status": "running", "outputs": {}})
+        else:
+            self._manifest = StageManifest(
+                stage=self.name,
+                parameters=dict(parameters),
+                inputs=dict(inputs or {}),
+                shards=shards,
+                started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+                versions=gather_versions(),
+            )
+        clear_leftovers(self.folder)
+        missing = [index for index in range(shards) if not part_path(self.folder, index).exists()]
+        self._manifest.shards_found = shards - len(missing)
+        write_manifest(self.manifest_path, self._manifest)
+        return missing
+
+    def finish(
+        self,
+        *,
+        counts: Counts | None = None,
+        outputs: Sequence[Path] = (),
+        notes: Mapping[str, Any] | None = None,
+        skipped: Mapping[str, int] | None = None,
+    ) -> StageManifest:
+        """Add up what the shards say and close the stage; a stage that was finished already stays as it is.
+
+        `counts` is for a stage without shards; `outputs` are further files and folders that it wrote.
+        Raises RunError when a shard is missing or the counts do not add up.
+        """
+        if self.finished:
+            return self._manifest
+        reports = [self._report(index) for index in range(self._manifest.shards)]
+        total = counts or add_counts([report.counts for report in reports])
+        total.verify(f"stage {self.name}")
+        files = [path for entry in outputs for path in _files_of(entry)]
+        for report in reports:
+            files += [part_path(self.folder, report.index), rejected_path(self.folder, report.index)]
+        figures = Counter[str]()
+        skips = Counter(skipped or {})
+        for report in reports:
+            figures.update(report.figures)
+            skips.update(report.skipped)
+        seconds = self._manifest.seconds + time.monotonic() - self._clock
+        self._manifest = self._manifest.model_copy(
+            update={
+                "status": "finished",
+                "outputs": {str(path.relative_to(self.folder)): hash_file(path) for path in sorted(files)},
+                "counts": total,
+                "usage": Usage(
+                    input_tokens=sum(report.usage.input_tokens for report in reports),
+                    output_tokens=sum(report.usage.output_tokens for report in reports),
+                    cost_usd=sum(report.usage.cost_usd for report in reports),
+                ),
+                "skipped": dict(sorted(skips.items())),
+                "notes": {**dict(sorted(figures.items())), **(notes or {})},
+                "seconds": round(seconds, 3),
+            }
+        )
+        write_manifest(self.manifest_path, self._manifest)
+        self.run.record_stage(self.name, total, seconds)
+        return self._manifest
+
+    def read(self) -> StageManifest:
+        """The manifest of a finished stage. Raises RunError when the stage is not finished."""
+        manifest = read_manifest(self.manifest_path, StageManifest)
+        if manifest is None or manifest.status != "finished":
+            raise RunError(f"run {self.run.name!r} has no finished stage {self.name}: run that stage first")
+        return manifest
+
+    def parts(self) -> list[Path]:
+        """The parts of a finished stage, in order. Raises RunError when it is not finished."""
+        return [part_path(self.folder, index) for index in range(self.read().shards)]
+
+    def output_hashes(self) -> dict[str, str]:
+        """`<stage>/<file>` → SHA-256 of the parts of a finished stage: what a later stage names as its inputs."""
+        outputs = self.read().outputs
+        return {f"{self.name}/{name}": digest for name, digest in outputs.items() if not name.startswith("rejected/")}
+
+    def _report(self, index: int) -> ShardReport:
+        try:
+            return read_report(self.folder, index)
+        except InputError as error:
+            raise RunError(f"stage {self.name} is not whole: {error}") from None
+
+    def _verify_outputs(self) -> bool:
+        """Whether all outputs are there. Raises RunError when one has changed since it was written."""
+        for name, digest in self._manifest.outputs.items():
+            path = self.folder / name
+            if not path.exists():
+                return False
+            if hash_file(path) != digest:
+                raise RunError(f"{path} has changed since it was written: delete it, or start over with --fresh")
+        return True
+
+
+def run_stage(
+    stage: Stage,
+    shards: Sequence[_S],
+    process: Callable[[_S], ShardOutput],
+    *,
+    parameters: Mapping[str, Any],
+    inputs: Mapping[str, str] | None = None,
+    on_shard: Callable[[ShardReport], None] | None = None,
+    notes: Mapping[str, Any] | None = None,
+) -> StageManifest:
+    """Run a stage in this process: every missing shard in order, then the manifest."""
+    for index in stage.begin(parameters, inputs=inputs, shards=len(shards)):
+        report = write_shard(stage.folder, index, process(shards[index]))
+        if on_shard is not None:
+            on_shard(report)
+    return stage.finish(notes=notes)
+
+
+def add_counts(counts: Sequence[Counts]) -> Counts:
+    """The sum of several counts."""
+    rejected = Counter[str]()
+    for one in counts:
+        rejected.update(one.rejected)
+    return Counts(
+        taken=sum(one.taken for one in counts),
+        out=sum(one.out for one in counts),
+        rejected=dict(sorted(rejected.items())),
+    )
+
+
+def _files_of(entry: Path) -> list[Path]:
+    return [path for path in entry.rglob("*") if path.is_file()] if entry.is_dir() else [entry]

@@ -1,0 +1,297 @@
+"""Where Hopwright keeps its things, and the parameters of a run, every one of them explained and bounded."""
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from hopwright.errors import InputError
+
+_CHECKOUT = Path(__file__).resolve().parents[1]
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+STAGES = ("retrieve", "synthesize", "filter", "rewrite", "review", "release")
+"""In the order of the line of work; each rests on those before it."""
+
+
+def home() -> Path:
+    """The folder of runs and stores: `HOPWRIGHT_HOME`, else `.hopwright` in the checkout (or where one stands)."""
+    named = os.environ.get("HOPWRIGHT_HOME", "").strip()
+    if named:
+        return Path(named).expanduser().absolute()
+    root = _CHECKOUT if (_CHECKOUT / "pyproject.toml").is_file() else Path.cwd()
+    return root / ".hopwright"
+
+
+def sample_folder() -> Path:
+    """The sample of Wikidata's facts that ships with the project."""
+    return _CHECKOUT / "data" / "sample"
+
+
+class Parameters(BaseModel):
+    """Base of all parameter models: nothing unknown gets in."""
+
+    model_config = ConfigDict(extra="forbid", validate_default=True)
+
+
+class SynthesizeParameters(Parameters):
+    """How questions are planned and worded."""
+
+    drafts: int = Field(
+        default=6000,
+        ge=1,
+        le=10_000_000,
+        title="Drafts",
+        description="How many plans are drawn. Fewer items come out: what fails a check or is too easy is dropped.",
+    )
+    topologies: list[Literal["chain", "converging", "bridge"]] = Field(
+        default=["chain", "converging", "bridge"],
+        min_length=1,
+        max_length=3,
+        title="Topologies",
+        description="Reasoning graphs of the four hops; the drafts take them in turn.",
+    )
+    min_domains: int = Field(
+        default=2,
+        ge=1,
+        le=4,
+        title="Domains per item",
+        description="The least number of knowledge domains that the hops of one item must span.",
+    )
+    max_answer_share: float = Field(
+        default=0.02,
+        gt=0,
+        le=1,
+        title="Largest share of an answer",
+        description="No final answer may be that of more than this share of the items.",
+    )
+
+    @field_validator("topologies")
+    @classmethod
+    def refuse_repeats(cls, names: list[str]) -> list[str]:
+        """A topology named twice would get a double share by accident."""
+        if len(set(names)) != len(names):
+            raise ValueError("each topology may be named once")
+        return names
+
+
+class FilterParameters(Parameters):
+    """When an item is too easy to keep."""
+
+    max_right: int = Field(
+        default=1,
+        ge=0,
+        le=3,
+        title="Right votes allowed",
+        description="An item is dropped when more than this many of the four shortcut solvers pick the right option.",
+    )
+
+
+class RewriteParameters(Parameters):
+    """Counterfactual twins: the same reasoning in a world of invented names and shifted numbers."""
+
+    enabled: bool = Field(default=True, title="Make twins", description="Whether counterfactual twins are made at all.")
+    back_translation: Literal["auto", "apertium", "off"] = Field(
+        default="auto",
+        title="Back-translation",
+        description="Reword twins by English → Spanish → English: auto uses Apertium when it is installed, "
+        "apertium insists on it, off leaves the wording.",
+    )
+
+
+class ReviewParameters(Parameters):
+    """What goes to the experts in Label Studio. The access token comes from LABEL_STUDIO_API_KEY only."""
+
+    url: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://\S+)?$",
+        title="Label Studio address",
+        description="Push the tasks to this server; empty writes the task file only.",
+    )
+    items: int = Field(
+        default=300,
+        ge=0,
+        le=250_000,
+        title="Items to review",
+        description="How many items are exported, drawn evenly over the topologies; 0 exports none.",
+    )
+
+
+class ReleaseParameters(Parameters):
+    """The name under which the dataset goes out."""
+
+    name: str = Field(
+        default="hopwright-sample",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        title="Name",
+        description="Letters, digits, dots, dashes and underscores.",
+    )
+    version: str = Field(
+        default="0.1.0",
+        pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,32})?$",
+        title="Version",
+        description="Semantic version of the dataset, such as 1.0.0.",
+    )
+
+
+class RunParameters(Parameters):
+    """What every stage needs to know of its run."""
+
+    run: str = Field(
+        default="sample",
+        pattern=_NAME,
+        title="Run",
+        description="Name of the run's folder. The same name with the same parameters continues where it stopped.",
+    )
+    seed: int = Field(
+        default=0, ge=0, le=2**31 - 1, title="Seed", description="The same seed gives the same bytes in every file."
+    )
+    workers: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        title="Worker processes",
+        description="Processes that work on shards side by side; 0 takes one per processor. The output is the same.",
+    )
+    fresh: bool = Field(
+        default=False, title="Start over", description="Remove what an earlier run of this name made, and begin again."
+    )
+
+
+class ShardedRun(RunParameters):
+    """What the stages need to know that cut their input into shards."""
+
+    shard_size: int = Field(
+        default=250,
+        ge=50,
+        le=500,
+        title="Shard size",
+        description="Items per shard: one Prefect task, one Parquet part.",
+    )
+
+
+class RetrieveRun(ShardedRun):
+    """Raw files → graph store → anchors with their facts."""
+
+    corpus: str = Field(
+        default="",
+        max_length=4096,
+        title="Corpus folder",
+        description="Folder with Wikidata5M's files; empty takes the sample that ships with Hopwright.",
+    )
+    anchors: str = Field(
+        default="",
+        max_length=4096,
+        title="Anchor questions",
+        description="MuSiQue's JSONL of 2-hop questions; empty takes anchors.jsonl of the corpus folder.",
+    )
+
+    def corpus_folder(self) -> Path:
+        """The corpus folder as an absolute path."""
+        return Path(self.corpus).expanduser().absolute() if self.corpus else sample_folder()
+
+    def anchors_file(self) -> Path:
+        """The anchor questions as an absolute path."""
+        return Path(self.anchors).expanduser().absolute() if self.anchors else self.corpus_folder() / "anchors.jsonl"
+
+
+class SynthesizeRun(ShardedRun):
+    """Anchors → planned, worded and checked items."""
+
+    synthesize: SynthesizeParameters = Field(
+        default_factory=SynthesizeParameters, title="Synthesis", description="How questions are planned and worded."
+    )
+
+
+class FilterRun(RunParameters):
+    """Items → items that shortcuts do not solve."""
+
+    filter: FilterParameters = Field(
+        default_factory=FilterParameters, title="Difficulty", description="When an item is too easy to keep."
+    )
+
+
+class RewriteRun(RunParameters):
+    """Items → counterfactual twins."""
+
+    rewrite: RewriteParameters = Field(
+        default_factory=RewriteParameters, title="Twins", description="Whether and how counterfactual twins are made."
+    )
+
+
+class ReviewRun(RunParameters):
+    """Items → Label Studio tasks."""
+
+    review: ReviewParameters = Field(
+        default_factory=ReviewParameters, title="Review", description="What goes to the experts in Label Studio."
+    )
+
+
+class ReleaseRun(RunParameters):
+    """Items and twins → a dataset release."""
+
+    release: ReleaseParameters = Field(
+        default_factory=ReleaseParameters, title="Release", description="The name under which the dataset goes out."
+    )
+
+
+class BuildParameters(RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun):
+    """A whole run, from raw files to a release."""
+
+    profile: Literal["offline"] = Field(
+        default="offline",
+        title="Profile",
+        description="Who words the questions and judges their difficulty. offline: rules and shortcut solvers, "
+        "no key, no GPU, no network.",
+    )
+
+
+_P = TypeVar("_P", bound=RunParameters)
+
+
+def narrow(parameters: RunParameters, model: type[_P]) -> _P:
+    """The part of a run's parameters that one stage takes."""
+    return model.model_validate({name: getattr(parameters, name) for name in model.model_fields})
+
+
+def identify(parameters: RunParameters) -> dict[str, Any]:
+    """The parameters that shape the output: all but the run's name, how it is executed and where tasks are pushed."""
+    return parameters.model_dump(mode="json", exclude={"run": True, "workers": True, "fresh": True, "review": {"url"}})
+
+
+def load_parameters(values: Mapping[str, Any], model: type[_P]) -> _P:
+    """Validate parameters. Raises InputError: one line naming the first field that is wrong, and how many more are."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        errors = error.errors()
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise InputError(_explain(errors[0], model) + more) from None
+
+
+def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
+    """What is wrong with one parameter, by its dotted name, and what it should be."""
+    where = ".".join(str(part) for part in error["loc"]) or "parameters"
+    known = _list_fields(model)
+    if error["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(where, known, 1)
+        return f"{where}: there is no such parameter" + (f"; is {near[0]} meant?" if near else "")
+    if error["type"] == "string_pattern_mismatch" and where in known:
+        return f"{where}: {error['input']!r} does not fit ({known[where].description})"
+    given = "" if error["type"] == "missing" else f", not {error['input']!r}"
+    return f"{where}: {error['msg'].removeprefix('Value error, ')}{given}"
+
+
+def _list_fields(model: type[BaseModel], prefix: str = "") -> dict[str, FieldInfo]:
+    """All parameters of a model and of its groups by their dotted names."""
+    fields: dict[str, FieldInfo] = {}
+    for name, field in model.model_fields.items():
+        fields[prefix + name] = field
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            fields |= _list_fields(field.annotation, f"{prefix}{name}.")
+    return fields

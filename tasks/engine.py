@@ -1,0 +1,96 @@
+"""Carries out a stage's plan: missing shards as Prefect tasks, progress, manifest, artifacts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+from prefect.futures import PrefectFuture, as_completed
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
+
+from hopwright.runs import RunFolder, Stage, StageManifest
+from hopwright.settings import STAGES, RunParameters, home, identify
+from tasks.artifacts import StageProgress, publish_stage
+from tasks.pool import open_pool
+from tasks.steps import StagePlan, run_shard
+from tasks.work.shards import ShardWork
+
+
+def make_task_runner() -> TaskRunner[PrefectFuture[Any]]:
+    """Threads that wait for the workers: one more than there are processors, so that a shard is always at hand."""
+    runner: Any = ThreadPoolTaskRunner(max_workers=len(os.sched_getaffinity(0)) + 1)
+    return cast("TaskRunner[PrefectFuture[Any]]", runner)
+
+
+@contextlib.contextmanager
+def open_run(parameters: RunParameters) -> Iterator[RunFolder]:
+    """The run's folder, locked, with workers at hand; a subflow shares both with its parent."""
+    run = RunFolder(home(), parameters.run)
+    with run.hold(), open_pool(parameters.workers):
+        yield run
+
+
+def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageManifest:
+    """Run a stage to its end, as many shards side by side as the task runner allows.
+
+    A failed shard does not stop the others; the first error is raised when all have ended, and what was finished
+    stays. Raises RunError when the stage belongs to other parameters or cannot be written.
+    """
+    stage = Stage(run, plan.name)
+    missing = stage.begin(
+        plan.parameters, inputs=plan.inputs, shards=len(plan.specs), fresh=fresh, downstream=stages_after(plan.name)
+    )
+    if missing and plan.process is not None:
+        progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing))
+        futures = [
+            run_shard.submit(ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]))
+            for index in missing
+        ]
+        errors: list[Exception] = []
+        for future in as_completed(futures):
+            try:
+                future.result()
+            except Exception as error:
+                errors.append(error)
+            else:
+                progress.advance()
+        if errors:
+            raise errors[0]
+    manifest = stage.finish(notes=plan.notes, skipped=plan.skipped)
+    publish_stage(manifest, plan.unit, str(stage.folder))
+    return manifest
+
+
+def carry_out_once(
+    run: RunFolder,
+    plan: StagePlan,
+    make: Callable[[Stage], StageManifest],
+    *,
+    fresh: bool = False,
+) -> StageManifest:
+    """Run a stage that has no shards: `make` writes its files, each whole or not at all, and finishes the stage."""
+    stage = Stage(run, plan.name)
+    stage.begin(plan.parameters, inputs=plan.inputs, fresh=fresh, downstream=stages_after(plan.name))
+    if stage.finished:
+        manifest = stage.read()
+    else:
+        progress = StageProgress(plan.name, 1, 0)
+        manifest = make(stage)
+        progress.advance()
+    publish_stage(manifest, plan.unit, str(stage.folder))
+    return manifest
+
+
+def stages_after(name: str) -> tuple[str, ...]:
+    """The stages that rest on a stage's output, by the order of the line of work."""
+    head, _, part = name.partition("/")
+    later = STAGES[STAGES.index(head) + 1 :]
+    return (head, *later) if part else later
+
+
+def pick_parameters(parameters: RunParameters, *groups: str) -> dict[str, object]:
+    """The seed and the named groups of parameters: what one stage's output depends on."""
+    values = identify(parameters)
+    return {name: values[name] for name in ("seed", *groups)}

@@ -1,0 +1,98 @@
+"""A pool of plain worker processes that all stages share.
+
+Prefect's own process pool starts again for every subflow and imports Prefect in every worker (about 7 s each time on
+2 cores); this one starts once, imports only what a shard needs, and the Prefect task merely waits for its result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from multiprocessing.connection import wait
+from typing import Any, TypeVar
+
+from hopwright.errors import RunError
+
+_T = TypeVar("_T")
+_guard = threading.Lock()
+_open: list[WorkerPool] = []
+
+
+class WorkerPool:
+    """Runs functions in worker processes, or in this one when there is to be one worker only."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._turn = threading.Lock()
+        self._executor = None if workers == 1 else _start_workers(workers)
+
+    def run(self, function: Callable[..., _T], *args: Any) -> _T:
+        """Run a module-level function and wait for its result; its errors come back as they were raised.
+
+        Raises RunError when a worker was killed.
+        """
+        if self._executor is None:
+            with self._turn:
+                return function(*args)
+        try:
+            return self._executor.submit(function, *args).result()
+        except BrokenExecutor:
+            raise RunError(
+                "a worker process ended before its work was done (killed, or out of memory): "
+                "run the same command again, it continues"
+            ) from None
+
+    def close(self) -> None:
+        """End the workers; shards that were not begun are dropped."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def open_pool(workers: int) -> Iterator[WorkerPool]:
+    """The pool of the flow that is running; a flow inside another one shares the outer one's.
+
+    `workers` 0 takes one per processor that this process may use.
+    """
+    with _guard:
+        outer = _open[-1] if _open else None
+        pool = outer or WorkerPool(workers or len(os.sched_getaffinity(0)))
+        _open.append(pool)
+    try:
+        yield pool
+    finally:
+        with _guard:
+            _open.remove(pool)
+        if outer is None:
+            pool.close()
+
+
+def current_pool() -> WorkerPool:
+    """The pool that `open_pool` opened."""
+    return _open[-1]
+
+
+def _start_workers(workers: int) -> ProcessPoolExecutor:
+    # Not forked: the parent has threads (Prefect, polars). Threads of the libraries would fight over the processors.
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_watch_parent)
+
+
+def _watch_parent() -> None:
+    """End this worker when its parent dies, even by SIGKILL; it would wait for work forever otherwise.
+
+    Ctrl-C reaches every process of a terminal: it is the parent's to answer, in one line.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

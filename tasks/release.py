@@ -1,0 +1,118 @@
+"""Items and twins → a dataset release, audited where it lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hopwright.errors import RunError
+from hopwright.runs import Counts, RunFolder, Stage, StageManifest
+from hopwright.settings import ReleaseRun
+from tasks.engine import carry_out_once, pick_parameters
+from tasks.steps import StagePlan, run_step
+from tasks.work.release import audit_release, write_dataset
+from tasks.work.resources import SOURCES, find_store
+
+_UNITS = {
+    "retrieve": "anchor questions",
+    "synthesize/drafts": "plans",
+    "synthesize": "drafts",
+    "filter": "items",
+    "rewrite": "items",
+}
+_KEPT_VERSIONS = ("hopwright", "python")
+
+
+def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
+    """The items that the filter kept, and their twins."""
+    return StagePlan(
+        name="release",
+        unit="items and twins",
+        parameters=pick_parameters(parameters, "release"),
+        inputs={**Stage(run, "filter").output_hashes(), **Stage(run, "rewrite").output_hashes()},
+    )
+
+
+def make_release(run: RunFolder, parameters: ReleaseRun) -> StageManifest:
+    """Write the release of a run."""
+    return carry_out_once(
+        run, plan_release(run, parameters), lambda stage: _fill(run, stage, parameters), fresh=parameters.fresh
+    )
+
+
+def release_folder(run: RunFolder) -> Path:
+    """Where the release of a run lies. Raises RunError before that stage ended."""
+    return run.home / str(Stage(run, "release").read().notes["folder"])
+
+
+def gather_facts(run: RunFolder, seed: int) -> dict[str, Any]:
+    """What the card may say, from the manifests of the stages."""
+    manifests = {name: Stage(run, name).read() for name in _UNITS}
+    retrieve, rewrite = manifests["retrieve"], manifests["rewrite"]
+    is_sample = not retrieve.parameters["corpus"]
+    begun = run.read_manifest()
+    profile = begun.parameters.get("profile", "offline") if begun is not None else "offline"
+    return {
+        "profile": profile,
+        "seed": seed,
+        "versions": {name: retrieve.versions[name] for name in _KEPT_VERSIONS},
+        "corpus": "the sample of Wikidata's facts that ships with Hopwright"
+        if is_sample
+        else Path(retrieve.parameters["corpus"]).name,
+        "corpus_entities": retrieve.notes["entities"],
+        "corpus_triplets": retrieve.notes["triplets"],
+        "sources": SOURCES,
+        "anchors": retrieve.counts.out,
+        "anchor_source": "questions worded by Hopwright from the sample"
+        if not retrieve.parameters["anchors"] and is_sample
+        else "MuSiQue",
+        "stages": tuple(_count_stage(name, manifest) for name, manifest in manifests.items()),
+        "voters": tuple(manifests["filter"].notes["voters"]),
+        "voters_note": "solvers without weights that stand for the shortcuts which small models take",
+        "drop_at": manifests["filter"].parameters["filter"]["max_right"] + 1,
+        "back_translation": rewrite.notes.get("back_translation", ""),
+        "back_translation_skipped": rewrite.notes.get("back_translation_skipped", ""),
+        "not_run": {
+            f"{name}: {reason}": f"{rows} rows" for name, m in manifests.items() for reason, rows in m.skipped.items()
+        },
+    }
+
+
+def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest:
+    items, twins = Stage(run, "filter"), Stage(run, "rewrite")
+    if not items.read().counts.out:
+        raise RunError(
+            f"no item is left to release; the manifests in {run.path} say where they went. "
+            "More drafts, or a corpus with dates and numbers (attribute_literals.tsv), may help"
+        )
+    folder = stage.folder / parameters.release.name
+    figures = run_step(
+        "write",
+        write_dataset,
+        items.parts(),
+        twins.parts(),
+        folder,
+        parameters.release.name,
+        parameters.release.version,
+        gather_facts(run, parameters.seed),
+        {name: dict(Stage(run, name).read().counts.rejected) for name in _UNITS},
+    )
+    files = [path for path in (folder / "data.jsonl", folder / "counterfactual.jsonl") if path.exists()]
+    audited = run_step("audit", audit_release, files, find_store(run))
+    taken = items.read().counts.out + twins.read().counts.out
+    return stage.finish(
+        counts=Counts(taken=taken, out=figures["items"] + figures["twins"]),
+        outputs=[folder],
+        notes={"folder": str(folder.relative_to(run.home)), **figures, "audit": audited},
+    )
+
+
+def _count_stage(name: str, manifest: StageManifest) -> dict[str, Any]:
+    counts = manifest.counts
+    return {
+        "stage": name,
+        "unit": _UNITS[name],
+        "entered": counts.taken,
+        "left": counts.out,
+        "rejected": sum(counts.rejected.values()),
+    }

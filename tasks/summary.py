@@ -1,0 +1,114 @@
+"""The figures of a whole run: printed at its end, kept in its manifest, shown in the Prefect UI."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from prefect.artifacts import create_markdown_artifact
+
+from hopwright.runs import RunFolder, Stage
+from tasks.pool import current_pool
+from tasks.release import release_folder
+from tasks.work.release import read_figures
+
+_STAGES = ("retrieve", "synthesize/drafts", "synthesize", "filter", "rewrite", "review", "release")
+
+
+def summarise(run: RunFolder) -> dict[str, Any]:
+    """Gather the figures of a finished run from its manifests and its release."""
+    manifests = {name: Stage(run, name).read() for name in _STAGES}
+    folder = release_folder(run)
+    figures = current_pool().run(read_figures, folder)
+    rewrite = manifests["rewrite"]
+    return {
+        "run": run.name,
+        "accepted": figures["items"],
+        "topologies": {name: _round(share["share"]) for name, share in figures["topologies"].items()},
+        "domains": {name: _round(share["share"]) for name, share in figures["domains"].items()},
+        "domains_per_item": {number: share["count"] for number, share in figures["domains_per_item"].items()},
+        "mean_domains": _round(figures["mean_domains"]),
+        "computations": {name: share["count"] for name, share in figures["computations"].items()},
+        "items_with_computation": figures["items_with_computation"]["count"],
+        "distinct_answers": figures["distinct_answers"],
+        "largest_answer": {
+            "value": figures["largest_answer"]["value"],
+            "share": _round(figures["largest_answer"]["share"]),
+        },
+        "failed_checks": figures["failed_checks"],
+        "letters": dict(figures["letters"]),
+        "letters_p": None if figures["letters_p"] is None else _round(figures["letters_p"]),
+        "too_easy": manifests["filter"].counts.rejected.get("too_easy", 0),
+        "twins": rewrite.counts.out,
+        "back_translation": rewrite.notes.get("back_translation", ""),
+        "back_translation_skipped": rewrite.notes.get("back_translation_skipped", ""),
+        "review_tasks": manifests["review"].counts.out,
+        "counts": {name: manifest.counts.model_dump(by_alias=True) for name, manifest in manifests.items()},
+        "seconds_by_stage": {name: manifest.seconds for name, manifest in manifests.items()},
+        "skipped": {name: manifest.skipped for name, manifest in manifests.items() if manifest.skipped},
+        "audit": manifests["release"].notes.get("audit"),
+        "release": str(folder),
+        "folder": str(run.path),
+    }
+
+
+def summary_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The summary as (name, text) lines."""
+    letters = " ".join(f"{label} {count}" for label, count in summary["letters"].items())
+    p = "–" if summary["letters_p"] is None else f"{summary['letters_p']:.3f}"
+    largest = summary["largest_answer"]
+    translated = summary["back_translation"] or f"skipped: {summary['back_translation_skipped'] or 'not run'}"
+    return [
+        ("accepted items", f"{summary['accepted']:,}"),
+        ("topologies", _shares(summary["topologies"])),
+        ("domains of hops", _shares(summary["domains"])),
+        (
+            "domains per item",
+            ", ".join(f"{number}: {count:,}" for number, count in summary["domains_per_item"].items())
+            + f"; mean {summary['mean_domains']:.2f}",
+        ),
+        ("computing hops", ", ".join(f"{kind} {count:,}" for kind, count in summary["computations"].items())),
+        ("items that compute", f"{summary['items_with_computation']:,}"),
+        (
+            "final answers",
+            f"{summary['distinct_answers']:,} distinct; {largest['value']} is the commonest ({largest['share']:.1%})",
+        ),
+        ("failed checks", f"{summary['failed_checks']:,}"),
+        ("right letters", f"{letters}; chi-square p = {p}"),
+        ("dropped as too easy", f"{summary['too_easy']:,}"),
+        ("twins", f"{summary['twins']:,}"),
+        ("back-translation", translated),
+        ("tasks for review", f"{summary['review_tasks']:,}"),
+        ("audit", describe_audit(summary["audit"])),
+        ("release", summary["release"]),
+        ("run folder", summary["folder"]),
+    ]
+
+
+def describe_audit(audit: Mapping[str, Any] | None) -> str:
+    """What the audit of a release found, in words."""
+    if audit is None:
+        return "not run"
+    return f"{audit['violations']:,} violations in {audit['items']:,} items"
+
+
+def publish_summary(summary: Mapping[str, Any]) -> None:
+    """Show the summary in the Prefect UI."""
+    # A cell of the page does not wrap: what is long takes several rows.
+    rows = "\n".join(
+        f"| {name if first else ''} | {text} |"
+        for name, whole in summary_lines(summary)
+        for first, text in zip((True, *[False] * len(whole)), textwrap.wrap(whole, 80) or [""], strict=False)
+    )
+    create_markdown_artifact(
+        key="run-summary", markdown=f"# Run {summary['run']}\n\n| | |\n|---|---|\n{rows}\n", description="The whole run"
+    )
+
+
+def _shares(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+
+
+def _round(value: float) -> float:
+    return round(value, 4)

@@ -1,0 +1,66 @@
+"""Writing a release, and auditing it where it lies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hopwright.records import Item
+from hopwright.records.arrow import read_items
+from hopwright.synthesis.properties import default_table
+from tasks.work.resources import open_graph
+
+
+def write_dataset(
+    items: list[Path],
+    twins: list[Path],
+    folder: Path,
+    name: str,
+    version: str,
+    facts: Mapping[str, Any],
+    rejections: Mapping[str, Mapping[str, int]],
+) -> dict[str, Any]:
+    """Write the release; `facts` are those of `RunFacts`. Returns its figures."""
+    from hopwright.release.card import RunFacts
+    from hopwright.release.dataset import write_release
+
+    manifest = write_release(
+        _read_all(items),
+        _read_all(twins),
+        folder=folder,
+        name=name,
+        version=version,
+        facts=RunFacts.model_validate(facts),
+        rejections=rejections,
+    )
+    return {"items": manifest.items, "twins": manifest.twins}
+
+
+def audit_release(files: list[Path], store: Path) -> dict[str, Any]:
+    """Audit release files against the graph; returns how much was looked at and what was found."""
+    from hopwright.release.audit import audit
+
+    reports = [audit(file, open_graph(store), default_table()) for file in files]
+    counts = Counter[str]()
+    for report in reports:
+        counts.update(report.counts)
+    return {
+        "items": sum(report.items for report in reports),
+        "violations": sum(len(report.violations) for report in reports),
+        "warnings": sum(len(report.warnings) for report in reports),
+        "by_check": dict(sorted(counts.items())),
+    }
+
+
+def read_figures(folder: Path) -> dict[str, Any]:
+    """The figures of a release's factual items."""
+    from hopwright.release.dataset import read_manifest
+
+    return read_manifest(folder).factual.model_dump(mode="json")
+
+
+def _read_all(parts: Iterable[Path]) -> Iterator[Item]:
+    for part in parts:
+        yield from read_items(part)

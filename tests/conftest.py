@@ -1,0 +1,26 @@
+"""Fixtures over the shipped sample: ingested once a test process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from hopwright.graph.ingest import ingest
+from hopwright.graph.store import GraphStore
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE = ROOT / "data" / "sample"
+
+# How long one example takes says more about the machine than about the code.
+settings.register_profile("hopwright", deadline=None)
+settings.load_profile("hopwright")
+
+
+@pytest.fixture(scope="session")
+def sample_store(tmp_path_factory: pytest.TempPathFactory) -> GraphStore:
+    """The graph of the shipped sample."""
+    folder = tmp_path_factory.mktemp("store") / "sample"
+    ingest(SAMPLE, folder)
+    return GraphStore.open(folder)

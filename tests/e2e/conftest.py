@@ -1,0 +1,104 @@
+"""Runs of the command line in homes of their own, and a real Prefect server."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ("--drafts", "600", "--review-items", "30")
+"""A run with a few shards in every stage."""
+
+
+@dataclass(frozen=True)
+class Home:
+    """A home folder; `api` is the Prefect server that its runs report to, if any."""
+
+    path: Path
+    api: str = ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of a user who has only this home."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "LABEL_STUDIO_"))}
+        server = {"PREFECT_API_URL": self.api, "PREFECT_HOME": str(self.path / "client")} if self.api else {}
+        return {**kept, "HOPWRIGHT_HOME": str(self.path), "COLUMNS": "200", **server}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start the command line."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "flows.cli", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the command line to its end."""
+        child = self.start(*arguments)
+        out, err = child.communicate(timeout=280)
+        return subprocess.CompletedProcess(child.args, child.returncode, out, err)
+
+    def json(self, *arguments: str) -> Any:
+        """Run the command line with --json; it must succeed."""
+        done = self.call(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def files(self, run: str = "sample") -> dict[str, bytes]:
+        """All that must be the same in two equal runs: every file but manifests, by its path."""
+        root = self.path / "runs" / run
+        return {
+            str(path.relative_to(root)): path.read_bytes()
+            for path in sorted(root.rglob("*"))
+            if (path.is_file() and path.suffix in (".parquet", ".jsonl", ".png", ".md")) or path.name == "tasks.json"
+        }
+
+
+@pytest.fixture(scope="session")
+def prefect_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real `prefect server start`; yields the address of its API."""
+    folder = tmp_path_factory.mktemp("prefect")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {
+        **os.environ,
+        "PREFECT_HOME": str(folder),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_LOGGING_LEVEL": "WARNING",
+    }
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+    api = f"http://127.0.0.1:{port}/api"
+    try:
+        deadline = time.monotonic() + 120
+        while not _answers(api):
+            assert server.poll() is None, (folder / "log").read_text()
+            assert time.monotonic() < deadline, (folder / "log").read_text()
+            time.sleep(0.25)
+        yield api
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def _answers(api: str) -> bool:
+    try:
+        return httpx.get(f"{api}/health", timeout=2).status_code == 200
+    except httpx.HTTPError:
+        return False

@@ -1,0 +1,52 @@
+"""Ctrl-C in a terminal reaches every process of a run: one line, no orphans, and the same command continues."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import ROOT, SMALL, Home
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("build"), pytest.mark.timeout(280)]
+
+
+@pytest.mark.parametrize("folder", ["runs/sample/retrieve/manifest.json", "runs/sample/synthesize/drafts"])
+def test_an_interrupted_run_says_so_and_continues(folder: str, tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "flows.cli", "build", *SMALL],
+        cwd=ROOT,
+        env=home.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (home.path / folder).exists() and child.poll() is None:
+        time.sleep(0.02)
+    assert child.poll() is None
+    os.killpg(child.pid, signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "hopwright: interrupted; the same command continues where it stopped"
+    assert "Traceback" not in err
+    deadline = time.monotonic() + 10
+    while has_members(child.pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not has_members(child.pid)
+    assert home.json("build", *SMALL)["failed_checks"] == 0
+
+
+def has_members(group: int) -> bool:
+    """Whether a process of this group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

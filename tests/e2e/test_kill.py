@@ -1,0 +1,89 @@
+"""SIGKILL at many moments of a real run: started again, it ends in the same bytes."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import SMALL, Home
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+
+
+def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(tmp_path: Path, prefect_api: str) -> None:
+    undisturbed = Home(tmp_path / "undisturbed", prefect_api)
+    undisturbed.json("build", *SMALL)
+    expected = undisturbed.files()
+    parts = count_parts(undisturbed)
+    home = Home(tmp_path / "killed", prefect_api)
+    # After every second part, while the review's tasks and the release are written, and between the two.
+    moments: list[Callable[[], bool]] = [partial(has_parts, home, number) for number in range(1, parts, 2)]
+    moments += [
+        partial(exists, home, "review/manifest.json"),
+        partial(exists, home, "review/tasks/tasks.json"),
+        partial(exists, home, "release/.*.partial"),
+        partial(exists, home, "release/.*.partial/.factual"),
+        partial(exists, home, "release/.*.partial/plots"),
+        partial(exists, home, "release/*/manifest.json"),
+    ]
+    kills = 0
+    for number, reached in enumerate(moments):
+        child = home.start("build", *SMALL)
+        while not reached() and child.poll() is None:
+            time.sleep(0.001)
+        # A little later each time, so that writing, renaming and planning are all hit.
+        time.sleep(0.007 * (number % 8))
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        kills += child.returncode == -signal.SIGKILL
+    assert kills >= 10
+    home.json("build", *SMALL)
+    assert home.files() == expected
+    assert not [path for path in home.path.rglob(".*") if path.name.endswith((".tmp", ".part", ".partial"))]
+
+
+def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
+    """Neither workers nor the Prefect server that the run had started for itself."""
+    home = Home(tmp_path)
+    child = home.start("build", *SMALL)
+    while not has_parts(home, 1) and child.poll() is None:
+        time.sleep(0.01)
+    kept = processes_of(home)
+    child.kill()
+    child.communicate()
+    assert len(kept) >= 3, "the run itself, its server and a worker"
+    deadline = time.monotonic() + 30
+    while processes_of(home) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert processes_of(home) == []
+
+
+def has_parts(home: Home, number: int) -> bool:
+    return count_parts(home) >= number
+
+
+def count_parts(home: Home) -> int:
+    """Finished parts of all stages."""
+    return sum(1 for path in (home.path / "runs").rglob("part-*.parquet") if path.parent.name != "rejected")
+
+
+def exists(home: Home, pattern: str) -> bool:
+    return any((home.path / "runs" / "sample").glob(pattern))
+
+
+def processes_of(home: Home) -> list[int]:
+    """Processes whose environment names this home."""
+    wanted = f"HOPWRIGHT_HOME={home.path}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if wanted in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from flows.cli import app, main
+from flows.console.doctor import look_at_packages, look_at_python
+from flows.console.options import merge_options
+from hopwright.errors import InputError, ServiceError
+from hopwright.records.arrow import items_to_table
+from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
+from hopwright.settings import sample_folder
+from tests.builders import all_items
+
+ROOT = Path(__file__).resolve().parents[2]
+VERBS = [
+    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["show"], ["doctor"],
+    ["review", "export"], ["review", "push"],
+    ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
+]  # fmt: skip
+
+
+class Result:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.delenv("LABEL_STUDIO_URL", raising=False)
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def call(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> object:
+    def run(*arguments: str | Path) -> Result:
+        monkeypatch.setattr(sys, "argv", ["hopwright", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(bool(end.code))
+        out, err = capsys.readouterr()
+        return Result(code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def run_of_three(home: Path) -> list[str]:
+    items = all_items()
+    run = RunFolder(home, "three")
+    run.begin({"seed": 0})
+    run_stage(Stage(run, "filter"), [0], lambda _: ShardOutput(items_to_table(items), [], taken=3), parameters={})
+    return [item.id for item in items]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_every_verb_has_help(verb: list[str], call) -> None:  # type: ignore[no-untyped-def]
+    result = call(*verb, "--help")
+    assert result.code == 0
+    assert "Usage:" in result.out
+    assert all(f"hopwright {' '.join(verb)}" in line for line in result.out.splitlines() if "Usage:" in line)
+
+
+def test_the_command_line_has_these_verbs_and_no_others() -> None:
+    names = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    groups = {group.name for group in app.registered_groups}
+    assert names | groups == {verb[0] for verb in VERBS}
+
+
+def test_help_is_quick() -> None:
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-m", "flows.cli", "--help"], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert time.monotonic() - began < 5, "--help imports something heavy"
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys, flows.cli; print([m for m in ('prefect', 'pyarrow', 'polars', 'numpy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["build", "--drafts", "0"], "synthesize.drafts: "),
+        (["build", "--run", "../up"], "run: "),
+        (["build", "--shard-size", "7"], "shard_size: "),
+        (["build", "--topology", "ring"], "synthesize.topologies.0: "),
+        (["build", "--parameters", "absent.json"], "absent.json: cannot be read"),
+        (["filter"], "no runs in "),
+        (["filter", "--run", "absent"], "no run 'absent'"),
+        (["rewrite", "--run", "absent"], "no run 'absent'"),
+        (["release", "--run", "absent"], "no run 'absent'"),
+        (["review", "push", "--run", "absent"], "which Label Studio?"),
+        (["review", "export", "--run", "absent"], "no run 'absent'"),
+        (["show"], "no runs in "),
+        (["audit", "absent.jsonl"], "absent.jsonl"),
+        (["graph", "info"], "no graph store in "),
+        (["graph", "find", "Paris", "--store", "absent"], "absent"),
+        (["graph", "ingest", "absent"], "absent"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_users_mistake_is_one_line(arguments: list[str], message: str, call) -> None:  # type: ignore[no-untyped-def]
+    result = call(*arguments)
+    assert result.code == 1
+    assert result.out == ""
+    assert len(result.err.strip().splitlines()) == 1
+    assert result.err.startswith("hopwright: ")
+    assert message in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["build", "--sede", "3"], "no such option: --sede (Possible options: --seed)"),
+        (["build", "--drafts", "many"], "'--drafts'"),
+        (["build", "--back-translation", "telepathy"], "'auto', 'apertium', 'off'"),
+        (["frobnicate"], "no such command 'frobnicate'"),
+        (["audit"], "missing argument 'file'"),
+        (["audit", "one.jsonl", "another.jsonl"], "another.jsonl"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_command_line_that_makes_no_sense_is_one_line(arguments: list[str], message: str, call) -> None:  # type: ignore[no-untyped-def]
+    result = call(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("hopwright: ")
+    assert message in result.err
+    assert len(result.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["graph"], ["review"]], ids=" ".join)
+def test_a_bare_command_shows_its_help(arguments: list[str], call) -> None:  # type: ignore[no-untyped-def]
+    result = call(*arguments)
+    assert result.code == 2
+    assert "Commands:" in result.out + result.err
+    assert (result.out + result.err).count("Usage:") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "line 1: no JSON"), ("[]", "JSON object"), ('{"sede": 1}', "sede: "), ('{"filter": 3}', "filter: ")],
+)
+def test_a_bad_parameter_file_is_one_line(text: str, message: str, call, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "parameters.json"
+    path.write_text(text)
+    result = call("build", "--parameters", path)
+    assert (result.code, result.out) == (1, "")
+    assert message in result.err
+    assert len(result.err.strip().splitlines()) == 1
+
+
+def test_a_prefect_server_that_is_down_is_one_line(call, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    result = call("build", "--run", "x")
+    assert result.code == 1
+    assert "no Prefect server answers" in result.err
+    assert len(result.err.strip().splitlines()) == 1
+
+
+def test_a_home_that_cannot_be_made_is_one_line(call, home: Path) -> None:  # type: ignore[no-untyped-def]
+    home.write_text("a file")
+    result = call("build", "--run", "x")
+    assert result.code == 1
+    assert "a file stands where a folder should be" in result.err
+    assert len(result.err.strip().splitlines()) == 1
+
+
+def test_options_go_before_the_file_and_leave_the_rest() -> None:
+    file = {"seed": 1, "filter": {"max_right": 2}, "synthesize": {"drafts": 5, "min_domains": 3}}
+    options = {"seed": None, "run": "r", "synthesize": {"drafts": 9, "min_domains": None}, "review": {"url": None}}
+    assert merge_options(file, options) == {
+        "seed": 1, "run": "r", "filter": {"max_right": 2}, "synthesize": {"drafts": 9, "min_domains": 3},
+    }  # fmt: skip
+    assert merge_options({"filter": 3}, {"filter": {"max_right": 1}}) == {"filter": 3}
+
+
+def test_show_prints_every_hop_and_the_same_sample_for_a_seed(run_of_three: list[str], call) -> None:  # type: ignore[no-untyped-def]
+    text = call("show", "--sample", "3").out
+    for item in all_items():
+        assert item.id in text
+        for hop in item.hops:
+            assert hop.question in text
+    drawn = [[item["id"] for item in json.loads(call("show", "three", "--sample", "2", "--json").out)] for _ in "ab"]
+    assert drawn[0] == drawn[1]
+    assert set(drawn[0]) < set(run_of_three)
+
+
+def test_show_of_a_stage_that_is_not_there_is_one_line(run_of_three: list[str], call) -> None:  # type: ignore[no-untyped-def]
+    result = call("show", "three", "--stage", "rewrite")
+    assert (result.code, result.out) == (1, "")
+    assert "no finished stage rewrite" in result.err
+
+
+def test_graph_verbs_on_the_sample(call, home: Path) -> None:  # type: ignore[no-untyped-def]
+    made = json.loads(call("graph", "ingest", sample_folder(), "--json").out)
+    assert made["counts"]["triplets"] > 10_000
+    assert str(home) in made["folder"]
+    assert json.loads(call("graph", "ingest", sample_folder(), "--json").out)["reused"]
+    assert json.loads(call("graph", "info", "--json").out)["entities"] == made["counts"]["entities"]
+    found = json.loads(call("graph", "find", "Germany", "--json").out)
+    assert any(one["id"] == "Q183" for one in found)
+    shown = json.loads(call("graph", "show", "Q183", "--most", "3", "--json").out)
+    assert shown["label"] == "Germany"
+    for verb in (["info"], ["find", "Germany"], ["show", "Q183"]):
+        assert "Q183" in call("graph", *verb).out or verb == ["info"]
+    unknown = call("graph", "show", "Q0")
+    assert (unknown.code, len(unknown.err.strip().splitlines())) == (1, 1)
+
+
+def test_audit_exits_with_one_when_something_is_wrong(call, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "data.jsonl"
+    path.write_text('{"id": "x"}\nno json\n')
+    result = call("audit", path, "--json")
+    assert result.code == 1
+    report = json.loads(result.out)
+    assert report["items"] == 2
+    assert {violation["line"] for violation in report["violations"]} == {1, 2}
+    assert call("audit", path).code == 1
+
+
+def test_doctor_says_what_to_do_and_prints_no_key(call, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "secret-key")
+    result = call("doctor", "--json")
+    findings = json.loads(result.out)
+    assert result.code == 1, "a server that is named but down is bad"
+    assert {"python", "packages", "apertium", "sample", "disk", "prefect"} <= {one["what"] for one in findings}
+    assert all(one["advice"] for one in findings if one["state"] == "bad")
+    assert "secret-key" not in result.out
+    assert "secret-key" not in call("doctor").out
+
+
+def test_doctor_finds_this_python_in_order() -> None:
+    assert [one.state for one in look_at_python()] == ["ok"]
+    assert look_at_packages()[0].what == "packages"
+
+
+def test_errors_of_all_kinds_reach_the_user_as_lines(call, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    for error in (InputError("one"), ServiceError("two")):
+        monkeypatch.setattr("flows.console.doctor.examine", _raiser(error))
+        result = call("doctor")
+        assert (result.code, result.err) == (1, f"hopwright: {error}\n")
+
+
+def _raiser(error: Exception) -> object:
+    def fail(**_: object) -> None:
+        raise error
+
+    return fail
+
+
+def test_the_environment_of_the_tests_is_not_a_users(home: Path) -> None:
+    assert os.environ["HOPWRIGHT_HOME"] == str(home)

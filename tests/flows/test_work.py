@@ -1,0 +1,153 @@
+"""The shard functions of every stage, on the sample, without Prefect: what workers do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hopwright.errors import InputError
+from hopwright.graph.store import GraphStore
+from hopwright.records import Item
+from hopwright.records.arrow import read_items
+from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
+from hopwright.settings import SynthesizeRun, sample_folder
+from tasks.synthesize import plan_drafts
+from tasks.work.filter import FilterPart, name_voters, vote_on_part
+from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
+from tasks.work.review import write_sample
+from tasks.work.rewrite import RewritePart, twin_part
+from tasks.work.synthesize import DraftSlots, draft_slots, keep_selected, select_drafts
+
+DRAFTS = 120
+QUESTIONS = sample_folder() / "anchors.jsonl"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("work") / "store"
+    counts = ingest_corpus(sample_folder(), folder)
+    assert counts["entities"] == sum(1 for _ in GraphStore.open(folder).entities())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(store: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run up to its drafts, in shards of 60."""
+    run = RunFolder(tmp_path_factory.mktemp("home"), "r")
+    total = count_questions(QUESTIONS)
+    assert total >= 200
+    slices = [AnchorSlice(QUESTIONS, store, start, min(100, total - start)) for start in range(0, total, 100)]
+    run_stage(Stage(run, "retrieve"), slices, link_slice, parameters={})
+    run_stage(Stage(run, "synthesize/drafts"), slots(run, store, 60), draft_slots, parameters={})
+    return run
+
+
+def slots(run: RunFolder, store: Path, size: int) -> list[DraftSlots]:
+    anchors = tuple(Stage(run, "retrieve").parts())
+    shapes = ("chain", "converging", "bridge")
+    return [DraftSlots(store, anchors, 0, shapes, 2, start, size) for start in range(0, DRAFTS, size)]
+
+
+def read_all(stage: Stage) -> list[Item]:
+    return [item for part in stage.parts() for item in read_items(part)]
+
+
+def test_most_anchors_are_linked_and_counts_add_up(run: RunFolder) -> None:
+    counts = Stage(run, "retrieve").read().counts
+    assert counts.taken == count_questions(QUESTIONS)
+    assert counts.out >= 0.9 * counts.taken
+
+
+def test_drafts_do_not_depend_on_how_they_were_cut(run: RunFolder, store: Path, tmp_path: Path) -> None:
+    other = RunFolder(tmp_path, "r")
+    run_stage(Stage(other, "d"), slots(run, store, 40), draft_slots, parameters={})
+    drafts = read_all(Stage(run, "synthesize/drafts"))
+    assert read_all(Stage(other, "d")) == drafts
+    assert len(drafts) > DRAFTS / 3
+
+
+def test_selection_keeps_rows_in_order_and_names_what_it_drops(run: RunFolder) -> None:
+    drafts = Stage(run, "synthesize/drafts")
+    selections = select_drafts(drafts.parts(), 0.02)
+    outputs = [keep_selected(one) for one in selections]
+    kept = [id for output in outputs for id in output.rows.column("id").to_pylist()]
+    dropped = {row.key for output in outputs for row in output.rejected}
+    items = read_all(drafts)
+    assert kept == [item.id for item in items if item.id in set(kept)]
+    assert len(kept) + sum(len(output.rejected) for output in outputs) == len(items)
+    assert {row.check for output in outputs for row in output.rejected} <= {"duplicate", "answer_share"}
+    assert dropped <= {item.id for item in items}
+    assert len(kept) == len(set(kept))
+
+
+def test_a_repeated_draft_is_dropped_wherever_it_stands(run: RunFolder) -> None:
+    part = Stage(run, "synthesize/drafts").parts()[0]
+    once, twice = select_drafts([part, part], 1.0)
+    assert len(twice.dropped) == keep_selected(twice).taken
+    assert keep_selected(twice).rows.num_rows == 0
+    assert keep_selected(once).rows.num_rows == keep_selected(once).taken - len(once.dropped) > 0
+
+
+def test_votes_stay_on_the_items_and_counts_add_up(run: RunFolder, store: Path) -> None:
+    part = Stage(run, "synthesize/drafts").parts()[0]
+    output = vote_on_part(FilterPart(part, store, 0, 1))
+    voters = name_voters(store, 0)
+    assert len(voters) == 4
+    assert output.taken == output.rows.num_rows + len(output.rejected)
+    for votes in output.rows.column("votes").to_pylist():
+        assert [vote["model"] for vote in votes] == voters
+        assert sum(vote["right"] for vote in votes) <= 1
+
+
+def test_twins_are_counted_with_their_translation(run: RunFolder, store: Path) -> None:
+    part = Stage(run, "synthesize/drafts").parts()[0]
+    output = twin_part(RewritePart(part, store, 0, translate=False))
+    assert isinstance(output, ShardOutput)
+    assert output.taken == output.rows.num_rows + len(output.rejected)
+    assert output.skipped == {"back-translation": output.rows.num_rows}
+    assert set(output.rows.column("variant").to_pylist()) == {"counterfactual"}
+
+
+@pytest.mark.parametrize("count", [0, 7, 30])
+def test_a_review_sample_is_even_and_repeatable(count: int, run: RunFolder, tmp_path: Path) -> None:
+    parts = Stage(run, "synthesize/drafts").parts()
+    for name in "ab":
+        write_sample(parts, count, 0, tmp_path / name)
+    assert (tmp_path / "a" / "tasks.json").read_bytes() == (tmp_path / "b" / "tasks.json").read_bytes()
+    tasks = json.loads((tmp_path / "a" / "tasks.json").read_text("utf-8"))
+    assert len(tasks) == count
+    shapes = [task["data"]["topology"] for task in tasks]
+    if count:
+        assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 1
+        write_sample(parts, count, 1, tmp_path / "c")
+        assert (tmp_path / "c" / "tasks.json").read_bytes() != (tmp_path / "a" / "tasks.json").read_bytes()
+
+
+def test_malformed_lines_of_the_corpus_are_counted(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    shutil.copytree(sample_folder(), corpus)
+    assert ingest_corpus(corpus, tmp_path / "good")["malformed_lines"] == 0
+    triplets = corpus / "wikidata5m_all_triplet.txt.gz"
+    with gzip.open(triplets, "ab") as file:
+        file.write(b"neither\tthree columns\nQ1 P2 Q3\n")
+    for _ in range(2):  # made, then found again
+        assert ingest_corpus(corpus, tmp_path / "bad")["malformed_lines"] == 2
+    triplets.unlink()
+    with pytest.raises(InputError, match=r"no wikidata5m_all_triplet\.txt"):
+        ingest_corpus(corpus, tmp_path / "bad")
+
+
+def test_questions_that_are_about_nothing_in_the_graph_stop_the_run(store: Path, tmp_path: Path) -> None:
+    question = json.loads(QUESTIONS.read_text("utf-8").splitlines()[0])
+    question |= {"answer": "Brzeczyszczykiewicz", "answer_aliases": []}
+    questions = tmp_path / "anchors.jsonl"
+    questions.write_text(json.dumps(question) + "\n", "utf-8")
+    run = RunFolder(tmp_path, "r")
+    stage = Stage(run, "retrieve")
+    run_stage(stage, [AnchorSlice(questions, store, 0, 1)], link_slice, parameters={}, notes={"store": str(store)})
+    with pytest.raises(InputError, match=r"none of the 1 anchor questions .*retrieve/rejected says why"):
+        plan_drafts(run, SynthesizeRun(run="r"))

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import typing
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from hopwright.errors import InputError
+from hopwright.records import LABELS, Anchor, Compute, Hop, Item, Lookup, Rejected, ReverseLookup, arrow
+from tests.builders import all_items
+
+st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
+st.register_type_strategy(int, st.integers(-(2**63), 2**63 - 1))
+_HOPS = st.builds(
+    Hop,
+    index=st.integers(1, 8),
+    depends_on=st.lists(st.integers(1, 8), max_size=3).map(tuple),
+    options=st.dictionaries(st.sampled_from(LABELS), st.text()),
+)
+_ITEMS = st.builds(Item, hops=st.lists(_HOPS, max_size=3).map(tuple))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(_ITEMS, max_size=2))
+def test_items_come_back_as_they_went(items: list[Item]) -> None:
+    assert arrow.table_to_items(arrow.items_to_table(items)) == items
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.from_type(Anchor), max_size=3), st.lists(st.from_type(Rejected), max_size=3))
+def test_anchors_and_rejected_rows_come_back_as_they_went(anchors: list[Anchor], rejected: list[Rejected]) -> None:
+    assert arrow.table_to_anchors(arrow.anchors_to_table(anchors)) == anchors
+    assert arrow.table_to_rejected(arrow.rejected_to_table(rejected)) == rejected
+
+
+def test_text_that_looks_like_a_null_field_survives() -> None:
+    nasty = ['","value":null', '{"op":null,"x', ',"label":null}', "\\", '\\"', "\x00\u2028"]
+    items = [item.model_copy(update={"question": text}) for item in all_items() for text in nasty]
+    assert arrow.table_to_items(arrow.items_to_table(items)) == items
+
+
+def test_every_field_of_a_record_has_its_place_in_the_schema() -> None:
+    for model, schema in (
+        (Item, arrow.ITEM_SCHEMA),
+        (Anchor, arrow.ANCHOR_SCHEMA),
+        (Rejected, arrow.REJECTED_SCHEMA),
+    ):
+        assert _model_paths(model) == _schema_paths(pa.struct(list(schema)))
+
+
+def test_same_rows_give_same_bytes_however_they_were_cut() -> None:
+    items = all_items()
+    whole = arrow.items_to_table(items)
+    pieces = pa.concat_tables([arrow.items_to_table([item]) for item in items])
+    assert arrow.encode_parquet(whole, {"k": "v"}) == arrow.encode_parquet(pieces, {"k": "v"})
+
+
+def test_an_empty_table_keeps_its_schema(tmp_path: Path) -> None:
+    path = tmp_path / "part.parquet"
+    path.write_bytes(arrow.encode_parquet(arrow.items_to_table([])))
+    assert arrow.read_items(path) == []
+
+
+def test_reading_what_is_no_items_file_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "part.parquet"
+    whole = arrow.encode_parquet(arrow.items_to_table(all_items()))
+    cases = {
+        "no such file": None,
+        "not a readable Parquet file": whole[: len(whole) // 2],
+        "it lacks id": arrow.encode_parquet(arrow.rejected_to_table([])),
+        "row 0: label": arrow.encode_parquet(_with_label("Z")),
+    }
+    for message, data in cases.items():
+        if data is not None:
+            path.write_bytes(data)
+        with pytest.raises(InputError, match=message) as caught:
+            arrow.read_items(path)
+        assert str(path) in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def _with_label(label: str) -> pa.Table:
+    table = arrow.items_to_table(all_items())
+    index = table.schema.get_field_index("label")
+    return table.set_column(index, "label", pa.array([label] * table.num_rows, pa.string()))
+
+
+def _model_paths(model: type[BaseModel], prefix: str = "") -> set[str]:
+    paths: set[str] = set()
+    for name, field in model.model_fields.items():
+        paths |= _annotation_paths(field.annotation, f"{prefix}{name}")
+    return paths
+
+
+def _annotation_paths(annotation: typing.Any, path: str) -> set[str]:
+    if typing.get_origin(annotation) is dict:
+        return {f"{path}.{label}" for label in "ABCD"}
+    leaves = _models_in(annotation)
+    if not leaves:
+        return {path}
+    return {one for leaf in leaves for one in _model_paths(leaf, f"{path}.")}
+
+
+def _models_in(annotation: typing.Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in typing.get_args(annotation) for model in _models_in(part)]
+
+
+def _schema_paths(kind: pa.DataType, path: str = "") -> set[str]:
+    if pa.types.is_list(kind):
+        return _schema_paths(kind.value_type, path)
+    if pa.types.is_struct(kind):
+        return {one for field in kind for one in _schema_paths(field.type, f"{path}.{field.name}".lstrip("."))}
+    return {path}
+
+
+def test_the_three_derivations_share_one_struct() -> None:
+    table = arrow.items_to_table(all_items())
+    ops = {hop["derivation"]["op"] for row in table.column("hops").to_pylist() for hop in row}
+    assert ops <= {model.model_fields["op"].default for model in (Lookup, ReverseLookup, Compute)}
+    assert {"lookup", "compute"} <= ops

@@ -1,0 +1,329 @@
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from hopwright.errors import InputError, RunError
+from hopwright.records import Item, Source, Vote
+from hopwright.release import swap
+from hopwright.release.card import RunFacts, StageCounts, render_card
+from hopwright.release.dataset import ReleaseManifest, read_manifest, write_release
+from hopwright.release.format import from_release, to_release
+from hopwright.release.parquet import RELEASE_SCHEMA
+from hopwright.release.statistics import describe
+from tests.builders import all_items, chain_item
+
+FACTS = RunFacts(
+    profile="offline",
+    seed=7,
+    versions={"hopwright": "0.1.0"},
+    corpus="a world of a dozen entities",
+    sources=(Source(name="Wikidata", licence="CC0"),),
+    anchors=3,
+    stages=(StageCounts(stage="synthesize", unit="plans", entered=10, left=3, rejected=7),),
+    voters=("prior", "overlap"),
+    back_translation_skipped="apertium is not installed",
+)
+REJECTIONS = {"synthesize": {"leakage": 3, "uniqueness": 4}}
+
+
+def factual_items() -> list[Item]:
+    return [
+        item.model_copy(update={"votes": (Vote(model="prior", option="A", right=item.label == "A"),)})
+        for item in all_items()
+    ]
+
+
+def twin_items() -> list[Item]:
+    return [
+        item.model_copy(update={"id": item.id + "c", "variant": "counterfactual", "twin": item.id})
+        for item in all_items()[:2]
+    ]
+
+
+def release(folder: Path, **changes: Any) -> ReleaseManifest:
+    arguments: dict[str, Any] = {
+        "factual": factual_items(),
+        "twins": twin_items(),
+        "folder": folder,
+        "name": "tiny",
+        "version": "1.0.0",
+        "facts": FACTS,
+        "rejections": REJECTIONS,
+    } | changes
+    return write_release(arguments.pop("factual"), arguments.pop("twins"), **arguments)
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_folder_holds_what_the_manifest_says(tmp_path: Path) -> None:
+    manifest = release(tmp_path / "out")
+    files = snapshot(tmp_path / "out")
+    assert set(files) == {entry.path for entry in manifest.files} | {"manifest.json", "checksums.sha256"}
+    for entry in manifest.files:
+        assert hashlib.sha256(files[entry.path]).hexdigest() == entry.sha256
+        assert len(files[entry.path]) == entry.bytes
+    for line in files["checksums.sha256"].decode().splitlines():
+        digest, path = line.split("  ")
+        assert hashlib.sha256(files[path]).hexdigest() == digest
+    assert (manifest.items, manifest.twins) == (3, 2)
+    assert manifest.factual.voters["prior"].votes == 3
+    assert read_manifest(tmp_path / "out") == manifest
+
+
+def test_rows_are_sorted_linked_and_read_back(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    lines = (tmp_path / "out/data.jsonl").read_text("utf-8").splitlines()
+    items = [from_release(json.loads(line)) for line in lines]
+    assert [item.id for item in items] == sorted(item.id for item in all_items())
+    twins = [
+        from_release(json.loads(line))
+        for line in (tmp_path / "out/counterfactual.jsonl").read_text("utf-8").splitlines()
+    ]
+    links = {item.id: item.twin for item in items if item.twin}
+    assert links == {twin.twin: twin.id for twin in twins}
+    assert len(links) == 2
+    unlinked = {item.id: item.model_copy(update={"twin": None}) for item in items}
+    assert unlinked == {item.id: item for item in factual_items()}
+
+
+def test_parquet_holds_the_rows_of_the_jsonl(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    for jsonl, config in (("data.jsonl", "factual"), ("counterfactual.jsonl", "counterfactual")):
+        rows = [json.loads(line) for line in (tmp_path / "out" / jsonl).read_text("utf-8").splitlines()]
+        table = pq.read_table(tmp_path / f"out/data/{config}")
+        assert table.schema.equals(RELEASE_SCHEMA)
+        assert table.to_pylist() == rows
+    assert list(to_release(chain_item())) == RELEASE_SCHEMA.names
+
+
+def test_same_items_in_any_order_give_the_same_bytes(tmp_path: Path) -> None:
+    release(tmp_path / "one")
+    release(tmp_path / "two", factual=reversed(factual_items()), twins=iter(reversed(twin_items())))
+    assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two")
+
+
+def test_release_of_the_same_content_is_left_alone(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    before = (tmp_path / "out").stat()
+    release(tmp_path / "out")
+    after = (tmp_path / "out").stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    assert names(tmp_path) == ["out"]
+
+
+def test_release_of_other_content_is_replaced_whole(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    manifest = release(tmp_path / "out", twins=[], version="1.0.1")
+    files = snapshot(tmp_path / "out")
+    assert set(files) == {entry.path for entry in manifest.files} | {"manifest.json", "checksums.sha256"}
+    assert not any("counterfactual" in path for path in files)
+    assert b"counterfactual" not in files["README.md"].split(b"---")[1]
+    assert names(tmp_path) == ["out"]
+
+
+def test_tampered_release_is_written_again(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    whole = snapshot(tmp_path / "out")
+    (tmp_path / "out/data.jsonl").write_text("{}\n")
+    release(tmp_path / "out")
+    assert snapshot(tmp_path / "out") == whole
+
+
+def test_without_the_kernel_call_the_folder_is_still_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release(tmp_path / "out")
+    monkeypatch.setattr(swap, "_exchange", lambda one, other: False)
+    manifest = release(tmp_path / "out", version="2.0.0")
+    assert read_manifest(tmp_path / "out") == manifest
+    assert names(tmp_path) == ["out"]
+
+
+def test_failure_half_way_leaves_the_old_release(tmp_path: Path) -> None:
+    def broken() -> Iterator[Item]:
+        yield factual_items()[0]
+        raise OSError(28, "No space left on device")
+
+    release(tmp_path / "out")
+    before = snapshot(tmp_path / "out")
+    with pytest.raises(RunError, match="No space left on device"):
+        release(tmp_path / "out", factual=broken())
+    assert snapshot(tmp_path / "out") == before
+    assert names(tmp_path) == ["out"]
+
+
+def test_kill_half_way_leaves_no_release_and_does_not_disturb_the_next(tmp_path: Path) -> None:
+    script = """
+import os, signal, sys
+from pathlib import Path
+from tests.release.test_dataset import factual_items, release
+def dying():
+    yield factual_items()[0]
+    os.kill(os.getpid(), signal.SIGKILL)
+release(Path(sys.argv[1]), factual=dying(), twins=[])
+"""
+    killed = subprocess.run([sys.executable, "-c", script, str(tmp_path / "out")], check=False)
+    assert killed.returncode == -9
+    assert not (tmp_path / "out").exists()
+    assert names(tmp_path) == [".out.partial"]
+    release(tmp_path / "out")
+    release(tmp_path / "clean")
+    assert snapshot(tmp_path / "out") == snapshot(tmp_path / "clean")
+    assert names(tmp_path) == ["clean", "out"]
+
+
+def test_two_writers_of_one_folder_do_not_mix(tmp_path: Path) -> None:
+    def intruding() -> Iterator[Item]:
+        with pytest.raises(RunError, match="another process"):
+            release(tmp_path / "out")
+        yield from factual_items()
+
+    assert release(tmp_path / "out", factual=intruding()).items == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": "../tiny"}, "release name"),
+        ({"version": "one"}, "semantic version"),
+        ({"factual": [chain_item(), chain_item()], "twins": []}, "occurs twice"),
+        ({"factual": [chain_item().model_copy(update={"variant": "counterfactual"})]}, "stands among"),
+        ({"factual": [chain_item().model_copy(update={"twin": "hw-nowhere"})], "twins": []}, "hw-nowhere"),
+        ({"factual": [], "twins": twin_items()}, "not among the factual items"),
+        ({"twins": [twin_items()[0], twin_items()[0]]}, "two twins"),
+        ({"twins": [twin_items()[0].model_copy(update={"twin": None})]}, "does not name"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        release(tmp_path / "out", **changes)
+    assert "\n" not in str(caught.value)
+    assert names(tmp_path) == []
+
+
+def test_folder_that_is_no_release_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/thesis.tex").write_text("precious")
+    with pytest.raises(InputError, match="other than a release"):
+        release(tmp_path / "home")
+    assert snapshot(tmp_path / "home") == {"thesis.tex": b"precious"}
+
+
+def test_read_only_place_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot write the release"):
+        release(tmp_path / "file" / "out")
+
+
+def test_empty_release_is_still_a_release(tmp_path: Path) -> None:
+    manifest = release(tmp_path / "out", factual=[], twins=[], rejections={})
+    assert manifest.items == 0
+    assert pq.read_table(tmp_path / "out/data/factual").num_rows == 0
+
+
+def test_plots_are_pictures_of_fair_size(tmp_path: Path) -> None:
+    release(tmp_path / "out")
+    plots = list((tmp_path / "out/plots").iterdir())
+    assert len(plots) == 6
+    for plot in plots:
+        data = plot.read_bytes()
+        width, height = int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+        assert data.startswith(b"\x89PNG")
+        assert width > 900
+        assert height > 200
+
+
+def card(facts: RunFacts = FACTS, **changes: Any) -> str:
+    arguments: dict[str, Any] = {
+        "name": "tiny",
+        "version": "1.0.0",
+        "figures": describe(factual_items()),
+        "twin_figures": describe(twin_items()),
+        "facts": facts,
+        "rejections": REJECTIONS,
+        "plots": ("topologies.png",),
+    } | changes
+    return render_card(**arguments)
+
+
+def test_front_matter_is_yaml_that_names_files_that_exist(tmp_path: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    release(tmp_path / "out", name="no")  # a YAML boolean, were it not quoted
+    _, front, _ = (tmp_path / "out/README.md").read_text("utf-8").split("---\n", 2)
+    fields = yaml.safe_load(front)
+    assert fields["pretty_name"] == "no"
+    assert fields["license"] == "cc-by-4.0"
+    assert fields["size_categories"] == ["n<1K"]
+    assert [config["config_name"] for config in fields["configs"]] == ["factual", "counterfactual"]
+    for config in fields["configs"]:
+        assert list((tmp_path / "out").glob(config["data_files"][0]["path"]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"profile": "api"},
+        {"generator": "model", "model": "some model 3"},
+        {"seed": 8},
+        {"versions": {"hopwright": "0.2.0"}},
+        {"corpus": "another graph"},
+        {"corpus_share": "half of it"},
+        {"sources": (Source(name="Elsewhere", licence="ODbL"),)},
+        {"licence": "cc0-1.0"},
+        {"anchors": 4},
+        {"stages": (StageCounts(stage="synthesize", entered=11, left=3, rejected=8),)},
+        {"voters": ()},
+        {"drop_at": 3},
+        {"back_translation": "apertium", "back_translation_skipped": ""},
+        {"back_translation_skipped": "no time"},
+        {"expert_reviewed": True},
+        {"not_run": {"review": "no server"}},
+    ],
+)
+def test_every_fact_of_the_run_shows_on_the_card(change: dict[str, Any]) -> None:
+    changed = FACTS.model_copy(update=change)
+    assert card(changed) != card()
+    for value in change.values():
+        if isinstance(value, str) and value:
+            assert value.lower().replace("-", " ") in card(changed).lower().replace("-", " ")
+
+
+def test_every_figure_shows_on_the_card() -> None:
+    figures = describe(factual_items())
+    for change in (
+        {"items": 987_654},
+        {"distinct_answers": 4321},
+        {"failed_checks": 17},
+        {"letters_p": 0.123},
+        {"letters": {"A": 777, "B": 0, "C": 0, "D": 0}},
+        {"largest_answer": figures.largest_answer.model_copy(update={"count": 555})},
+    ):
+        assert card(figures=figures.model_copy(update=change)) != card()
+    assert card(rejections={"synthesize": {"leakage": 99}}) != card()
+
+
+def test_card_says_plainly_what_made_the_items_and_what_was_skipped() -> None:
+    text = card()
+    assert "not by a language model" in text
+    assert "skipped (apertium is not installed)" in text
+    assert "No expert has reviewed" in text
+    assert "not by a language model" not in card(FACTS.model_copy(update={"generator": "model", "model": "m"}))
+    assert "No expert" not in card(FACTS.model_copy(update={"expert_reviewed": True}))
+
+
+def test_text_of_the_data_is_no_markup_on_the_card() -> None:
+    planted = chain_item().model_copy(update={"question": "<script>x</script> | [a](b)\n# head"})
+    text = card(example=planted)
+    assert r"\<script\>x\</script\> \| \[a\](b) \# head" in text
+    assert "<script>" not in text

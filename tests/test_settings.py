@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from hopwright.errors import InputError
+from hopwright.settings import (
+    STAGES,
+    BuildParameters,
+    FilterRun,
+    ReleaseRun,
+    RetrieveRun,
+    ReviewRun,
+    RewriteRun,
+    SynthesizeRun,
+    home,
+    identify,
+    load_parameters,
+    narrow,
+    sample_folder,
+)
+
+STAGE_MODELS = (RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun)
+
+
+def test_every_field_explains_and_bounds_itself() -> None:
+    seen = 0
+    for model in (BuildParameters, *STAGE_MODELS):
+        for name, schema in _leaves(model.model_json_schema()):
+            assert schema.get("title"), name
+            assert len(schema.get("description", "")) > 15, name
+            assert _is_bounded(schema), f"{name} has no bounds: {schema}"
+            seen += 1
+    assert seen > 40
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"seed": -1}, "seed: .*greater than or equal to 0, not -1"),
+        ({"run": "../x"}, "run: "),
+        ({"shard_size": 49}, "shard_size: "),
+        ({"shard_size": 501}, "shard_size: "),
+        ({"synthesize": {"drafts": 0}}, r"synthesize\.drafts: "),
+        ({"synthesize": {"topologies": ["chain", "chain"]}}, "each topology may be named once"),
+        ({"synthesize": {"topologies": ["ring"]}}, r"synthesize\.topologies\.0: "),
+        ({"filter": {"max_right": 4}}, r"filter\.max_right: "),
+        ({"rewrite": {"back_translation": "google"}}, r"rewrite\.back_translation: "),
+        ({"review": {"url": "ftp://x"}}, r"review\.url: "),
+        ({"release": {"version": "one"}}, r"release\.version: "),
+        ({"profile": "api"}, "profile: "),
+        ({"sede": 1}, "sede: there is no such parameter; is seed meant\\?$"),
+        (
+            {"synthesize": {"draft": 1}},
+            r"synthesize\.draft: there is no such parameter; is synthesize\.drafts meant\?$",
+        ),
+        ({"filter": 3}, "filter: "),
+        ({"release": {"name": "a/b"}}, r"release\.name: 'a/b' does not fit \(Letters, digits, dots"),
+        ({"seed": -1, "shard_size": 1}, r"\(and 1 more\)$"),
+    ],
+)
+def test_a_wrong_parameter_is_one_line_that_names_it(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        load_parameters(values, BuildParameters)
+    assert "\n" not in str(caught.value)
+
+
+def test_only_what_shapes_the_output_identifies_a_run() -> None:
+    one = BuildParameters(run="a", workers=1)
+    other = load_parameters({"run": "b", "workers": 7, "fresh": True, "review": {"url": "http://x"}}, BuildParameters)
+    assert identify(one) == identify(other)
+    assert identify(one) != identify(BuildParameters(seed=1))
+
+
+def test_a_stage_gets_its_part_of_the_parameters() -> None:
+    whole = load_parameters({"run": "r", "seed": 3, "filter": {"max_right": 2}}, BuildParameters)
+    part = narrow(whole, FilterRun)
+    assert (part.run, part.seed, part.filter.max_right) == ("r", 3, 2)
+    assert len(STAGES) == len(STAGE_MODELS)
+    covered = {name for model in STAGE_MODELS for name in model.model_fields}
+    assert covered == set(BuildParameters.model_fields) - {"profile"}
+
+
+def test_home_and_sample_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path))
+    assert home() == tmp_path
+    monkeypatch.delenv("HOPWRIGHT_HOME")
+    assert home().name == ".hopwright"
+    assert RetrieveRun().corpus_folder() == sample_folder()
+    assert RetrieveRun(corpus="/x").anchors_file() == Path("/x/anchors.jsonl")
+
+
+def _leaves(schema: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    definitions = schema.get("$defs", {})
+    found = []
+    for name, field in schema["properties"].items():
+        target = field.get("$ref", "").rsplit("/", 1)[-1]
+        if target:
+            assert field.get("title"), name
+            # A description equal to that of the group's own model is left to the model.
+            assert field.get("description") or definitions[target].get("description"), name
+            found += _leaves({"$defs": definitions, **definitions[target]})
+        else:
+            found.append((name, field))
+    return found
+
+
+def _is_bounded(schema: dict[str, Any]) -> bool:
+    if schema.get("type") == "boolean" or "enum" in schema or "const" in schema:
+        return True
+    if schema.get("type") == "array":
+        return "maxItems" in schema and _is_bounded(schema["items"])
+    if schema.get("type") == "string":
+        return "pattern" in schema or "maxLength" in schema
+    lower, upper = {"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}
+    return bool(lower & schema.keys()) and bool(upper & schema.keys())
+
+
+def test_models_refuse_what_they_do_not_know() -> None:
+    assert issubclass(BuildParameters, BaseModel)
+    assert BuildParameters.model_config["extra"] == "forbid"
