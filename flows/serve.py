@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -20,6 +21,8 @@ _LABEL_STUDIO = Path(".venvs/label-studio/bin/label-studio")
 
 def main() -> None:
     """Start the servers, serve the flows, and end what was started."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a shell is started deaf to Ctrl-C
+        signal.signal(number, _interrupt)
     try:
         with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
             api = stack.enter_context(prefect_server(int(os.environ.get("PREFECT_PORT", "4200"))))
@@ -119,6 +122,10 @@ def running(name: str, command: list[str], health: str, environment: dict[str, s
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
