@@ -159,7 +159,8 @@ class Meter:
         else:
             available = known.remaining + (known.limit - known.remaining) * since / known.reset_s
         available -= self._taken_since
-        if available >= amount or (self._pending <= 0 and since >= known.reset_s):
+        # What refills in fractions of a token never adds up exactly.
+        if available >= amount - 1e-9 * known.limit or (self._pending <= 0 and since >= known.reset_s):
             return 0.0
         if known.reset_s <= 0:
             return 0.0
