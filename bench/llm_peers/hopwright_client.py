@@ -66,7 +66,7 @@ def import_sdk() -> None:
     kind = next((value for name, value in itertools.pairwise(sys.argv) if name == "--kind"), "")
     importlib.import_module("hopwright.llm.providers.sdk" if kind else "hopwright.llm.providers.lean")
     if kind:
-        importlib.import_module(kind)
+        importlib.import_module("anthropic" if kind == "anthropic" else "openai")
 
 
 if __name__ == "__main__":
