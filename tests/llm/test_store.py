@@ -144,6 +144,9 @@ def test_a_failing_write_is_told_and_leaves_nothing_half_done(tmp_path: Path) ->
     run(check())
 
 
+HOLD = "UPDATE leases SET possible = spent WHERE id = ?"
+
+
 def test_merged_writes_leave_what_single_ones_would(tmp_path: Path) -> None:
     draw = random.Random(5)
     link = (
@@ -160,7 +163,7 @@ def test_merged_writes_leave_what_single_ones_would(tmp_path: Path) -> None:
                 ("INSERT OR REPLACE INTO detours VALUES (?, ?)", (key, bytes([draw.randrange(256)]))),
                 (link, ("item", key)),
                 (SPEND, (draw.choice([0.25, 0.5]), draw.choice([1, 2]))),
-                (SPEND, (1.0, 2)) if draw.random() < 0.98 else ("UPDATE leases SET possible = spent WHERE id = ?", (1,)),
+                (SPEND, (1.0, 2)) if draw.random() < 0.98 else (HOLD, (1,)),
             ])
         )  # fmt: skip
     merged = merge_statements(statements)
