@@ -15,7 +15,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from hopwright.errors import BudgetError
-from hopwright.llm.store import Statement, Store
+from hopwright.llm.store import SPEND, Statement, Store
 
 _EPSILON = 1e-12
 _SHARE = 1 / 64
@@ -103,7 +103,7 @@ class Budget:
         """What is written, together with the answer, when a request was billed."""
         if self._store is None or cost == 0:
             return []
-        return [("UPDATE leases SET spent = spent + ? WHERE id = ?", (cost, self._lease))]
+        return [(SPEND, (cost, self._lease))]
 
     def abort(self, error: Exception) -> None:
         """Let nobody wait for room any longer."""

@@ -92,9 +92,11 @@ class Client:
 
     async def close(self) -> None:
         """Give back connections and what is left of the budget's lease. The store stays open."""
-        for provider in self._providers.values():
-            await provider.close()
-        self.budget.close()
+        try:
+            for provider in self._providers.values():
+                await provider.close()
+        finally:
+            self.budget.close()
 
     def clean(self, text: str) -> str:
         """The text without any key."""

@@ -46,6 +46,7 @@ class ModelHealth:
         self._settings = settings
         self._recent: deque[bool] = deque(maxlen=settings.window)
         self._failed = 0
+        self._probing = False
         self.down_until = 0.0
         self.last_error = ""
 
@@ -56,18 +57,19 @@ class ModelHealth:
         self._recent.append(ok)
         self._failed += not ok
         if ok:
-            self.down_until = 0.0
+            self.down_until, self._probing = 0.0, False
             return
         self.last_error = error
         many = len(self._recent) >= self._settings.minimum
-        if many and self._failed >= self._settings.calls_failing * len(self._recent):
+        # After a pause the next call is the probe: it alone decides.
+        if self._probing or (many and self._failed >= self._settings.calls_failing * len(self._recent)):
             self.put_down(now, error)
 
     def put_down(self, now: float, error: str, seconds: float | None = None) -> None:
         """Ask this model nothing for a while."""
         self.last_error = error
         self.down_until = now + (self._settings.down_s if seconds is None else seconds)
-        # The next call after the pause is the probe: it alone decides.
+        self._probing = True
         self._recent.clear()
         self._failed = 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sqlite3
 import time
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hopwright.errors import RunError
-from hopwright.llm.store import Store, pack_request, unpack_request
+from hopwright.llm.store import SPEND, Statement, Store, merge_statements, pack_request, unpack_request
 from hopwright.llm.types import Message, Request, Response, key_of
 from tests.llm.builders import ask_all, request, rows, run, settings
 from tests.llm.wire_server import Faults, WireServer
@@ -141,6 +142,46 @@ def test_a_failing_write_is_told_and_leaves_nothing_half_done(tmp_path: Path) ->
             assert store.read("SELECT count(*) FROM detours") == [(1,)]
 
     run(check())
+
+
+HOLD = "UPDATE leases SET possible = spent WHERE id = ?"
+
+
+def test_merged_writes_leave_what_single_ones_would(tmp_path: Path) -> None:
+    draw = random.Random(5)
+    link = (
+        "INSERT INTO exchanges VALUES (?, ?, 'r', 0, '', '', NULL, NULL) ON CONFLICT DO UPDATE SET run = run || 'x' "
+        "WHERE failure IS NULL"
+    )
+    statements: list[Statement] = [
+        ("INSERT INTO leases (id, run, granted) VALUES (?, ?, ?)", (n, "r", 1.0)) for n in (1, 2)
+    ]
+    for _ in range(1500):
+        key = bytes([draw.randrange(200)])
+        statements.append(
+            draw.choice([
+                ("INSERT OR REPLACE INTO detours VALUES (?, ?)", (key, bytes([draw.randrange(256)]))),
+                (link, ("item", key)),
+                (SPEND, (draw.choice([0.25, 0.5]), draw.choice([1, 2]))),
+                (SPEND, (1.0, 2)) if draw.random() < 0.98 else (HOLD, (1,)),
+            ])
+        )  # fmt: skip
+    merged = merge_statements(statements)
+    assert len(merged) < len(statements) / 4
+    tables = []
+    for number, writes in enumerate((statements, merged)):
+        Store(tmp_path / f"{number}.sqlite").close()
+        connection = sqlite3.connect(tmp_path / f"{number}.sqlite")
+        for sql, parameters in writes:
+            connection.execute(sql, parameters)
+        tables.append(
+            [
+                connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall()
+                for name in ("detours", "exchanges", "leases")
+            ]
+        )
+        connection.close()
+    assert tables[0] == tables[1]
 
 
 def test_a_file_that_is_no_store_is_refused_with_one_line(tmp_path: Path) -> None:
