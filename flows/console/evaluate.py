@@ -1,17 +1,19 @@
 """`hopwright evaluate`."""
 
+import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
-from flows.console.options import parameters_of
+from flows.console.options import merge_options, parameters_of
 from flows.console.output import out, prefect_ready, print_json, show_stages
-from hopwright.runs import StageManifest
-from hopwright.settings import EvaluateRun, home
+from hopwright.runs import RunFolder, StageManifest
+from hopwright.settings import EvaluateRun, home, load_parameters
 
 
 def evaluate_run(run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
     """Run the evaluation and print the leaderboard."""
-    parameters = parameters_of(EvaluateRun, run, options, fresh=fresh)
+    parameters = _read_parameters(run, options, fresh)
     with prefect_ready(_import_flow) as flow, show_stages():
         manifest = flow(parameters)
     entries = manifest.notes["leaderboard"]
@@ -22,6 +24,15 @@ def evaluate_run(run: str | None, options: Mapping[str, Any], *, fresh: bool, as
     for entry in entries:
         out.print(f"{entry['rank']:>3}  {entry['model']:<40} {_describe(entry)}")
     out.print(f"{manifest.counts.out:,} questions; report: {folder / 'report.html'}")
+
+
+def _read_parameters(run: str | None, options: Mapping[str, Any], fresh: bool) -> EvaluateRun:
+    """A run's parameters; a dataset from elsewhere needs no run of its own: one named after the file is begun."""
+    data = options["evaluate"]["data"]
+    name = run or (re.sub(r"[^A-Za-z0-9._-]+", "-", Path(data).stem).strip("-.") if data else None)
+    if name is None or not data or RunFolder(home(), name).read_manifest() is not None:
+        return parameters_of(EvaluateRun, name, options, fresh=fresh)
+    return load_parameters({**merge_options({}, options), "run": name, "fresh": fresh}, EvaluateRun)
 
 
 def _describe(entry: Mapping[str, Any]) -> str:

@@ -154,6 +154,7 @@ def tabulate_propagation(answers: pl.DataFrame) -> Table:
     )
     both = both.with_columns((pl.col("wrong") - pl.col("gold_wrong")).alias("added"))
     for key, group in _split(both, [*_PLAIN, "hop"]):
+        key["hop"] = str(key["hop"])
         rows.append({**key, "hops": group.height, **estimate("added_error", group, "added")})
     for key, group in _split(both, _PLAIN):
         rows.append({**key, "hop": "all", "hops": group.height, **estimate("added_error", group, "added")})

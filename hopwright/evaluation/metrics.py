@@ -11,6 +11,7 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from math import prod
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -18,10 +19,14 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _NUMBER = r"[-+−]?\d[\d,  ]*(?:\.\d+)?|[-+−]?\.\d+"
 _RANGE = re.compile(rf"^\D{{0,12}}?({_NUMBER})\s*(?:-|–|—|to|and)\s*({_NUMBER})\D*$")
 _ANY_NUMBER = re.compile(_NUMBER)
-_YEAR = re.compile(r"(?<![\d,.])(\d{3,4})(?![\d,]|\.\d)\s*(BCE?|B\.C\.)?", re.IGNORECASE)
-NUMBER_MARGIN = 0.1
+_YEAR = re.compile(r"(?<!\d)(?<!\d[,.])(\d{3,4})(?!\d|[,.]\d)\s*(BCE?|B\.C\.)?", re.IGNORECASE)
+NUMBER_MARGIN = Decimal("0.1")
 YEAR_MARGIN = 1
-LEAST_OVERLAP = 0.5
+LEAST_OVERLAP = Decimal("0.5")
+
+
+Range = tuple[Decimal, Decimal]
+"""A lowest and a highest number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +64,17 @@ def is_close(given: str, gold: str, kind: str) -> bool:
     if ours_range is None or gold_range is None:
         return False
     if gold_range[0] == gold_range[1]:
-        margin = NUMBER_MARGIN + 1e-9
-        return ours_range[0] == ours_range[1] and abs(ours_range[0] - gold_range[0]) <= margin
+        return ours_range[0] == ours_range[1] and abs(ours_range[0] - gold_range[0]) <= NUMBER_MARGIN
     if ours_range[0] == ours_range[1]:
         return gold_range[0] <= ours_range[0] <= gold_range[1]
     return overlap(ours_range, gold_range) >= LEAST_OVERLAP
 
 
-def overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
+def overlap(one: Range, other: Range) -> Decimal:
     """Intersection over union of two intervals, 0 to 1."""
     shared = min(one[1], other[1]) - max(one[0], other[0])
     whole = max(one[1], other[1]) - min(one[0], other[0])
-    return max(shared, 0.0) / whole if whole > 0 else float(one == other)
+    return max(shared, Decimal(0)) / whole if whole > 0 else Decimal(one == other)
 
 
 def read_year(text: str) -> int | None:
@@ -79,16 +83,16 @@ def read_year(text: str) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-def read_range(text: str) -> tuple[float, float] | None:
+def read_range(text: str) -> Range | None:
     """The number in a text as (number, number), or a range as (low, high); None for anything else."""
     text = text.strip()
     if match := _RANGE.match(text):
-        low, high = _to_float(match.group(1)), _to_float(match.group(2))
+        low, high = _to_number(match.group(1)), _to_number(match.group(2))
         return (low, high) if low <= high else None
     numbers = _ANY_NUMBER.findall(text)
     if len(numbers) != 1:
         return None
-    return _to_float(numbers[0]), _to_float(numbers[0])
+    return _to_number(numbers[0]), _to_number(numbers[0])
 
 
 def joint(scores: Sequence[TextScore]) -> tuple[float, float]:
@@ -115,5 +119,5 @@ def _score_one(given: str, gold: str) -> TextScore:
     return TextScore(em, precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def _to_float(text: str) -> float:
-    return float(re.sub(r"[,  ]", "", text).replace("−", "-"))
+def _to_number(text: str) -> Decimal:
+    return Decimal(re.sub(r"[,  ]", "", text).replace("−", "-"))
