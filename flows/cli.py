@@ -215,6 +215,8 @@ def evaluate(
     max_tokens: Annotated[int | None, typer.Option(help="Tokens that an answer may have.")] = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
+    batch: Batch = None,
+    dry_run: DryRun = False,
     run: Run = None,
     seed: Seed = None,
     workers: Workers = None,
@@ -236,9 +238,9 @@ def evaluate(
         "limit": limit,
         "max_tokens": max_tokens,
     }
-    models = {"endpoints": endpoints, "budget_usd": budget}
+    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
     options = {"seed": seed, "workers": workers, "evaluate": group, "models": models}
-    evaluate_run(run, options, fresh=fresh, as_json=as_json)
+    evaluate_run(run, options, fresh=fresh, as_json=as_json, dry_run=dry_run)
 
 
 @review_app.command("export")

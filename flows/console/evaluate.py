@@ -5,15 +5,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from flows.console.estimate import estimate_evaluation_run
 from flows.console.options import merge_options, parameters_of
 from flows.console.output import out, prefect_ready, print_json, show_stages
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import EvaluateRun, home, load_parameters
 
 
-def evaluate_run(run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
-    """Run the evaluation and print the leaderboard."""
+def evaluate_run(
+    run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool, dry_run: bool = False
+) -> None:
+    """Run the evaluation and print the leaderboard; a dry run prints what it would ask and cost."""
     parameters = _read_parameters(run, options, fresh)
+    if dry_run:
+        estimate_evaluation_run(parameters, as_json=as_json)
+        return
     with prefect_ready(_import_flow) as flow, show_stages():
         manifest = flow(parameters)
     entries = manifest.notes["leaderboard"]

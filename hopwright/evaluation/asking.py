@@ -22,6 +22,7 @@ from hopwright.evaluation import extraction
 from hopwright.evaluation.extraction import Extracted, extract
 from hopwright.evaluation.items import UNKNOWN, EvalHop, EvalItem, draw_irrelevant, is_year, reopen
 from hopwright.evaluation.metrics import is_close, score_text
+from hopwright.llm.estimate import Likely
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.types import Failure, ModelRef, Outcome, Request, key_of
 from hopwright.records import Passage
@@ -186,10 +187,12 @@ class Interviewer:
                         for hop in item.hops:
                             yield Probe(item, protocol, hop.index, plain)
 
-    def list_requests(self, items: Iterable[EvalItem]) -> Iterator[Request]:
-        """The requests before anything is asked, for an estimate; a chain's go on from the gold answers."""
+    def list_requests(self, items: Iterable[EvalItem]) -> Iterator[Request | Likely]:
+        """The requests before anything is asked; later hops of a chain as if the earlier answers were right."""
         for probe in self.list_probes(items):
-            yield self._request(probe, None)
+            request = self._request(probe, None)
+            open_ended = probe.protocol == "chain" and probe.item.hop(probe.hop).depends_on
+            yield Likely(request) if open_ended else request
 
     def _plan_rounds(self, items: Sequence[EvalItem]) -> Iterator[list[Probe]]:
         """A chain's hops need the ones before: they go level by level, and the other probes fill the rounds."""

@@ -20,6 +20,7 @@ from hopwright.evaluation.asking import (
     to_table,
 )
 from hopwright.evaluation.items import EvalFile, EvalItem, read_items
+from hopwright.llm.estimate import Likely
 from hopwright.llm.prompts import Prompt, read_prompts
 from hopwright.llm.types import Request, parse_model
 from hopwright.records.arrow import read_parquet
@@ -72,7 +73,7 @@ def ask_shard(spec: EvaluationShard) -> ShardOutput:
     )
 
 
-def list_requests(spec: EvaluationShard) -> Iterator[Request]:
+def list_requests(spec: EvaluationShard) -> Iterator[Request | Likely]:
     """What a shard would ask, for an estimate: chains as if every answer were right, no judge."""
     return _interviewer(spec).list_requests(_take(spec))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 from pathlib import Path
@@ -32,9 +33,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
         interviewer = Interviewer(
             ModelRef("sim", name), PROMPTS, settings, ["question", "alone", "independent", "chain"]
         )
-        frames.append(
-            pl.from_arrow(to_table(interviewer.ask(items, lambda asked, model=model: complete(model, asked))))
-        )
+        frames.append(pl.from_arrow(to_table(interviewer.ask(items, functools.partial(complete, model)))))
     return analyse(pl.concat([frame for frame in frames if isinstance(frame, pl.DataFrame)]))
 
 
