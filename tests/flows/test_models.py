@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -134,12 +135,12 @@ def test_keys_come_from_secret_blocks_where_the_environment_has_none(
 
 
 def test_a_run_without_models_looks_for_no_keys(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(tasks.models, "_read_block", lambda name: asked.append(name) or "")
+    asked = mock.Mock(return_value="")
+    monkeypatch.setattr(tasks.models, "_read_block", asked)
     prepare_models(load_parameters({"corpus": "/some/folder", "review": {"url": "http://x/y"}}, BuildParameters))
     write_endpoints(home)
     prepare_models(BuildParameters())
-    assert asked == []
+    asked.assert_not_called()
 
 
 def ask_rows(access: ModelAccess, start: int) -> int:
