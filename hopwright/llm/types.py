@@ -62,7 +62,8 @@ class Request:
 
     `schema` asks for an object of that pydantic model; `choices` for exactly one of these texts.
     `fallbacks` are asked in turn when the model is down. `item`, `prompt` and `prompt_version` are labels
-    for transcripts and records, never part of the cache key.
+    for transcripts and records, never part of the cache key. `repairs` is how often an invalid answer may go back at
+    most; None leaves that to the settings.
     """
 
     messages: tuple[Message, ...]
@@ -75,6 +76,7 @@ class Request:
     item: str = ""
     prompt: str = ""
     prompt_version: str = ""
+    repairs: int | None = None
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
