@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from hopwright.records import Hop, Item, LiteralFact
 from hopwright.records.values import render
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.topologies import topology
-from hopwright.synthesis.writers.places import Name, Place
+from hopwright.synthesis.writers.places import Name, Place, write_number
 
 _OPENINGS = (
     "with what is asked for (Which …, What …, How many …, In what year …)",
@@ -44,24 +44,25 @@ class Briefs:
 
     def write(self, draft: Item, places: tuple[Place, ...]) -> dict[str, Any]:
         """The inputs of the prompt `word-item`."""
+        *subs, whole = places
+        opening = int(hashlib.blake2b(draft.id.encode(), digest_size=8).hexdigest(), 16) % len(_OPENINGS)
         return {
             "shape": _describe_shape(draft),
-            "hops": [self._describe(hop, place) for hop, place in zip(draft.hops, places, strict=False)],
+            "hops": [self._describe(hop, place) for hop, place in zip(draft.hops, subs, strict=True)],
             "question": draft.question,
-            "opening": _OPENINGS[
-                int(hashlib.blake2b(draft.id.encode(), digest_size=8).hexdigest(), 16) % len(_OPENINGS)
-            ],
+            "names": _list_names(whole),
+            "numbers": _list_numbers(whole),
+            "never": _write_list(dict.fromkeys(hop.answer for hop in draft.hops)),
+            "opening": _OPENINGS[opening],
         }
 
     def _describe(self, hop: Hop, place: Place) -> dict[str, Any]:
-        names = [name.label for name in dict.fromkeys((*place.required, *place.shown))]
-        numbers = sorted(place.numbers | {one for one in place.constants if one not in place.numbers})
         return {
             "index": hop.index,
             "builds_on": list(hop.depends_on),
             "task": hop.question,
-            "names": json.dumps(names, ensure_ascii=False),
-            "numbers": json.dumps([f"{number:,f}" if number >= 10_000 else f"{number:f}" for number in numbers]),
+            "names": _list_names(place),
+            "numbers": _list_numbers(place),
             "facts": list(self._list_facts(hop)),
             "answer": hop.answer,
             "kind": self._name_kind(hop),
@@ -92,6 +93,19 @@ class Briefs:
         if hop.answer_type == "number":
             return f"number of {hop.unit}" if hop.unit else "number"
         return "date" if hop.answer_type == "date" else "text"
+
+
+def _list_names(place: Place) -> str:
+    return _write_list(name.label for name in dict.fromkeys((*place.required, *place.shown)))
+
+
+def _list_numbers(place: Place) -> str:
+    spelled_out = sorted(place.constants - place.numbers)
+    return _write_list((*place.written, *map(write_number, spelled_out)))
+
+
+def _write_list(texts: Iterable[str]) -> str:
+    return json.dumps(list(texts), ensure_ascii=False)
 
 
 def _describe_shape(draft: Item) -> str:

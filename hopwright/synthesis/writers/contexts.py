@@ -13,7 +13,7 @@ from hopwright.synthesis.execution import stated_value
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.writers.places import Name, Place, blank, find_digits, find_number_words, list_constants
 from hopwright.synthesis.writers.reading import Problem, find_strange, mentions
-from hopwright.synthesis.writers.vocabulary import other_steps, stem
+from hopwright.synthesis.writers.vocabulary import months, other_steps, stem
 
 _SHORTEST = 12
 
@@ -32,7 +32,7 @@ class ContextReader:
         known = self._list_names(draft, hop, place, names)
         bare = blank(text, known)
         problems = []
-        strange = [word for word in find_strange(place, bare)]
+        strange = list(find_strange(place, bare, self._list_words(hop)))
         foreign = [name.label for name in names.values() if name not in known and mentions(bare, name)]
         for word in dict.fromkeys((*foreign, *strange)):
             problems.append(Problem("context", f"{where} brings in {word!r}, which is none of the hop's facts"))
@@ -57,6 +57,14 @@ class ContextReader:
         ids |= {one.answer_id or "" for one in draft.hops if one.index in hop.depends_on}
         found = [*place.required, *place.shown, *(names[id] for id in sorted(ids) if id in names)]
         return tuple(dict.fromkeys(found))
+
+    def _list_words(self, hop: Hop) -> frozenset[str]:
+        """Capitalised words that the facts bring along: of properties, units and dates."""
+        facts = hop.evidence
+        texts = [fact.property_label for fact in facts.triplets] + [fact.property_label for fact in facts.literals]
+        texts += [entry.unit for fact in facts.literals if (entry := self._table.literal.get(fact.property))]
+        dated = any(fact.datatype == "dateTime" for fact in facts.literals)
+        return frozenset(word for text in texts for word in text.split()) | (months() if dated else frozenset())
 
     def _list_numbers(self, draft: Item, hop: Hop, place: Place) -> frozenset[Decimal]:
         values: list[Value | None] = [

@@ -31,6 +31,18 @@ _SAME_AS = {
 """Checks that see what the reading sees as well: such a fault is counted once."""
 FORGIVEN = frozenset({"context", "true_distractor"})
 """Faults that cost no further request: the context is left out, the rules' distractors stay."""
+_FIRST = (
+    "structure",
+    "extra_hop",
+    "leakage",
+    "entities",
+    "numbers",
+    "missing_hop",
+    "direction",
+    "units",
+    "enumeration",
+)
+"""Which of several faults an answer is counted under; after these come style and the failed checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +54,15 @@ class Edited:
     counts: Counter[str] = field(default_factory=Counter)
 
     @property
-    def fit(self) -> bool:
-        """Whether the item may be kept as it is."""
-        return all(problem.kind in FORGIVEN for problem in self.problems)
+    def fault(self) -> str:
+        """The fault that the answer is counted under; empty where the item may be kept as it is."""
+        kinds = [problem.kind for problem in self.problems if problem.kind not in FORGIVEN]
+        return next((kind for kind in _FIRST if kind in kinds), kinds[0] if kinds else "")
+
+    @property
+    def remarks(self) -> frozenset[str]:
+        """The faults that cost nothing further."""
+        return FORGIVEN & {problem.kind for problem in self.problems}
 
 
 class Editor:

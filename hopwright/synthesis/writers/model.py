@@ -58,13 +58,20 @@ class _Talk:
 
 
 class ModelWriter:
-    """Words drafts with a model behind `asker`. `instead` words those for which no answer was fit; None: rejected.
+    """Words drafts with a model behind `asker`; without one it can say what it would ask. `instead` words those for which no answer
+    was fit; None rejects them.
 
     Safe to run again after a kill: the requests are the same, so answers that were paid for are found again.
     """
 
     def __init__(
-        self, asker: Asker, prompt: Prompt, terms: Terms, editor: Editor, briefs: Briefs, instead: Writer | None = None
+        self,
+        asker: Asker | None,
+        prompt: Prompt,
+        terms: Terms,
+        editor: Editor,
+        briefs: Briefs,
+        instead: Writer | None = None,
     ) -> None:
         self._asker = asker
         self._prompt = prompt
@@ -111,6 +118,7 @@ class ModelWriter:
         return replace(request, repairs=self._terms.rounds - 1)
 
     def _send(self, place: int, talk: _Talk, arrived: SimpleQueue[tuple[int, Future[Outcome]]]) -> None:
+        assert self._asker is not None
         self._asker.submit(talk.request).add_done_callback(_Deliver(place, arrived))
 
     def _hear(self, talk: _Talk, outcome: Outcome) -> Worded | None:
@@ -126,14 +134,15 @@ class ModelWriter:
         talk.requests += 1
         assert isinstance(outcome.parsed, WordedItem)
         edited = self._editor.edit(talk.draft, outcome.parsed)
-        talk.faults.update({problem.kind for problem in edited.problems})
-        if edited.fit:
+        talk.faults.update(edited.remarks)
+        if not edited.fault:
             return self._accept(talk, edited, outcome)
-        wrong = [problem for problem in edited.problems if problem.kind not in FORGIVEN]
+        talk.faults[edited.fault] += 1
         if talk.requests >= self._terms.rounds:
-            last = "; ".join(problem.text for problem in wrong[:3])
+            wrong = [problem.text for problem in edited.problems if problem.kind not in FORGIVEN]
+            reason = f"answer {talk.requests} of {self._terms.rounds}: {'; '.join(wrong[:3])}"
             row = edited.item.model_copy(update={"checks": ()}).model_dump_json()
-            return self._give_up(talk, wrong[0].kind, f"answer {talk.requests} of {self._terms.rounds}: {last}", row)
+            return self._give_up(talk, edited.fault, reason, row)
         talk.counts["sent_back"] += 1
         talk.request = self._ask_again(talk, outcome, edited.problems)
         return None

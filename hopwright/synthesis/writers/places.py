@@ -57,7 +57,7 @@ class Place:
 
     `hop` is the sub-question's number, 0 for the whole question. `required` names must stand there, `shown` in any of
     their forms (an earlier answer may go by another name); `answers` must not. `own` are stems that the text may
-    use; `relations` the properties whose words it has to show, each with the hop that asks for it.
+    use; `written` are the numbers as the rules write them; `relations` the properties whose words it has to show, each with the hop that asks for it.
     """
 
     hop: int
@@ -67,6 +67,7 @@ class Place:
     answers: tuple[Name, ...]
     values: frozenset[Decimal]
     numbers: frozenset[Decimal]
+    written: tuple[str, ...]
     constants: frozenset[Decimal]
     months: frozenset[str]
     units: tuple[str, ...]
@@ -156,6 +157,7 @@ class Places:
                 if hop.answer_type == "number" and (number := read_number(hop.answer)) is not None
             ),
             numbers=find_digits(plain),
+            written=tuple(dict.fromkeys(_NUMBER.findall(plain))),
             constants=frozenset(number for hop in asked for number in list_constants(hop)),
             months=frozenset(word for word in _WORD.findall(plain) if word in _MONTHS),
             units=units,
@@ -209,6 +211,11 @@ def find_number_words(text: str) -> frozenset[Decimal]:
     """The numbers that a text writes in words, those that hide in grammar left out."""
     words = (NUMBER_WORDS.get(word.lower()) for word in re.findall(r"[A-Za-z]+", text))
     return frozenset(Decimal(number) for number in words if number is not None) - _FREE
+
+
+def write_number(number: Decimal) -> str:
+    """A number as questions write it; one of four digits may be a year, and gets no separator."""
+    return f"{number:,f}" if number >= 10_000 else f"{number:f}"
 
 
 def blank(text: str, names: Iterable[Name], forms: bool = True) -> str:

@@ -21,6 +21,7 @@ from hopwright.synthesis.writers.places import (
     blank,
     find_digits,
     find_number_words,
+    write_number,
 )
 from hopwright.synthesis.writers.vocabulary import Vocabulary, openings, other_steps, side_of, stem, stems
 
@@ -129,8 +130,8 @@ def _read_names(place: Place, text: str, bare: str, names: Sequence[Name]) -> It
         yield Problem("entities", f"{place.called} names {quoted}, which the plan does not have there")
 
 
-def find_strange(place: Place, bare: str) -> Iterator[str]:
-    """Capitalised words and quoted texts that neither the names nor the rules' wording account for."""
+def find_strange(place: Place, bare: str, more: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Capitalised words and quoted texts that neither the names nor the rules' wording account for, nor `more` words."""
     known = {token for name in (*place.required, *place.shown) for token in _TOKEN.findall(name.label)}
     known |= {token for token in _TOKEN.findall(place.rules) if token[:1].isupper()}
     # A part of a name that must be found out gives it away.
@@ -144,7 +145,7 @@ def find_strange(place: Place, bare: str) -> Iterator[str]:
     for sentence in _SENTENCE.split(bare):
         for position, match in enumerate(_TOKEN.finditer(sentence)):
             token = match[0].removesuffix("'s").removesuffix("’s").rstrip(".'’")
-            if not token[:1].isupper() or token in known or token in place.months or token == "I":
+            if not token[:1].isupper() or token in known or token in place.months or token in more or token == "I":
                 continue
             if position == 0 and not sentence[: match.start()].strip('"“( ') and _may_open(token, place):
                 continue
@@ -160,14 +161,16 @@ def _may_open(token: str, place: Place) -> bool:
 def _read_numbers(place: Place, bare: str) -> Iterator[Problem]:
     digits, words = find_digits(bare), find_number_words(bare)
     for number in sorted((place.numbers | place.constants) - digits - words):
-        yield Problem("numbers", f"{place.called} must state {_write(number)}")
+        yield Problem("numbers", f"{place.called} must state {write_number(number)}")
     allowed = place.numbers | place.constants
     stray = sorted((digits - allowed) | (words - allowed - find_number_words(place.rules)))
     for number in stray:
         if number in place.values:
-            yield Problem("leakage", f"{place.called} must not state {_write(number)}, which has to be found out")
+            yield Problem("leakage", f"{place.called} must not state {write_number(number)}, which has to be found out")
         else:
-            yield Problem("numbers", f"{place.called} states {_write(number)}, which the plan does not have there")
+            yield Problem(
+                "numbers", f"{place.called} states {write_number(number)}, which the plan does not have there"
+            )
     lost = sorted(month for month in place.months if month not in bare)
     if lost:
         yield Problem("numbers", f"{place.called} must keep the date with its month, {lost[0]}")
@@ -198,10 +201,6 @@ def mentions(text: str, name: Name) -> bool:
     if holds(padded, name.label) and (" " in name.label.strip() or name.label in text):
         return True
     return any(holds_alias(text, padded, other) for other in name.others if len(other) > 2)
-
-
-def _write(number: Decimal) -> str:
-    return f"{number:,f}" if number >= 10_000 else f"{number:f}"
 
 
 _UNIT_FORMS: dict[str, tuple[str, ...]] = {
