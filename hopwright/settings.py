@@ -87,7 +87,7 @@ class SynthesizeParameters(Parameters):
     writer: Literal["rules", "anthropic", "openai"] = Field(
         default="rules",
         title="Writer",
-        description="Who words the proven plans: rules (free, exact), a model in Anthropic's format, or one in OpenAI's.",
+        description="Who words the proven plans: rules (free, exact), or a model in Anthropic's or OpenAI's format.",
     )
     model: str = Field(
         default="",
@@ -120,8 +120,8 @@ class SynthesizeParameters(Parameters):
     keep_rules: bool = Field(
         default=False,
         title="Keep the rules' wording",
-        description="When no answer of the model is fit, keep the item in the rules' words, labelled as such, instead of "
-        "rejecting it.",
+        description="When no answer of the model is fit, keep the item in the rules' words, labelled as such, "
+        "instead of rejecting it.",
     )
 
     @model_validator(mode="after")

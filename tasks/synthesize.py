@@ -1,8 +1,8 @@
-"""Anchors → drafts (planned, worded by rules, checked) → the selection over all of them → a model's words, if one is asked.
+"""Anchors → drafts (planned, worded by rules, checked) → the selection over all of them → a model's words, if asked.
 
-Money is spent late: a model sees only drafts that have passed everything else. Where a number of items is asked for, rounds of
-drafts and of wording follow each other until it is reached; every round is a stage of its own and is decided by the finished
-ones before it, so that a run that is continued decides alike.
+Money is spent late: a model sees only drafts that have passed everything else. Where a number of items is asked for,
+rounds of drafts and of wording follow each other until it is reached; every round is a stage of its own and is decided
+by the finished ones before it, so that a run that is continued decides alike.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Progress:
 
     drafts: list[Stage] = field(default_factory=list)
     worded: list[Stage] = field(default_factory=list)
-    survey: Survey = Survey((), ())
+    survey: Survey = field(default_factory=lambda: Survey((), ()))
     wordings: Wordings = field(default_factory=lambda: Wordings({}, {}))
     slots: int = 0
     exhausted: bool = False

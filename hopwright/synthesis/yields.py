@@ -30,9 +30,9 @@ class Example(BaseModel):
 class YieldReport(BaseModel):
     """What a synthesis took and gave. Nothing here differs between two runs with the same inputs and answers.
 
-    `rejected` counts by step (`drafts`, `selection`, `wording`) and check. `requests` are answers that a model gave; `faults`
-    counts those answers by what was wrong with them, and one may have several faults; `rounds` says how many items were
-    accepted after how many answers. Per-item figures divide by the accepted items.
+    `rejected` counts by step (`drafts`, `selection`, `wording`) and check. `requests` are the answers that a model
+    gave; `faults` counts them by what was wrong; `rounds` says how many items were accepted after how many answers.
+    Per-item figures divide by the accepted items.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,7 +1,7 @@
 """A model on 127.0.0.1 that words plans well, and errs at known rates: OpenAI's and Anthropic's wire formats.
 
-It reads the plan from the prompt and words it by templates of its own. Which answer goes wrong, and how, is drawn from the
-prompt and the number of the round, so the same request meets the same fault whatever the order. It keeps count of the
+It reads the plan from the prompt and words it by templates of its own. Which answer goes wrong, and how, is drawn from
+the prompt and the number of the round, so the same request meets the same fault whatever the order. It counts the
 faults that it gave, each request once. As a program it prints its address as one line of JSON.
 """
 
@@ -53,7 +53,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Shares (0 to 1) of answers that go wrong in each way. `stubborn` of the plans meet the same fault in every round."""
+    """Shares (0 to 1) of answers that go wrong in each way; `stubborn` of the plans meet theirs in every round."""
 
     wrong_entity: float = 0.0
     leaked_answer: float = 0.0

@@ -14,9 +14,9 @@ from hopwright.records import Item, Rejected
 class Worded:
     """What a writer made of one draft, and what that took.
 
-    `result` is the item in its new words, or why there is none. `requests` counts the answers that were given (and have to
-    be paid), whatever came of them; `faults` counts those by what was wrong with them; `counts` is whatever else the yield
-    report adds up.
+    `result` is the item in its new words, or why there is none. `requests` counts the answers that were given (and
+    have to be paid), whatever came of them; `faults` counts those by what was wrong with them; `counts` is whatever
+    else the yield report adds up.
     """
 
     result: Item | Rejected

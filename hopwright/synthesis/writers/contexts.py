@@ -11,7 +11,15 @@ from hopwright.records.values import Value
 from hopwright.synthesis.checks.text import read_number
 from hopwright.synthesis.execution import stated_value
 from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.writers.places import Name, Place, blank, find_digits, find_number_words, list_constants
+from hopwright.synthesis.writers.places import (
+    Name,
+    Place,
+    blank,
+    find_digits,
+    find_number_words,
+    list_constants,
+    write_number,
+)
 from hopwright.synthesis.writers.reading import Problem, find_strange, mentions
 from hopwright.synthesis.writers.vocabulary import months, other_steps, stem
 
@@ -31,18 +39,16 @@ class ContextReader:
         where = f"the context of hop {hop.index}"
         known = self._list_names(draft, hop, place, names)
         bare = blank(text, known)
-        problems = []
         strange = list(find_strange(place, bare, self._list_words(hop)))
         foreign = [name.label for name in names.values() if name not in known and mentions(bare, name)]
-        for word in dict.fromkeys((*foreign, *strange)):
-            problems.append(Problem("context", f"{where} brings in {word!r}, which is none of the hop's facts"))
         allowed = self._list_numbers(draft, hop, place)
         stray = (find_digits(bare) | find_number_words(bare)) - allowed - find_number_words(place.rules)
-        for number in sorted(stray):
-            problems.append(Problem("context", f"{where} states {number:f}, which is none of the hop's facts"))
+        added = [*map(repr, dict.fromkeys((*foreign, *strange))), *map(write_number, sorted(stray))]
         steps = [word for word in bare.lower().split() if stem(word) in other_steps() and stem(word) not in place.own]
-        if steps:
-            problems.append(Problem("context", f"{where} brings in {steps[0]!r}, which is none of the hop's facts"))
+        added += map(repr, dict.fromkeys(steps))
+        problems = []
+        if added:
+            problems.append(Problem("context", f"{where} brings in {', '.join(added)}, none of which is in its facts"))
         if not self._states_answer(hop, text, bare, names):
             problems.append(Problem("context", f"{where} does not state its answer, {hop.answer}"))
         if "?" in bare or len(text) < _SHORTEST or text.strip()[-1] not in '.!"”':

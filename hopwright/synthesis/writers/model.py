@@ -58,8 +58,9 @@ class _Talk:
 
 
 class ModelWriter:
-    """Words drafts with a model behind `asker`; without one it can say what it would ask. `instead` words those for which no answer
-    was fit; None rejects them.
+    """Words drafts with a model behind `asker`; without one it can only say what it would ask.
+
+    `instead` words those for which no answer was fit; None rejects them.
 
     Safe to run again after a kill: the requests are the same, so answers that were paid for are found again.
     """
@@ -153,8 +154,8 @@ class ModelWriter:
         more = [f"… and {len(texts) - _MOST_PROBLEMS} more of the kind"] if len(texts) > _MOST_PROBLEMS else []
         lines = "\n".join(f"- {text}" for text in [*texts[:_MOST_PROBLEMS], *more])
         said = (
-            f"This does not fit the plan yet:\n{lines}\n\nGive the whole JSON object again. Put right what is listed, and "
-            f"keep what was good."
+            f"This does not fit the plan yet:\n{lines}\n\nGive the whole JSON object again. Put right what is listed, "
+            f"and keep what was good."
         )
         messages = (*talk.request.messages, Message("assistant", outcome.text), Message("user", said))
         return replace(talk.request, messages=messages, repairs=self._terms.rounds - talk.requests - 1)

@@ -1,7 +1,7 @@
 """What may and must stand in each text of an item, by its plan: names, numbers, units, words of relations.
 
-The plan and the rules' wording of it, which was checked when it was drafted, say together what belongs where: a name of the
-plan that the rules put into a sub-question belongs there, and so do the numbers, dates, units and roundings.
+The plan and the rules' wording of it, which was checked when it was drafted, say together what belongs where: a name of
+the plan that the rules put into a sub-question belongs there, and so do the numbers, dates, units and roundings.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _WORD = re.compile(r"[^\W\d_][\w'’]*")
 NUMBER_WORDS = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen twenty".split()
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen twenty".split()
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12, "twice": 2, "thrice": 3}
 ROUNDING = re.compile(
@@ -56,8 +56,9 @@ class Place:
     """One text of an item, and what belongs there.
 
     `hop` is the sub-question's number, 0 for the whole question. `required` names must stand there, `shown` in any of
-    their forms (an earlier answer may go by another name); `answers` must not. `own` are stems that the text may
-    use; `written` are the numbers as the rules write them; `relations` the properties whose words it has to show, each with the hop that asks for it.
+    their forms (an earlier answer may go by another name); `answers` must not, nor `values`, the answers that are
+    numbers. `numbers` must be stated, `written` as the rules write them; `own` are the stems that the text may use;
+    `relations` the properties whose words it has to show, each with the hop that asks for it.
     """
 
     hop: int

@@ -1,7 +1,7 @@
 """A model's wrong options, each held against the graph; what cannot be shown to be wrong is not taken.
 
-A number only takes the place of a near number on its own side of the answer: the rules draw the answer's rank among the four
-evenly, and that must stay so. Dates keep the rules' options, which form a square for the same reason.
+A number only takes the place of a near number on its own side of the answer: the rules draw the answer's rank among the
+four evenly, and that must stay so. Dates keep the rules' options, which form a square for the same reason.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _YEARS_APART = 60
 _TIMES_APART = 4
 
 Refusal = Literal["true", "form", "unknown", "known"]
-"""Why a proposal is not taken: it is a right answer; it has another form or sort; the graph cannot show that it is wrong;
-it stands there already, or is part of the way."""
+"""Why a proposal is not taken: it is a right answer; it has another form or sort; the graph cannot show that it is
+wrong; it stands there already, or is part of the way."""
 
 
 @dataclass(frozen=True, slots=True)

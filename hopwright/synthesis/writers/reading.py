@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from hopwright.records import Item
 from hopwright.synthesis.checks.text import holds, holds_alias, pad
@@ -131,7 +130,7 @@ def _read_names(place: Place, text: str, bare: str, names: Sequence[Name]) -> It
 
 
 def find_strange(place: Place, bare: str, more: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Capitalised words and quoted texts that neither the names nor the rules' wording account for, nor `more` words."""
+    """Capitalised words and quoted texts that neither names, nor the rules' wording, nor `more` words account for."""
     known = {token for name in (*place.required, *place.shown) for token in _TOKEN.findall(name.label)}
     known |= {token for token in _TOKEN.findall(place.rules) if token[:1].isupper()}
     # A part of a name that must be found out gives it away.
