@@ -21,7 +21,7 @@ from hopwright.synthesis.writers.places import (
     write_number,
 )
 from hopwright.synthesis.writers.reading import Problem, find_strange, mentions
-from hopwright.synthesis.writers.vocabulary import months, other_steps, stem
+from hopwright.synthesis.writers.vocabulary import find_steps, months
 
 _SHORTEST = 12
 
@@ -44,8 +44,7 @@ class ContextReader:
         allowed = self._list_numbers(draft, hop, place)
         stray = (find_digits(bare) | find_number_words(bare)) - allowed - find_number_words(place.rules)
         added = [*map(repr, dict.fromkeys((*foreign, *strange))), *map(write_number, sorted(stray))]
-        steps = [word for word in bare.lower().split() if stem(word) in other_steps() and stem(word) not in place.own]
-        added += map(repr, dict.fromkeys(steps))
+        added += map(repr, find_steps(bare, place.own))
         problems = []
         if added:
             problems.append(Problem("context", f"{where} brings in {', '.join(added)}, none of which is in its facts"))

@@ -18,6 +18,7 @@ from hopwright.synthesis.checks.case import Case
 from hopwright.synthesis.checks.text import holds, pad, read_number
 from hopwright.synthesis.writers.vocabulary import (
     Vocabulary,
+    loose_properties,
     properties_in,
     side_of,
     stem,
@@ -143,9 +144,13 @@ class Places:
             )
         )  # fmt: skip
         relations = tuple(
-            (hop.index, property) for hop in asked for property in properties_in(hop.derivation)
-            if hop.derivation.op != "compute" and self._vocabulary.cues(property)
-        )  # fmt: skip
+            (hop.index, property)
+            for hop in asked
+            if hop.derivation.op != "compute"
+            for property in properties_in(hop.derivation)
+            if self._vocabulary.cues(property)
+            and not (hop.derivation.op == "reverse_lookup" and property in loose_properties())
+        )
         return Place(
             hop=index,
             rules=rules,

@@ -22,7 +22,7 @@ from hopwright.synthesis.writers.places import (
     find_number_words,
     write_number,
 )
-from hopwright.synthesis.writers.vocabulary import Vocabulary, openings, other_steps, side_of, stem, stems
+from hopwright.synthesis.writers.vocabulary import Vocabulary, find_steps, openings, side_of, stem, stems
 
 _TOKEN = re.compile(r"[^\W_][\w'’.&-]*")
 _QUOTED = re.compile(r"[\"“«]([^\"”»]*)[\"”»]")
@@ -86,10 +86,7 @@ class Reader:
                 label = self._vocabulary.label(property)
                 where = "does not say" if place.hop else f"leaves out hop {hop}: it does not say"
                 yield Problem("missing_hop", f"{place.called} {where} in so many words that {label!r} is meant")
-        words = dict.fromkeys(
-            token.lower() for token in _TOKEN.findall(bare)
-            if stem(token) in other_steps() and stem(token) not in place.own
-        )  # fmt: skip
+        words = find_steps(bare, place.own)
         if words:
             quoted = ", ".join(repr(word) for word in words)
             yield Problem("extra_hop", f"{place.called} brings in {quoted}, which no hop of the plan asks about")

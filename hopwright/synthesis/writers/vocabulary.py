@@ -29,13 +29,15 @@ _CLASSES = frozenset({"P31", "P279", "P21", "P106"})
 """Properties whose value is worded as a noun (`the film that …`), not by a relation of its own."""
 
 
+@functools.lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """A word without its ending, so that forms of one word agree: director, directed, directing."""
+    """A word without its endings, so that forms of one word agree: director, directed, directing."""
     folded = fold(word)
-    for suffix in _SUFFIXES:
-        if folded.endswith(suffix) and len(folded) - len(suffix) >= _SHORTEST:
-            return folded[: -len(suffix)]
-    return folded
+    while True:
+        suffix = next((one for one in _SUFFIXES if folded.endswith(one) and len(folded) - len(one) >= _SHORTEST), "")
+        if not suffix:
+            return folded
+        folded = folded[: -len(suffix)]
 
 
 def stems(text: str) -> frozenset[str]:
@@ -80,6 +82,12 @@ class Vocabulary:
         return list(_list_phrases(entry.model_dump(exclude={"label", "domain", "avoid", "unit", "value"})))
 
 
+def find_steps(text: str, own: frozenset[str]) -> list[str]:
+    """Words of a text that say a step of reasoning which `own` stems do not account for, each once."""
+    words = dict.fromkeys(re.findall(r"[^\W\d_]+", text.lower()))
+    return [word for word in words if word in other_steps() and stem(word) not in own]
+
+
 @functools.cache
 def load_words() -> dict[str, Any]:
     """The word lists of `relations.toml`."""
@@ -88,8 +96,15 @@ def load_words() -> dict[str, Any]:
 
 @functools.cache
 def other_steps() -> frozenset[str]:
-    """Stems that say a step of reasoning."""
-    return frozenset(stem(word) for line in load_words()["other"] for word in line.split())
+    """Words that say a step of reasoning, as they are written: stems would take `may` for a mayor."""
+    words = [word for line in load_words()["other"] for word in line.split()]
+    return frozenset(words) | frozenset(f"{word}s" for word in words)
+
+
+@functools.cache
+def loose_properties() -> frozenset[str]:
+    """Properties of which a preposition says enough, once the value is named: `the league in the United Kingdom`."""
+    return frozenset(load_words()["loose"].split())
 
 
 @functools.cache
