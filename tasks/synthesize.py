@@ -7,8 +7,10 @@ by the finished ones before it, so that a run that is continued decides alike.
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,6 +18,7 @@ from typing import Any
 
 from hopwright.errors import InputError
 from hopwright.runs import RunFolder, Stage, StageManifest, rejected_path
+from hopwright.runs.manifest import read_manifest
 from hopwright.settings import SynthesizeRun
 from tasks.engine import carry_out, pick_parameters
 from tasks.models import grant_access
@@ -89,7 +92,7 @@ def carry_out_synthesis(run: RunFolder, parameters: SynthesizeRun) -> StageManif
 def draw_drafts(run: RunFolder, parameters: SynthesizeRun, state: _Progress, count: int) -> None:
     """One round of drafts, and the selection over all of them."""
     first = not state.drafts
-    plan = plan_drafts(run, parameters, number=len(state.drafts) + 1, start=state.slots, count=count)
+    plan = plan_drafts(run, parameters, len(state.drafts) + 1, state.slots, count)
     carry_out(run, plan, fresh=parameters.fresh and first)
     before = sum(1 for _ in state.survey.kept())
     state.drafts.append(Stage(run, plan.name))
@@ -114,8 +117,11 @@ def have_worded(
     state.wordings = run_step("read wordings", read_wordings, pairs)
 
 
-def plan_drafts(run: RunFolder, parameters: SynthesizeRun, *, number: int, start: int, count: int) -> StagePlan:
+def plan_drafts(
+    run: RunFolder, parameters: SynthesizeRun, number: int = 1, start: int = 0, count: int | None = None
+) -> StagePlan:
     """Cut the draft slots of a round into shards. Raises InputError when no anchor is there to start a chain from."""
+    count = parameters.synthesize.drafts if count is None else count
     retrieve = Stage(run, "retrieve")
     found = retrieve.read().counts
     if not found.out:
@@ -155,15 +161,18 @@ def plan_wording(
     access = grant_access(run, parameters, (wanted.model, *wanted.fallback_models))
     parts = [part for stage in state.drafts for part in stage.parts()]
     store = find_store(run)
+    name = _number(WORDED, len(state.worded) + 1)
+    begun = read_manifest(Stage(run, name).manifest_path, StageManifest)
+    since = dt.datetime.fromisoformat(begun.started).timestamp() if begun is not None else math.floor(time.time())
     specs = []
     for batch in _cut(chosen, parameters.shard_size):
         rows = tuple(
             (parts[part], tuple(row for _, row, _ in group))
             for part, group in itertools.groupby(batch, key=lambda one: one[0])
         )
-        specs.append(Commission(store, parameters.seed, wanted, rows, access))
+        specs.append(Commission(store, parameters.seed, wanted, rows, access, since))
     return StagePlan(
-        name=_number(WORDED, len(state.worded) + 1),
+        name=name,
         unit="drafts",
         parameters=_identify(parameters),
         inputs=_hashes([*state.drafts, *state.worded]),

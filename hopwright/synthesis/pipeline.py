@@ -83,6 +83,18 @@ class Synthesizer:
             plan = self._planner.draw(shape, anchor.entity, key)
         except NoPlanError as error:
             return Rejected(key=f"slot-{slot}", check="no_plan", reason=f"{anchor.entity}, {shape.name}: {error}")
+        reference = AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity)
+        item = self.compose(plan, reference)
+        if isinstance(item, Rejected):
+            return item
+        checks = run_checks(item, self.context)
+        failed = next((check for check in checks if check.outcome == "fail"), None)
+        if failed is not None:
+            return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
+        return item.model_copy(update={"checks": checks})
+
+    def compose(self, plan: Plan, anchor: AnchorRef | None = None) -> Item | Rejected:
+        """Put a proven plan into the rules' words and give it options; not checked yet."""
         try:
             wording = self._writer.word(plan.steps, self._names, plan.id)
         except ExpressionError as error:
@@ -92,7 +104,7 @@ class Synthesizer:
             return hops
         last = hops[-1]
         assert last.label is not None
-        item = Item(
+        return Item(
             id=plan.id,
             topology=plan.topology,
             hops=hops,
@@ -101,14 +113,9 @@ class Synthesizer:
             answer_aliases=last.answer_aliases,
             options=last.options,
             label=last.label,
-            anchor=AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity),
+            anchor=anchor,
             provenance=Provenance(seed=self._seed, sources=self._sources),
         )
-        checks = run_checks(item, self.context)
-        failed = next((check for check in checks if check.outcome == "fail"), None)
-        if failed is not None:
-            return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
-        return item.model_copy(update={"checks": checks})
 
     def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:
         answers: dict[int, Value] = {}
@@ -178,7 +185,7 @@ def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 
     for draft in kept:
         counts[draft.answer] += 1
         if counts[draft.answer] > allowed:
-            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier items")
+            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
     return dropped
 
 

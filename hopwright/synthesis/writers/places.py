@@ -15,7 +15,7 @@ from decimal import Decimal
 from hopwright.graph.store import GraphStore
 from hopwright.records import Hop, Item
 from hopwright.synthesis.checks.case import Case
-from hopwright.synthesis.checks.text import holds, pad, read_number
+from hopwright.synthesis.checks.text import holds, is_telling, pad, read_number
 from hopwright.synthesis.writers.vocabulary import (
     Vocabulary,
     loose_properties,
@@ -228,7 +228,7 @@ def blank(text: str, names: Iterable[Name], forms: bool = True) -> str:
     """The text with every mention of these names replaced by `◦`; `forms` False: of their labels only."""
     found = {name.label for name in names}
     if forms:
-        found |= {other for name in names for other in name.others if len(other) > 2}
+        found |= {other for name in names for other in name.others if is_telling(other) or other.isupper()}
     for form in sorted(found, key=lambda one: (-len(one), one)):
         if form.lower() in text.lower():
             text = _mention(form).sub("◦", text)

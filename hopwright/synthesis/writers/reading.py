@@ -84,8 +84,8 @@ class Reader:
         for hop, property in place.relations:
             if not said & self._vocabulary.cues(property):
                 label = self._vocabulary.label(property)
-                where = "does not say" if place.hop else f"leaves out hop {hop}: it does not say"
-                yield Problem("missing_hop", f"{place.called} {where} in so many words that {label!r} is meant")
+                what = "does not make clear that" if place.hop else f"leaves out hop {hop}: it does not make clear that"
+                yield Problem("missing_hop", f"{place.called} {what} {label!r} is meant, as in: {place.rules}")
         words = find_steps(bare, place.own)
         if words:
             quoted = ", ".join(repr(word) for word in words)
@@ -196,7 +196,7 @@ def mentions(text: str, name: Name) -> bool:
     padded = pad(text)
     if holds(padded, name.label) and (" " in name.label.strip() or name.label in text):
         return True
-    return any(holds_alias(text, padded, other) for other in name.others if len(other) > 2)
+    return any(holds_alias(text, padded, other) for other in name.others if len(other) > 1)
 
 
 _UNIT_FORMS: dict[str, tuple[str, ...]] = {

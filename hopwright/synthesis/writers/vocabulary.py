@@ -68,7 +68,10 @@ class Vocabulary:
         known = self._cues.get(property)
         if known is None:
             texts = [self._table.label(property), load_words()["own"].get(property, ""), *self._phrases(property)]
-            known = self._cues[property] = frozenset(word for text in texts for word in stems(text))
+            found = frozenset(word for text in texts for word in stems(text))
+            # `the country` alone says neither citizenship nor birth; where nothing else is there, it must do.
+            kept = found if property in loose_properties() else found - _kinds()
+            known = self._cues[property] = kept or found
         return known
 
     def label(self, property: str) -> str:
@@ -105,6 +108,11 @@ def other_steps() -> frozenset[str]:
 def loose_properties() -> frozenset[str]:
     """Properties of which a preposition says enough, once the value is named: `the league in the United Kingdom`."""
     return frozenset(load_words()["loose"].split())
+
+
+@functools.cache
+def _kinds() -> frozenset[str]:
+    return frozenset(stem(word) for word in load_words()["kinds"].split())
 
 
 @functools.cache
