@@ -2,7 +2,7 @@
 
 It reads the plan from the prompt and words it by templates of its own. Which answer goes wrong, and how, is drawn from
 the prompt and the number of the round, so the same request meets the same fault whatever the order. It counts the
-faults that it gave, each request once. As a program it prints its address as one line of JSON.
+faults that it gave, and requests that came again. As a program it prints its address as one line of JSON.
 """
 
 from __future__ import annotations
@@ -120,9 +120,7 @@ class FallibleModel(WireServer):
 
     def _count(self, body: dict[str, Any], erred: str, spoilt: str) -> None:
         key = hashlib.blake2b(json.dumps(body["messages"]).encode(), digest_size=12).digest()
-        if key in self._heard:
-            self.repeats += 1
-            return
+        self.repeats += key in self._heard
         self._heard.add(key)
         self.answers += 1
         if erred:

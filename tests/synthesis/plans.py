@@ -1,4 +1,4 @@
-"""Real plans of the sample with natural wordings, as a good editor would write them; kept as derivations and texts only."""
+"""Real plans of the sample with natural wordings, as a good editor would write them: derivations and texts."""
 
 from __future__ import annotations
 

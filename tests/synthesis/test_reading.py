@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_natural_wordings_are_right(reader: Reader, natural: tuple[Told, ...]) -
 
 
 def test_the_prompts_own_examples_are_right(reader: Reader, sample: GraphStore) -> None:
-    plans = [
+    plans: list[tuple[str, list[tuple[dict[str, Any], str, str]]]] = [
         ("chain", [
             ({"op": "lookup", "subject": "Q180379", "property": "P17"}, "entity", ""),
             ({"op": "lookup", "subject": "hop1", "property": "P571"}, "number", "year"),
@@ -82,7 +83,8 @@ def test_the_prompts_own_examples_are_right(reader: Reader, sample: GraphStore) 
     ]  # fmt: skip
     shown = read_prompts(prompts_folder())["word-item"].turns[0].template.render()
     answers = [
-        WordedItem.model_validate_json(text) for text in re.findall(r"^\{\"sub_questions.*?\}$", shown, re.M | re.S)
+        WordedItem.model_validate_json(text)
+        for text in re.findall(r"^\{\"sub_questions.*?\}$", shown, re.MULTILINE | re.DOTALL)
     ]
     assert len(answers) == len(plans)
     for (topology, steps), answer in zip(plans, answers, strict=True):
@@ -243,7 +245,7 @@ def every_place(reader: Reader, natural: tuple[Told, ...]) -> Iterator[tuple[Tol
             yield told, place, text
 
 
-def put(place: Place, text: str) -> dict[str, object]:
+def put(place: Place, text: str) -> dict[str, Any]:
     return {"subs": {place.hop: text}} if place.hop else {"question": text}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -69,7 +70,7 @@ class ContextReader:
         texts = [fact.property_label for fact in facts.triplets] + [fact.property_label for fact in facts.literals]
         texts += [entry.unit for fact in facts.literals if (entry := self._table.literal.get(fact.property))]
         dated = any(fact.datatype == "dateTime" for fact in facts.literals)
-        return frozenset(word for text in texts for word in text.split()) | (months() if dated else frozenset())
+        return frozenset(word for text in texts for word in re.findall(r"\w+", text)) | (months() if dated else frozenset())
 
     def _list_numbers(self, draft: Item, hop: Hop, place: Place) -> frozenset[Decimal]:
         values: list[Value | None] = [
