@@ -88,6 +88,11 @@ def build(
     drafts: Annotated[int | None, typer.Option(help="How many plans are drawn.")] = None,
     topology: Annotated[list[str] | None, typer.Option(help="Reasoning graph; may be given several times.")] = None,
     min_domains: Annotated[int | None, typer.Option(help="Domains that one item must span at least.")] = None,
+    items: Annotated[int | None, typer.Option(help="Items that synthesis ends with; 0 keeps all.")] = None,
+    writer: Annotated[
+        Literal["rules", "anthropic", "openai"] | None, typer.Option(help="Who words the plans: rules or a model.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The model that words, as endpoint/model.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Folder with Wikidata5M's files.")] = None,
     anchors: Annotated[str | None, typer.Option(help="MuSiQue's JSONL of 2-hop questions.")] = None,
     shard_size: Annotated[int | None, typer.Option(help="Items per shard (50-500).")] = None,
@@ -115,7 +120,14 @@ def build(
         "anchors": anchors,
         "shard_size": shard_size,
         "workers": workers,
-        "synthesize": {"drafts": drafts, "topologies": topology, "min_domains": min_domains},
+        "synthesize": {
+            "drafts": drafts,
+            "topologies": topology,
+            "min_domains": min_domains,
+            "items": items,
+            "writer": writer,
+            "model": model,
+        },
         "filter": {"max_right": max_right},
         "rewrite": {"enabled": twins, "back_translation": back_translation},
         "review": {"url": review_url, "items": review_items},

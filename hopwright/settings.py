@@ -4,9 +4,9 @@ import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -14,6 +14,7 @@ from hopwright.errors import InputError
 
 _CHECKOUT = Path(__file__).resolve().parents[1]
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+_MODEL = r"^([^/\s]+/\S+)?$"
 STAGES = ("retrieve", "synthesize", "filter", "rewrite", "review", "release")
 """In the order of the line of work; each rests on those before it."""
 
@@ -25,6 +26,11 @@ def home() -> Path:
         return Path(named).expanduser().absolute()
     root = _CHECKOUT if (_CHECKOUT / "pyproject.toml").is_file() else Path.cwd()
     return root / ".hopwright"
+
+
+def prompts_folder() -> Path:
+    """The prompt files that ship with the project."""
+    return _CHECKOUT / "prompts"
 
 
 def sample_folder() -> Path:
@@ -69,6 +75,63 @@ class SynthesizeParameters(Parameters):
         title="Largest share of an answer",
         description="No final answer may be that of more than this share of the items.",
     )
+
+    items: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000,
+        title="Items",
+        description="How many items synthesis ends with; more drafts are drawn as long as some are missing. "
+        "0 keeps all that the drafts give.",
+    )
+    writer: Literal["rules", "anthropic", "openai"] = Field(
+        default="rules",
+        title="Writer",
+        description="Who words the proven plans: rules (free, exact), or a model in Anthropic's or OpenAI's format.",
+    )
+    model: str = Field(
+        default="",
+        max_length=200,
+        pattern=_MODEL,
+        title="Model",
+        description="The model that words, as endpoint/model, such as anthropic/claude-sonnet-5-5; none for rules.",
+    )
+    fallback_models: list[Annotated[str, Field(min_length=3, max_length=200, pattern=_MODEL)]] = Field(
+        default=[],
+        max_length=4,
+        title="Fall-back models",
+        description="Models that are asked in turn while the first one is down, as endpoint/model.",
+    )
+    temperature: float = Field(
+        default=0.7,
+        ge=0,
+        le=2,
+        title="Temperature",
+        description="How freely the model words; endpoints whose models refuse it are asked without.",
+    )
+    rounds: int = Field(
+        default=3,
+        ge=1,
+        le=3,
+        title="Rounds",
+        description="Answers that a model may give for one item: the first, and those in which it puts right what was "
+        "wrong with the one before.",
+    )
+    keep_rules: bool = Field(
+        default=False,
+        title="Keep the rules' wording",
+        description="When no answer of the model is fit, keep the item in the rules' words, labelled as such, "
+        "instead of rejecting it.",
+    )
+
+    @model_validator(mode="after")
+    def demand_model(self) -> Self:
+        """A model is named exactly when one words."""
+        if self.writer != "rules" and not self.model:
+            raise ValueError(f"the writer {self.writer} needs a model: endpoint/model (--model)")
+        if self.writer == "rules" and (self.model or self.fallback_models):
+            raise ValueError("the writer rules asks no model: choose anthropic or openai (--writer), or name no model")
+        return self
 
     @field_validator("topologies")
     @classmethod
@@ -371,12 +434,22 @@ class EvaluateRun(ShardedRun, ModelRun):
 class BuildParameters(RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun):
     """A whole run, from raw files to a release."""
 
-    profile: Literal["offline"] = Field(
+    profile: Literal["offline", "api"] = Field(
         default="offline",
         title="Profile",
         description="Who words the questions and judges their difficulty. offline: rules and shortcut solvers, "
-        "no key, no GPU, no network.",
+        "no key, no GPU, no network. api: language models behind endpoints; naming a model anywhere chooses it.",
     )
+
+    @model_validator(mode="after")
+    def settle_profile(self) -> Self:
+        """A run that asks a model is no offline run, and one of profile api asks one."""
+        asks = self.synthesize.writer != "rules"
+        if asks:
+            self.profile = "api"
+        elif self.profile == "api":
+            raise ValueError("the profile api needs a model: --writer anthropic or openai, and --model endpoint/model")
+        return self
 
 
 _P = TypeVar("_P", bound=RunParameters)
