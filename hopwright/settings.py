@@ -108,8 +108,8 @@ class FilterParameters(Parameters):
         min_length=1,
         max_length=12,
         title="Voters",
-        description="Who votes: shortcuts (four solvers without weights), vllm:MODEL (served by the stage, a Hugging Face "
-        "id or a folder), transformers:MODEL (in this process), or ENDPOINT/MODEL (a server that already runs).",
+        description="Who votes: shortcuts (four solvers without weights), vllm:MODEL (served by the stage; a Hugging "
+        "Face id or a folder), transformers:MODEL (in this process), or ENDPOINT/MODEL (a server that already runs).",
     )
     max_right: int = Field(
         default=1,
@@ -123,8 +123,8 @@ class FilterParameters(Parameters):
         ge=0,
         le=12,
         title="Votes required",
-        description="Votes that an item needs to be kept, unless the missing ones could not change its fate; an item with "
-        "fewer is held back. 0 requires all voters'.",
+        description="Votes that an item needs to be kept, unless the missing ones could not change its fate; an item "
+        "with fewer is held back. 0 requires all voters'.",
     )
     replacements: list[VoterName] = Field(
         default=[],
@@ -142,8 +142,8 @@ class FilterParameters(Parameters):
     all_votes: bool = Field(
         default=False,
         title="Ask everyone",
-        description="Let every voter vote on every item. Otherwise asking stops for an item once its fate is sealed; the "
-        "verdicts are the same. Solvers are always all asked.",
+        description="Let every voter vote on every item. Otherwise asking stops for an item once its fate is sealed; "
+        "the verdicts are the same. The four solvers, without models beside them, are always all asked.",
     )
     rotations: Literal["one", "all"] = Field(
         default="one",
@@ -162,8 +162,8 @@ class FilterParameters(Parameters):
         ge=0,
         le=5000,
         title="Pilot items",
-        description="Ask everyone about this many items first, and order the voters by what that shows; each vLLM voter "
-        "is started twice then. 0 asks in the listed order.",
+        description="Ask everyone about this many items first, and order the voters by what that shows; each vLLM "
+        "voter is started twice then. 0 asks in the listed order.",
     )
     accuracies: list[Annotated[float, Field(ge=0, le=1)]] = Field(
         default=[],
@@ -176,8 +176,8 @@ class FilterParameters(Parameters):
         ge=0,
         le=100_000,
         title="Closed-book items",
-        description="On so many items, drawn at random, models also answer without options, and every single hop alone: "
-        "that parts missing knowledge from missing reasoning. 0 leaves it out.",
+        description="On so many items, drawn at random, models also answer without options, and every single hop "
+        "alone: that parts missing knowledge from missing reasoning. 0 leaves it out.",
     )
     context: int = Field(
         default=4096,
@@ -189,8 +189,8 @@ class FilterParameters(Parameters):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         default="auto",
         title="Number format",
-        description="Of the models that the stage runs itself; auto is the model's own with vLLM, and with transformers "
-        "float32 on a CPU, bfloat16 on a GPU.",
+        description="Of the models that the stage runs itself; auto is the model's own with vLLM on a GPU, bfloat16 "
+        "with transformers on a GPU, and float32 on a CPU.",
     )
     quantization: str = Field(
         default="",
@@ -446,10 +446,14 @@ class FilterRun(ModelRun):
     """Items → items that the voters do not find too easy."""
 
     filter: FilterParameters = Field(
-        default_factory=FilterParameters, title="Difficulty", description="Who votes, and when an item is too easy to keep."
+        default_factory=FilterParameters,
+        title="Difficulty",
+        description="Who votes, and when an item is too easy to keep.",
     )
     vllm: VllmParameters = Field(
-        default_factory=VllmParameters, title="vLLM", description="How the stage serves the models that it runs in vLLM."
+        default_factory=VllmParameters,
+        title="vLLM",
+        description="How the stage serves the models that it runs in vLLM.",
     )
 
 

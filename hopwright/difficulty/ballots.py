@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -152,7 +153,8 @@ def _fill(voter: str, item: Item, found: Sequence[tuple[int, Answer]], seed: int
         spreads.append(tuple(spread))
         chosen.append(_pick_first(spread, options, f"{seed}:{voter}:{item.id}"))
     if len(spreads) == len(found):
-        mean = [sum(column) / len(spreads) for column in zip(*spreads, strict=True)]
+        # Rounded before they are compared: equal means must not be parted by the order of a sum.
+        mean = [round(math.fsum(column) / len(spreads), 6) for column in zip(*spreads, strict=True)]
     else:
         # Picks only: over several orders their shares are what there is to average.
         mean = [chosen.count(index) / len(chosen) for index in range(4)]
@@ -162,7 +164,7 @@ def _fill(voter: str, item: Item, found: Sequence[tuple[int, Answer]], seed: int
         voter=voter,
         option=option,
         right=option == item.label,
-        probabilities=() if not spreads and len(found) == 1 else tuple(round(one, 6) for one in mean),
+        probabilities=() if not spreads and len(found) == 1 else tuple(mean),
         shown=tuple(rotation for rotation, _ in found),
         chosen=tuple(chosen),
         spreads=tuple(spreads),

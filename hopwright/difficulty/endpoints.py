@@ -68,7 +68,9 @@ class EndpointVoter:
         requests = [list_open_request(key, question, self._target, self._manner) for key, question in questions]
         outcomes = self._ask(requests)
         return [
-            read_open_answer(outcome.text) if isinstance(outcome, Response) else Unanswered(outcome.kind, outcome.reason)
+            read_open_answer(outcome.text)
+            if isinstance(outcome, Response)
+            else Unanswered(outcome.kind, outcome.reason)
             for outcome in outcomes
         ]
 

@@ -54,9 +54,7 @@ def decide(
     return kept, dropped
 
 
-def list_open(
-    items: Sequence[Item], ballots: Sequence[Mapping[str, Ballot]], rule: Rule
-) -> list[Item]:
+def list_open(items: Sequence[Item], ballots: Sequence[Mapping[str, Ballot]], rule: Rule) -> list[Item]:
     """The items whose fate the ballots so far have not sealed."""
     found: list[Item] = []
     for item in items:

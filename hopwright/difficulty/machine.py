@@ -1,4 +1,4 @@
-"""The GPUs of this machine and the vLLM that is installed on it, as far as they can be known before a model is loaded."""
+"""The GPUs of this machine and the vLLM on it, as far as they can be known before a model is loaded."""
 
 from __future__ import annotations
 

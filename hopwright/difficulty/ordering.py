@@ -73,9 +73,7 @@ def _improve(
     best: tuple[int, ...], table: Sequence[tuple[Row, float]], costs: Sequence[float], rule: Rule
 ) -> tuple[int, ...]:
     while True:
-        swapped = [
-            (*best[:place], best[place + 1], best[place], *best[place + 2 :]) for place in range(len(best) - 1)
-        ]
+        swapped = [(*best[:place], best[place + 1], best[place], *best[place + 2 :]) for place in range(len(best) - 1)]
         better = _pick_cheapest([best, *swapped], table, costs, rule)
         if better == best:
             return best
@@ -89,9 +87,7 @@ def _pick_cheapest(
     return min(orders, key=lambda order: round(_expect(order, table, costs, rule), 12))
 
 
-def _expect(
-    order: tuple[int, ...], table: Sequence[tuple[Row, float]], costs: Sequence[float], rule: Rule
-) -> float:
+def _expect(order: tuple[int, ...], table: Sequence[tuple[Row, float]], costs: Sequence[float], rule: Rule) -> float:
     paid = [0.0]
     for index in order:
         paid.append(paid[-1] + costs[index])

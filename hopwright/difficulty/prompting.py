@@ -14,7 +14,7 @@ from hopwright.llm.types import Message
 from hopwright.records import LABELS
 
 Answering = Literal["letter", "reasoning"]
-"""`letter`: the answer is read from the probabilities of the four letters; `reasoning`: from the last line of a text."""
+"""`letter`: the answer is read from the four letters' probabilities; `reasoning`: from the last line of a text."""
 
 PROMPTS: dict[Answering, str] = {"letter": "vote", "reasoning": "vote-reasoning"}
 OPEN_PROMPT = "vote-open"

@@ -32,12 +32,12 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _TAIL = 20_000
 _ERROR_LINE = re.compile(r"\b\w*(?:Error|Exception)\b: .*")
 _KNOWN = (
-    (re.compile(r"out of memory|No available memory for the cache|less than desired GPU memory|KV cache is needed", re.I),
-     "too little GPU memory"),
-    (re.compile(r"Address already in use", re.I), "the port is in use"),
-    (re.compile(r"not supported for now|does not recognize this architecture|No model architectures", re.I),
+    (re.compile("out of memory|No available memory for the cache|less than desired GPU memory|KV cache is needed",
+                re.IGNORECASE), "too little GPU memory"),
+    (re.compile(r"Address already in use", re.IGNORECASE), "the port is in use"),
+    (re.compile(r"not supported for now|does not recognize this architecture|No model architectures", re.IGNORECASE),
      "this vLLM does not know the model's architecture"),
-    (re.compile(r"chat template", re.I), "the tokenizer has no chat template"),
+    (re.compile(r"chat template", re.IGNORECASE), "the tokenizer has no chat template"),
 )  # fmt: skip
 
 

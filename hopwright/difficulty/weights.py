@@ -55,6 +55,14 @@ def has_chat_template(folder: Path) -> bool:
     return bool(_read_json(folder / "tokenizer_config.json").get("chat_template"))
 
 
+def is_half_precision(folder: Path) -> bool:
+    """Whether the weights are stored in 16 bits, by the model's configuration."""
+    config = _read_json(folder / "config.json")
+    inner = config.get("text_config")
+    named = [one.get(key) for one in (config, inner) if isinstance(one, dict) for key in ("dtype", "torch_dtype")]
+    return any(name in ("bfloat16", "float16") for name in named)
+
+
 def _find_folder(model: str) -> Path:
     path = Path(model).expanduser()
     if path.is_dir():
