@@ -1,7 +1,7 @@
-"""Runs a server and ends it, and everything it started, when stdin closes: `python -I keeper.py COMMAND…`.
+"""Runs a server and ends it, and everything it started, when stdin closes: `python -I keeper.py GRACE COMMAND…`.
 
 A stage that is killed, even by SIGKILL, closes its end of the pipe. The server runs in a process group of its own; what
-is left of that group, or was orphaned by it, is ended with it. Standard library only: it starts in a blink, in any
+is left of that group, or was orphaned by it, is ended with it: asked to at first, killed after GRACE seconds. Standard library only: it starts in a blink, in any
 environment.
 """
 
@@ -19,11 +19,11 @@ from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_GRACE_S = 10.0
 
 
 def main() -> None:
     """Run the command until it ends, stdin closes or a signal comes; exits with the command's own code."""
+    grace, command = float(sys.argv[1]), sys.argv[2:]
     libc = ctypes.CDLL(None, use_errno=True)
     # Orphans of the server become children of this process, so that they are found and ended too.
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -33,7 +33,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, _note)
     child = subprocess.Popen(
-        sys.argv[1:],
+        command,
         stdin=subprocess.DEVNULL,
         start_new_session=True,
         # Should this process be killed itself, the server is told to end.
@@ -46,13 +46,13 @@ def main() -> None:
         if woken in ready and any(number != signal.SIGCHLD for number in os.read(woken, 1024)):
             break
     code = child.poll()
-    end_group(child.pid)
+    end_group(child.pid, grace)
     sys.exit(0 if code is None else code if code >= 0 else 128 - code)
 
 
-def end_group(group: int) -> None:
+def end_group(group: int, grace_s: float) -> None:
     """End a process group and every orphan that this process inherited: politely, then not."""
-    deadline = time.monotonic() + _GRACE_S
+    deadline = time.monotonic() + grace_s
     sent = signal.SIGTERM
     while True:
         with contextlib.suppress(ProcessLookupError):

@@ -26,7 +26,8 @@ from hopwright.errors import InputError, ServiceError
 from hopwright.runs.files import explain_os_errors
 
 _KEEPER = Path(__file__).with_name("keeper.py")
-_END_S = 30.0
+_GRACE_S = 10.0
+_END_S = 20.0
 # A proxy has no business between two processes of one machine.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _TAIL = 20_000
@@ -143,7 +144,7 @@ class VllmServer:
             output = self.log.open("wb")
         with output:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", str(_KEEPER), *self.list_command(port)],
+                [sys.executable, "-I", str(_KEEPER), str(_GRACE_S), *self.list_command(port)],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -167,21 +168,25 @@ class VllmServer:
                 )
             if tell is not None:
                 tell(waited)
-            time.sleep(0.25)
+            time.sleep(0.1)
 
     def end(self) -> None:
         """End the server and every process it started."""
+        self.ask_to_end()
         process, self._process = self._process, None
         if process is None:
             return
-        assert process.stdin is not None
-        with contextlib.suppress(OSError):
-            process.stdin.close()
         try:
             process.wait(_END_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+    def ask_to_end(self) -> None:
+        """Let the server begin to end, without waiting for it."""
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
 
     def list_command(self, port: int) -> list[str]:
         """The command line."""
@@ -236,9 +241,12 @@ def serve(
         for number, group in enumerate(placement.groups):
             log = logs / f"vllm-{_slug(name)}{f'-{number}' if number else ''}.log"
             server = VllmServer(name, weights, placement.engine, group, settings, log)
-            stack.callback(server.end)
             server.start()
             servers.append(server)
+            stack.callback(server.end)
+        for server in servers:
+            # Run first, so that all copies end at the same time.
+            stack.callback(server.ask_to_end)
         for server in servers:
             server.wait(tell)
         yield servers
