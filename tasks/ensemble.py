@@ -1,5 +1,6 @@
 """The filter with models: one voter after the other over the items that are still open, then the decision.
 
+    filter/plan           what the steps rest on: the items, the parameters
     filter/pilot-1-…      everybody on a few items, where the order of asking is to be found (or not at all)
     filter/votes-1-…      one step a voter: ballots, and in rejected/ what it gave no vote on
     filter/votes-5-…      replacements, over what is still open for want of votes
@@ -23,9 +24,9 @@ from typing import Any
 from hopwright.difficulty.ordering import Order, keep_order, order_by_accuracy, order_by_pilot
 from hopwright.difficulty.rule import Rule
 from hopwright.errors import ServiceError
-from hopwright.runs import RunFolder, Stage, StageManifest, part_path
+from hopwright.runs import Counts, RunFolder, Stage, StageManifest, part_path
 from hopwright.settings import FilterRun
-from tasks.engine import carry_out, pick_parameters
+from tasks.engine import carry_out, pick_parameters, stages_after
 from tasks.steps import StagePlan, run_step
 from tasks.voters import ReadyVoter, Seat, prepare_voters, seat
 from tasks.work.models import ModelAccess
@@ -49,6 +50,7 @@ from tasks.work.votes import (
     vote_on_pilot,
 )
 
+PLAN = "filter/plan"
 _RESTARTS = 2
 _log = logging.getLogger(__name__)
 
@@ -75,6 +77,18 @@ def make_ensemble(run: RunFolder, parameters: FilterRun) -> Ensemble:
     voters, replacements = prepare_voters(run, parameters)
     rule = Rule(len(voters), wanted.max_right, wanted.votes_required)
     return Ensemble(run, parameters, voters, replacements, Stage(run, "synthesize"), rule)
+
+
+def begin_votes(ensemble: Ensemble) -> None:
+    """Note what the steps rest on, or start over where that is wanted. Raises RunError for other items."""
+    stage = Stage(ensemble.run, PLAN)
+    stage.begin(
+        pick_parameters(ensemble.parameters, "filter"),
+        inputs=ensemble.items.output_hashes(),
+        fresh=ensemble.parameters.fresh,
+        downstream=stages_after(PLAN),
+    )
+    stage.finish(counts=Counts(), notes={"voters": [voter.name for voter in ensemble.voters]})
 
 
 def carry_out_votes(ensemble: Ensemble) -> tuple[StageManifest, Order]:

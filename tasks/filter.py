@@ -8,11 +8,20 @@ from typing import Any
 from hopwright.difficulty.report import DifficultyReport
 from hopwright.difficulty.specs import SOLVERS, parse_voters
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
-from hopwright.runs.files import remove_tree
+from hopwright.runs.folder import refuse_differences
+from hopwright.runs.manifest import read_manifest
 from hopwright.settings import FilterRun
 from tasks.artifacts import publish_difficulty
-from tasks.engine import carry_out, carry_out_once, pick_parameters, stages_after
-from tasks.ensemble import Ensemble, carry_out_votes, count_asked, list_closed_parts, make_ensemble
+from tasks.engine import carry_out, carry_out_once, pick_parameters
+from tasks.ensemble import (
+    PLAN,
+    Ensemble,
+    begin_votes,
+    carry_out_votes,
+    count_asked,
+    list_closed_parts,
+    make_ensemble,
+)
 from tasks.pool import current_pool
 from tasks.steps import StagePlan, run_step
 from tasks.work.filter import FilterPart, ReportSources, name_voters, read_report, vote_on_part, write_report
@@ -23,16 +32,14 @@ REPORT = "filter/report"
 
 def make_filter(run: RunFolder, parameters: FilterRun) -> StageManifest:
     """Run the whole stage and report on it; returns the manifest of the decision."""
+    _refuse_other_parameters(run, parameters)
     if asks_solvers_only(parameters):
         manifest = carry_out(run, plan_filter(run, parameters), fresh=parameters.fresh)
         _report(run, parameters, None, ())
         return manifest
     # Before anything is removed: a voter that is missing must not cost what an earlier start made.
     ensemble = make_ensemble(run, parameters)
-    if parameters.fresh:
-        for name in ("filter", *stages_after("filter")):
-            remove_tree(run.path / name)
-        run.merge_parameters(pick_parameters(parameters, "filter"))
+    begin_votes(ensemble)
     manifest, order = carry_out_votes(ensemble)
     _report(run, parameters, ensemble, tuple(ensemble.voters[index].name for index in order.sequence))
     return manifest
@@ -64,6 +71,17 @@ def read_difficulty(run: RunFolder) -> DifficultyReport | None:
     """The report of a finished filter; None where there is none."""
     path = run.path / REPORT / "report.json"
     return read_report(path) if path.is_file() else None
+
+
+def _refuse_other_parameters(run: RunFolder, parameters: FilterRun) -> None:
+    """Before anybody is asked anything: an ensemble's steps have names of their own, so they alone would not notice."""
+    if parameters.fresh:
+        return
+    for name in ("filter", PLAN):
+        found = read_manifest(Stage(run, name).manifest_path, StageManifest)
+        if found is not None:
+            now = pick_parameters(parameters, "filter")
+            refuse_differences(f"stage filter of run {run.name!r}", found.parameters, now)
 
 
 def _report(run: RunFolder, parameters: FilterRun, ensemble: Ensemble | None, order: tuple[str, ...]) -> None:

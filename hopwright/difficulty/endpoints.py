@@ -57,7 +57,7 @@ class EndpointVoter:
         """One answer for every question. Raises what ends a run: ServiceError, BudgetError."""
         answers = self._try(choices, 0)
         for attempt in range(1, self._manner.retries + 1):
-            failed = [place for place, answer in enumerate(answers) if isinstance(answer, Unanswered)]
+            failed = [place for place, answer in enumerate(answers) if _may_be_cured(answer)]
             again = self._try([choices[place] for place in failed], attempt) if failed else []
             for place, answer in zip(failed, again, strict=True):
                 answers[place] = answer
@@ -159,6 +159,11 @@ def _list_positions(outcome: Response) -> Iterator[tuple[float, ...]]:
         total = sum(found.values())
         if total > 0:
             yield tuple(found[label] / total for label in LABELS)
+
+
+def _may_be_cured(answer: Answer) -> bool:
+    """Whether another try makes sense: not where the server will not take the request at all."""
+    return isinstance(answer, Unanswered) and answer.kind != "rejected"
 
 
 def _strip_token(token: str) -> str:

@@ -38,8 +38,8 @@ class VoterSpec:
 
     @property
     def slug(self) -> str:
-        """The name as part of a folder's name."""
-        return re.sub(r"[^a-z0-9.]+", "-", self.name.lower()).strip("-.") or "model"
+        """The name as part of a folder's name and of an artifact's key."""
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower())[:60].strip("-") or "model"
 
 
 def parse_voters(texts: Sequence[str]) -> tuple[VoterSpec, ...]:

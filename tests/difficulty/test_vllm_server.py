@@ -25,7 +25,8 @@ folder = os.path.dirname(os.path.abspath(__file__))
 mode = open(os.path.join(folder, "mode")).read()
 if mode.startswith("fail"):
     print(mode.split(" ", 1)[1]); sys.exit(1)
-child = subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"])
+stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"
+child = subprocess.Popen([sys.executable, "-c", stubborn])
 with open(os.path.join(folder, "pids"), "a") as file:
     file.write(f"{os.getpid()} {child.pid} ")
 class Handler(http.server.BaseHTTPRequestHandler):
