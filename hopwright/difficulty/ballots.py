@@ -90,12 +90,12 @@ def rotate(choice: Choice, by: int) -> Choice:
     """The same question with its options moved up `by` places: what was option `by` is shown as A."""
     if not by % 4:
         return choice
-    turned = [(index + by) % 4 for index in range(4)]
+    a, b, c, d = ((index + by) % 4 for index in range(4))
     options, entities = choice.options, choice.entities
     return dataclasses.replace(
         choice,
-        options=tuple(options[index] for index in turned),
-        entities=tuple(entities[index] for index in turned),
+        options=(options[a], options[b], options[c], options[d]),
+        entities=(entities[a], entities[b], entities[c], entities[d]),
     )
 
 

@@ -53,6 +53,8 @@ class TransformersVoter:
     def __init__(self, name: str, weights: Path, settings: LocalSettings) -> None:
         self.name = name
         self._torch, transformers = import_transformers()
+        # Its bars would end up between the stage's own.
+        transformers.utils.logging.disable_progress_bar()
         self._settings = settings
         self.device = find_device(self._torch, settings.device)
         kind = "cpu" if self.device == "cpu" else "cuda"

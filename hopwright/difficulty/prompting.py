@@ -57,7 +57,7 @@ def read_reasoning(text: str) -> Picked | Unanswered:
     named = {letter.upper() for letter in _ANY_ANSWER.findall(text)}
     if len(named) > 1:
         return Unanswered("unparsable", f"the text names several answers: {', '.join(sorted(named))}")
-    return Picked(LABELS.index(found[1].upper()))  # type: ignore[arg-type]
+    return Picked(LABELS.index(found[1].upper()))
 
 
 def read_open_answer(text: str) -> str:

@@ -216,7 +216,7 @@ class ReportBuilder:
         )
 
     def _add(self, item: Item, check: str) -> None:
-        kinds = {hop.derivation.kind for hop in item.hops if isinstance(hop.derivation, Compute)}
+        kinds: set[str] = {hop.derivation.kind for hop in item.hops if isinstance(hop.derivation, Compute)}
         groups = [("topology", item.topology)]
         groups += [("domain", domain.value) for domain in item.domains]
         groups += [("computation", kind) for kind in sorted(kinds) or ["none"]]
