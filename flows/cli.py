@@ -36,7 +36,15 @@ Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph s
 Endpoint = Annotated[str | None, typer.Option(help="Address of a SPARQL 1.1 service; Wikidata's otherwise.")]
 Contact = Annotated[str | None, typer.Option(help="E-mail or web address to name in the User-Agent.")]
 BatchSize = Annotated[int | None, typer.Option(help="Entities asked for in one query.")]
-MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy (0-3).")]
+MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy.")]
+Voters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--voter",
+        metavar="VOTER",
+        help="Who judges difficulty: shortcuts, vllm:MODEL, transformers:MODEL or ENDPOINT/MODEL; several times.",
+    ),
+]
 Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
 Translation = Annotated[
     Literal["auto", "apertium", "off"] | None, typer.Option(help="Back-translation of the twins' wording.")
@@ -96,6 +104,10 @@ def build(
     corpus: Annotated[str | None, typer.Option(help="Folder with Wikidata5M's files.")] = None,
     anchors: Annotated[str | None, typer.Option(help="MuSiQue's JSONL of 2-hop questions.")] = None,
     shard_size: Annotated[int | None, typer.Option(help="Items per shard (50-500).")] = None,
+    profile: Annotated[
+        Literal["offline", "gpu"] | None, typer.Option(help="Who judges difficulty unless voters are named.")
+    ] = None,
+    voter: Voters = None,
     max_right: MaxRight = None,
     twins: Twins = None,
     back_translation: Translation = None,
@@ -128,7 +140,8 @@ def build(
             "writer": writer,
             "model": model,
         },
-        "filter": {"max_right": max_right},
+        "profile": profile,
+        "filter": {"voters": voter or None, "max_right": max_right},
         "rewrite": {"enabled": twins, "back_translation": back_translation},
         "review": {"url": review_url, "items": review_items},
         "release": {"name": name, "version": version},
@@ -161,19 +174,37 @@ def audit(
 @app.command("filter")
 def filter_items(
     run: Run = None,
+    voter: Voters = None,
     max_right: MaxRight = None,
+    all_votes: Annotated[
+        bool | None, typer.Option("--all-votes/--stop-early", help="Let every voter vote on every item.")
+    ] = None,
+    rotations: Annotated[
+        Literal["one", "all"] | None, typer.Option(help="Orders of the options that a voter is shown.")
+    ] = None,
+    closed_book: Annotated[
+        int | None, typer.Option(help="Items that are also asked without options, and hop by hop.")
+    ] = None,
+    pilot: Annotated[int | None, typer.Option(help="Items that everyone votes on first, to order the voters.")] = None,
+    gpus: Annotated[int | None, typer.Option(help="GPUs that vLLM uses; 0 takes all.")] = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
-    batch: Batch = None,
-    dry_run: DryRun = False,
     workers: Workers = None,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
-    """Let the shortcut solvers vote on a run's items, and drop those that are too easy."""
-    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
-    options = {"filter": {"max_right": max_right}, "models": models, "workers": workers}
-    _run_stage("filter", run, options, fresh, as_json, dry_run=dry_run)
+    """Let the voters answer a run's items, and drop those that are too easy."""
+    group = {
+        "voters": voter or None,
+        "max_right": max_right,
+        "all_votes": all_votes,
+        "rotations": rotations,
+        "closed_book": closed_book,
+        "pilot": pilot,
+    }
+    models = {"endpoints": endpoints, "budget_usd": budget}
+    options = {"filter": group, "models": models, "vllm": {"gpus": gpus}, "workers": workers}
+    _run_stage("filter", run, options, fresh, as_json)
 
 
 @app.command()
