@@ -70,7 +70,7 @@ class TwinMaker:
         known = (member.id for member in cast if member.id)
         ids = {id: f"QX{n}_{suffix}" for n, id in enumerate(known, start=1)}
         world = solve_world(item, cast, ids, self._table, self._seed)
-        surrogates = name_cast(item, cast, self._namer, self._graph, world.years, gone)
+        surrogates = name_cast(item.id, list(list_texts(item)), cast, self._namer, self._graph, world.years, gone)
         aliases = list_aliases(cast, self._graph, surrogates)
         hops = _Relabelling(item, cast, ids, surrogates, aliases, world).relabel_hops()
         changes = Changes(

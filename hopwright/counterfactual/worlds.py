@@ -21,7 +21,10 @@ from hopwright.counterfactual.names import read_dated_name
 from hopwright.counterfactual.shifts import (
     LAST_YEAR,
     Move,
+    draw_base,
     draw_move,
+    find_room,
+    latest_year,
     read_year,
     set_date,
     set_number,
@@ -95,13 +98,14 @@ class _MisfitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Owners:
-    """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold.
+    """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold,
+    each with the last year that it may become.
 
     `stated`: the years in names that the question mentions. `people`: whose measures move gently.
     """
 
     of: dict[str, str]
-    years: dict[str, list[int]]
+    years: dict[str, list[tuple[int, int]]]
     stated: dict[str, list[int]]
     people: frozenset[str]
 
@@ -109,16 +113,17 @@ class _Owners:
 def _find_owners(item: Item, cast: Sequence[Member]) -> _Owners:
     of = {member.key: member.owner for member in cast}
     stated: dict[str, list[int]] = {}
-    years: dict[str, list[int]] = {}
+    years: dict[str, list[tuple[int, int]]] = {}
     for member in cast:
         if member.owner.startswith("stem:") and (name := read_dated_name(member.label)):
-            years.setdefault(member.owner, []).extend((name.year, name.last))
+            years.setdefault(member.owner, []).extend((year, LAST_YEAR) for year in (name.year, name.last))
             if member.label in item.question:
                 stated.setdefault(member.owner, []).extend((name.year, name.last))
     for hop in item.hops:
         for literal in hop.evidence.literals:
             if literal.datatype == "dateTime" and (year := read_year(literal.value)) is not None:
-                years.setdefault(of.get(literal.subject, literal.subject), []).append(year)
+                latest = latest_year(literal.property, year)
+                years.setdefault(of.get(literal.subject, literal.subject), []).append((year, latest))
     return _Owners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"))
 
 
@@ -138,7 +143,8 @@ class _Attempt:
         self._moves: dict[str, Move] = {}
         _, largest, smallest, self._jitter = next(scale for scale in reversed(_SCALES) if attempt >= scale[0])
         rng = random.Random(self._key)
-        self._base = rng.choice((-1, 1)) * rng.randint(smallest, largest)
+        room = find_room(year for years in owners.years.values() for year in years)
+        self._base = draw_base(rng, largest, smallest, room)
 
     def solve(self) -> World:
         hops = self._build()
@@ -243,7 +249,7 @@ class _Attempt:
         self._pinned[key] = set_date(held.value, wanted)
         # All dates of one owner move together, so that nobody dies before being born.
         owner = self._owners.of.get(held.subject, held.subject)
-        if not all(1 <= year + new - old <= LAST_YEAR for year in self._owners.years.get(owner, ())):
+        if not all(1 <= year + new - old <= latest for year, latest in self._owners.years.get(owner, ())):
             raise _MisfitError(f"a move of {new - old} years leaves no plausible year")
         self._moves[owner] = Move(new - old)
 
