@@ -54,14 +54,16 @@ class World:
 
     hops: the item's hops with surrogate ids in derivations and evidence, literals moved; labels and texts are
     still the original's. values: what the plan gives in it, by hop. years: by how many years the dates of each
-    owner moved (the owner of a dated name is its stem). literals: old and new literal, as
-    normalised, with the original subject.
+    owner moved (the owner of a dated name is its stem), and base by how many the world did on the whole. literals: old
+    and new literal, as normalised, with the original subject; moved: the same as stored.
     """
 
     hops: tuple[Hop, ...]
     values: dict[int, Value]
     years: dict[str, int]
     literals: tuple[tuple[str, str, Scalar, Scalar], ...]
+    moved: dict[_Key, str]
+    base: int
 
 
 def solve_world(item: Item, cast: Sequence[Member], ids: Mapping[str, str], table: PropertyTable, seed: int) -> World:
@@ -161,7 +163,7 @@ class _Attempt:
         self._check_answers(answers)
         self._check_margins(hops)
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
-        return World(hops, answers, years, tuple(self._list_changes(hops)))
+        return World(hops, answers, years, tuple(self._list_changes(hops)), self._list_moved(), self._base)
 
     def _build(self) -> tuple[Hop, ...]:
         hops: list[Hop] = []
@@ -309,6 +311,10 @@ class _Attempt:
             if isinstance(value, int | Decimal):
                 found.setdefault(literal.property, []).append(Decimal(value))
         return found
+
+    def _list_moved(self) -> dict[_Key, str]:
+        keys = {(one.subject, one.property, one.value): one for hop in self._item.hops for one in hop.evidence.literals}
+        return {key: value for key, one in keys.items() if (value := self._value(one)) is not None}
 
     def _list_changes(self, hops: tuple[Hop, ...]) -> Iterator[tuple[str, str, Scalar, Scalar]]:
         seen: set[_Key] = set()
