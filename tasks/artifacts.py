@@ -57,6 +57,11 @@ def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
     )
 
 
+def publish_text(key: str, markdown: str, description: str) -> None:
+    """A text of a stage's own."""
+    create_markdown_artifact(key=key, markdown=markdown, description=description)
+
+
 def count_rows(manifest: StageManifest) -> list[dict[str, Any]]:
     """One row per outcome: accepted, then rejected by check, most frequent first."""
     counts = manifest.counts
