@@ -12,7 +12,7 @@ from hopwright.counterfactual.names import (
     DatedName,
     Gender,
     Namer,
-    is_class_word,
+    names_no_one,
     read_dated_name,
     split_person,
 )
@@ -171,16 +171,16 @@ def name_cast(
 def list_names(cast: Sequence[Member], graph: AliasSource) -> list[str]:
     """Every name of at least four letters that the cast has, aliases included: none may be left in a twin.
 
-    An alias that is nothing but class words ("Lake", "the City") names no one.
+    An alias that is one class word ("Lake", "the City") names no one.
     """
     names = (name for member in cast for name in (*member.labels, *list_proper_aliases(member, graph)))
     return list(dict.fromkeys(name for name in names if count_letters(name) >= 4))
 
 
 def list_proper_aliases(member: Member, graph: AliasSource) -> list[str]:
-    """The other names that the graph has for a member, without those made of class words alone."""
+    """The other names that the graph has for a member, without those that name no one."""
     aliases = graph.aliases(member.id) if member.id else ()
-    return [alias for alias in aliases if not all(is_class_word(word) for word in alias.split())]
+    return [alias for alias in aliases if not names_no_one(alias)]
 
 
 def find_gender(id: str, graph: AliasSource) -> Gender:

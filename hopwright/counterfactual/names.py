@@ -143,7 +143,7 @@ class Namer:
                 name = _name_person(rng, feel, label, gender, family)
             else:
                 # Class words that keep being refused (an alias "United States") are given up after a while.
-                keep = attempt < _TRIES * 3 // 4
+                keep = attempt < _TRIES // 4
                 name = _propose(rng, feel, label, kind, noun, article=article, keep=keep)
             if name != label and not self._knows_name(name) and not (refuse and refuse(name)):
                 return name
@@ -172,6 +172,12 @@ def split_person(name: str) -> tuple[str, str]:
 def is_class_word(word: str) -> bool:
     """Whether a word says what a thing is ("County", "Lake") rather than which one."""
     return word in _load().keep or word in _load().joint or word.strip("().,").lower() in _load().heads
+
+
+def names_no_one(alias: str) -> bool:
+    """Whether an alias is but one word for what a thing is ("Lake", "the City"): it is left in every other lake's name."""
+    words = alias.removeprefix("the ").removeprefix("The ").split()
+    return len(words) <= 1 and all(map(is_class_word, words))
 
 
 def make_demonym(surrogate: str) -> str:

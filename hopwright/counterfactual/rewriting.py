@@ -9,7 +9,7 @@ from hopwright.counterfactual.back_translation import BackTranslator, Gates, Ret
 from hopwright.counterfactual.cast import list_texts
 from hopwright.counterfactual.furnishing import Furnisher
 from hopwright.counterfactual.mentions import count_letters, find_leftover
-from hopwright.counterfactual.names import is_class_word
+from hopwright.counterfactual.names import names_no_one
 from hopwright.counterfactual.passage_rewriting import PassageRewriter
 from hopwright.counterfactual.passages import PassagePlanner, PassageWriter
 from hopwright.counterfactual.scenery import SceneryReader, find_unanswered
@@ -154,14 +154,14 @@ def rewrite_items(
 def find_real_names(twin: Item, graph: GraphStore) -> str:
     """A name of at least four letters that a replaced entity has in the graph and that the twin still holds, or empty.
 
-    Aliases that are nothing but class words ("Lake") name no one.
+    Aliases that are one class word ("Lake") name no one.
     """
     names: dict[str, None] = {}
     for one in twin.world:
         if "." in one.id:
             continue
         for name in (one.original, *(graph.aliases(one.id) if one.id else ())):
-            if count_letters(name) >= 4 and (name == one.original or not all(map(is_class_word, name.split()))):
+            if count_letters(name) >= 4 and (name == one.original or not names_no_one(name)):
                 names[name] = None
     return find_leftover(list_texts(twin), names) or ""
 
