@@ -20,7 +20,7 @@ from hopwright.records import CheckResult, Item, Passage
 
 __all__ = ["ApertiumBackTranslator", "BackTranslator", "Gates", "adopt", "back_translate", "list_questions"]
 
-_PIECE = 1_000
+_PIECE = 300
 _SENTENCE_END = re.compile(r"(?<=[a-z0-9)\]”\"][.!?]) (?=[A-Z\"“])")
 
 
@@ -68,10 +68,31 @@ def back_translate(
     chain = list(translators) if isinstance(translators, Sequence) else [translators]
     texts = [text for item in items for text in list_texts(item)]
     names = [own for item in items for own in [_list_names(item)] for _ in list_texts(item)]
+    rounds = reword(texts, names, chain, gates)
+    if isinstance(rounds, str):
+        return [Returned(skipped=rounds) for _ in items]
+    pairs = iter(rounds)
+    out = []
+    for item in items:
+        own = [next(pairs) for _ in list_texts(item)]
+        total = Spent()
+        for _, paid in own:
+            total = total + paid
+        out.append(Returned(tuple(one for one, _ in own), spent=total))
+    return out
+
+
+def reword(
+    texts: Sequence[str], names: Sequence[Sequence[str]], translators: Sequence[BackTranslator], gates: Gates = Gates()
+) -> list[tuple[Text, Spent]] | str:
+    """What becomes of each text, and what it cost; or, as text, why none of the translators could run.
+
+    names: by text, what must come back untouched beside numbers, titles and other names.
+    """
     done = [Text(Reworded(text, 0, 0, 1.0, "not translated")) for text in texts]
     spent = [Spent()] * len(texts)
     skipped, tried = "no translator", False
-    for translator in chain:
+    for translator in translators:
         if obstacle := translator.find_obstacle():
             skipped = obstacle
             continue
@@ -96,17 +117,7 @@ def back_translate(
                 spent[place] = spent[place] + one.spent
             if all(one.by for one in done):
                 break
-    if not tried:
-        return [Returned(skipped=skipped) for _ in items]
-    pairs = iter(zip(done, spent, strict=True))
-    out = []
-    for item in items:
-        own = [next(pairs) for _ in list_texts(item)]
-        total = Spent()
-        for _, paid in own:
-            total = total + paid
-        out.append(Returned(tuple(one for one, _ in own), spent=total))
-    return out
+    return list(zip(done, spent, strict=True)) if tried else skipped
 
 
 def adopt(item: Item, returned: Returned) -> Item:
@@ -167,7 +178,7 @@ def list_texts(item: Item) -> list[str]:
 
 
 def split_text(text: str) -> list[str]:
-    """A text in pieces of whole sentences, each of at most about a thousand letters; joined by blanks they are the text."""
+    """A text in pieces of whole sentences, each of at most about 300 letters; joined by blanks they are the text."""
     pieces: list[str] = []
     for sentence in _SENTENCE_END.split(text):
         if pieces and len(pieces[-1]) + len(sentence) < _PIECE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hopwright.counterfactual.cast import AliasSource, Member, list_proper_aliases, rename_alias
@@ -22,6 +23,7 @@ _TITLES = frozenset(
     "if but and or not no yes one two three four five six seven eight nine ten first second third last new old all both "
     "many some most other another each every since until although though however also then from to by with for of the a "
     "an i ii iii iv v vi de la le du van von der di da el jr sr will mark rose grace hope faith summer winter autumn "
+    "me my us mine him hers them out now up off over under again ever never only own such than too very "
     "spring best young long little great good big white black green brown".split()
 )
 
@@ -44,6 +46,7 @@ def list_forms(
     return forms
 
 
+@functools.lru_cache(maxsize=100_000)
 def is_telling(word: str) -> bool:
     """Whether a single word can be a name by itself: no title, month, common or class word."""
     folded = word.casefold()

@@ -21,9 +21,15 @@ from hopwright.counterfactual.mentions import find_mentions
 from hopwright.counterfactual.translating import MaskStyle
 
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”")
+_URL = re.compile(r"https?://\S*[\w/]")
 _NUMBER = re.compile(r"(?<!\w)\d[\d,.]*\d(?!\w)|(?<!\w)\d(?!\w)")
 _CAPITALISED = re.compile(r"(?<=[^\s?.!:] )[A-Z][\w'’.-]*(?: (?:(?:of|the|de|and|for) )*[A-Z][\w'’.-]*)*")
 _MASK = re.compile(r"\bXq[aeo][bdfgklmnprtvz][aeo]\b|\[N\d+\]")
+_MASK_ANYWHERE = re.compile(r"Xq[aeo][bdfgklmnprtvz][aeo]|\[N\d+\]")
+_GLUED = (
+    (re.compile(r"(?<=\w)(Xq[aeo][bdfgklmnprtvz][aeo]|\[N\d+\])"), True),
+    (re.compile(r"(Xq[aeo][bdfgklmnprtvz][aeo]|\[N\d+\])(?=\w)"), False),
+)
 _TOKEN = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
 _Operation = tuple[str, int, int, int, int]
 _MARKS = re.compile(r"[*#@^$\\]")
@@ -51,11 +57,21 @@ _ENGLISH = frozenset("in is of was over under as die no do on a e i o son am an 
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A text with its names and numbers masked, and what the masks stand for."""
+    """A text with its names and numbers masked, and what the masks stand for.
+
+    glued: masks that touch a word in the original, before or after; the blanks that part them are taken out again.
+    """
 
     original: str
     text: str
     masks: dict[str, str]
+    glued: frozenset[tuple[str, bool]] = frozenset()
+
+    def restore(self, text: str) -> str:
+        """A text with what its masks stand for in their place."""
+        for word, before in self.glued:
+            text = text.replace(f" {word}" if before else f"{word} ", word)
+        return _MASK_ANYWHERE.sub(lambda match: self.masks.get(match[0], match[0]), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +102,14 @@ def mask(text: str, names: Iterable[str], style: MaskStyle = "words") -> Masked:
     masks: dict[str, str] = {}
     supply = _list_masks() if style == "words" else (f"[N{number}]" for number in itertools.count(1))
     masked = text
-    spans = sorted({*_QUOTED.findall(text), *names}, key=lambda name: (-len(name), name))
+    spans = sorted({*_QUOTED.findall(text), *_URL.findall(text), *names}, key=lambda name: (-len(name), name))
     for name in spans:
         for form in (f"the {name}", f"The {name}", name):
             masked = _mask_form(masked, form, supply, masks)
     for pattern in (_CAPITALISED, _NUMBER):
         position = 0
         while match := pattern.search(masked, position):
-            if _MASK.search(match[0]) or (match.start() and masked[match.start() - 1] == "["):
+            if _MASK_ANYWHERE.search(match[0]) or (match.start() and masked[match.start() - 1] == "["):
                 position = match.start() + 1
                 continue
             word = next(supply, None)
@@ -102,7 +118,11 @@ def mask(text: str, names: Iterable[str], style: MaskStyle = "words") -> Masked:
             masks[word] = match[0]
             masked = masked[: match.start()] + word + masked[match.end() :]
             position = match.start() + len(word)
-    return Masked(text, masked, masks)
+    glued: set[tuple[str, bool]] = set()
+    for pattern, before in _GLUED:
+        glued |= {(match[1], before) for match in pattern.finditer(masked)}
+        masked = pattern.sub(r" \1" if before else r"\1 ", masked)
+    return Masked(text, masked, masks, frozenset(glued))
 
 
 def count_masks(text: str) -> dict[str, int]:
@@ -115,7 +135,7 @@ def take_whole(masked: Masked, returned: str, pivots: Sequence[str] = ()) -> Rew
     restored = _count_restored(masked, returned)
     returned = " ".join(returned.split())
     problem = find_damage(masked, returned)
-    text = _MASK.sub(lambda match: masked.masks.get(match[0], match[0]), returned)
+    text = masked.restore(returned)
     if not problem and (word := find_pivot_word(text, masked.original, pivots)):
         problem = f"{word!r} of the pivot language is left"
     if not problem and masked.original.endswith("?") and not text.endswith("?"):
@@ -146,7 +166,7 @@ def take_edits(masked: Masked, returned: str, pivots: Sequence[str] = ("Spanish"
     text = masked.text
     for start, stop, replacement in reversed(edits):
         text = text[: source[start].start()] + replacement + text[source[stop - 1].end() :]
-    text = _MASK.sub(lambda match: masked.masks[match[0]], text)
+    text = masked.restore(text)
     refused = max(0, changed - len(edits))
     if not edits:
         why = "came back unchanged" if not changed else f"none of {changed} changes keeps meaning and grammar"

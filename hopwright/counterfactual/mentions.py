@@ -136,7 +136,10 @@ def _choose_article(match: re.Match[str], surrogates: Mapping[int, str]) -> str:
 
 
 def _needs_quotes(name: str) -> bool:
-    return not any(letter.isalpha() for letter in name) or name.casefold() in _COMMON
+    if not any(letter.isalpha() for letter in name):
+        return True
+    # "US" is no "us".
+    return name.casefold() in _COMMON and not (name.isupper() and len(name) > 1)
 
 
 def _is_bare_possessive(text: str, start: int, end: int) -> bool:

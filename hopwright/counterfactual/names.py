@@ -26,6 +26,7 @@ _INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
 _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
 # Three vowels or four consonants in a row, or a syllable said twice.
 _CLUMSY = re.compile(r"([bcdfgklmnprst])\1[bcdfghjklmnpqrstvwxz]|[aeiou]{3}|yy|^(.)\2|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\3|[^aeiouy]{5}")
+_SEASON = re.compile(r"\b(season|tournament|race|championship|cup|edition)\b")
 _TRIES = 64
 # The ending of a name that says where it feels at home has at least so many letters.
 _TELLING = 3
@@ -169,6 +170,7 @@ def split_person(name: str) -> tuple[str, str]:
     return given, "" if " of " in name else proper[-1]
 
 
+@functools.lru_cache(maxsize=100_000)
 def is_class_word(word: str) -> bool:
     """Whether a word says what a thing is ("County", "Lake") rather than which one."""
     return word in _load().keep or word in _load().joint or word.strip("().,").lower() in _load().heads
@@ -177,7 +179,7 @@ def is_class_word(word: str) -> bool:
 def names_no_one(alias: str) -> bool:
     """Whether an alias is but one word for what a thing is ("Lake", "the City"): it is left in every other lake's name."""
     words = alias.removeprefix("the ").removeprefix("The ").split()
-    return len(words) <= 1 and all(map(is_class_word, words))
+    return (len(words) <= 1 or words[-1] in _load().joint) and all(map(is_class_word, words))
 
 
 def make_demonym(surrogate: str) -> str:
@@ -271,10 +273,14 @@ def _reshape(
 ) -> str:
     """Keep the words that say what a thing is ("County", "FC"), and invent each run of words that name it."""
     tokens = label.split()
+    # Where all words are class words ("United Kingdom"), they are the name and cannot stay.
     kept = keep and any(token in inventory.keep for token in tokens)
+    kept = kept and (kind != "country" or not all(map(is_class_word, tokens)))
     word = _make_word(rng, feel, "place" if kind != "award" else "family")
     if not kept:
         frames = inventory.article.get(kind) if article else inventory.bare.get(kind)
+        if kind == "event" and _SEASON.search(noun):
+            frames = inventory.bare["competition"]
         if frames and not (kind == "nature" and noun in _BARE_NATURE):
             return rng.choice(frames).format(x=word)
         return word if len(tokens) < 2 or kind == "country" else f"{word} {_make_word(rng, feel, 'place')}"
@@ -300,10 +306,8 @@ def _reshape(
         run = 0
     while out and out[-1] in inventory.joint:
         out.pop()
-    if not names:
-        # Nothing but class words ("United Kingdom"): the name goes where a name would stand.
-        out = [*out, "of", word] if article or kind == "country" else [word, *out]
-    return " ".join(out)
+    # Nothing but class words ("Summer Olympics"): the name goes before them.
+    return " ".join(out if names else [word, *out])
 
 
 def _make_word(rng: random.Random, feel: _Feel, ending: str) -> str:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hopwright.counterfactual.cast import Member, find_gender, make_member, name_cast
+from hopwright.counterfactual.cast import Member, find_gender, list_names, make_member, name_cast
 from hopwright.counterfactual.demonyms import find_country
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.forms import is_telling, list_forms
-from hopwright.counterfactual.mentions import count_letters, find_mentions, replace_names
+from hopwright.counterfactual.mentions import find_mentions, replace_names
 from hopwright.counterfactual.names import Gender, Namer, is_class_word
 from hopwright.counterfactual.recognition import Mention, Recogniser
 from hopwright.counterfactual.shifts import LAST_YEAR, draw_base, find_room
@@ -27,12 +27,16 @@ _MALE = re.compile(r"\b(?:he|him|his|actor|king|prince|emperor|duke|count|son)\b
 
 @dataclass(frozen=True, slots=True)
 class RewrittenPassage:
-    """A passage in its new world. forms: what was written → what stands there now, everywhere in title and text."""
+    """A passage in its new world.
+
+    forms: what was written → what stands there now, everywhere in title and text. base: by how many years it moved.
+    """
 
     title: str
     text: str
     world: tuple[Surrogate, ...]
     forms: dict[str, str]
+    base: int = 0
 
 
 class PassageRewriter:
@@ -70,7 +74,7 @@ class PassageRewriter:
         members = list(names) or self.gather(title, text, unknown=unknown)
         base = self._draw_years(f"{title} {text}", key) if years else 0
         moves = {member.owner: base for member in members}
-        surrogates = name_cast(key, [title, text], members, self._namer, self._graph, moves, list_gone(members))
+        surrogates = name_cast(key, [title, text], members, self._namer, self._graph, moves, list_names(members, self._graph))
         forms = list_forms(members, self._graph, surrogates, self._graph.knows_name)
         if base:
             # Years move first, in the names too: "1984 Summer Olympics" is then looked for as the edition of 1974.
@@ -81,7 +85,7 @@ class PassageRewriter:
         world = tuple(
             Surrogate(original=member.label, surrogate=surrogates[member.key], id=member.id) for member in members
         )
-        return RewrittenPassage(new_title, new_text, world, forms)
+        return RewrittenPassage(new_title, new_text, world, forms, base)
 
     def _make_member(self, id: str, written: list[str]) -> Member:
         label = self._graph.label(id)
@@ -101,11 +105,6 @@ class PassageRewriter:
 def move_years(text: str, by: int) -> str:
     """The text with every year from 1000 that stands alone moved."""
     return _YEAR.sub(lambda match: str(int(match[0]) + by), text)
-
-
-def list_gone(members: Sequence[Member]) -> list[str]:
-    """The written forms of at least four letters: no surrogate may hold one."""
-    return [label for member in members for label in member.labels if count_letters(label) >= 4]
 
 
 def find_left(

@@ -24,7 +24,8 @@ _LONGEST = 8
 _LOWER = 3
 _WELL_KNOWN = 3
 _ACRONYMS = frozenset({"US", "UK", "UN", "EU", "U.S.", "U.K."})
-_ENDS = (".", "!", "?", ":", ";", '"', "“", "”", "(", ")")
+_ENDS = re.compile(r'[.!?:;"“”()]')
+_ABBREVIATIONS = frozenset({"St.", "Dr.", "Jr.", "Sr.", "Mt."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,9 @@ class Recogniser:
             found.append((Mention(start, end, text[start:end], ""), words[place].opens and stop == place + 1))
             place = stop
         sure = {mention.text for mention, weak in found if not weak}
-        return [mention for mention, weak in found if not weak or mention.text in sure]
+        return [
+            mention for mention, weak in found if len(mention.text) > 1 and (not weak or mention.text in sure)
+        ]
 
     def _match(self, text: str, words: Sequence[_Word], place: int) -> tuple[int, tuple[str, ...]] | None:
         """The longest name that begins with a word: (word after its last, who bears it)."""
@@ -177,15 +180,14 @@ def _list_words(text: str) -> Iterator[_Word]:
     last = 0
     for match in _WORD.finditer(text):
         gap = text[last : match.start()]
-        opens = last == 0 or any(mark in gap for mark in _ENDS)
+        opens = last == 0 or (gap != " " and _ENDS.search(gap) is not None)
         word = match[0]
         end = match.end()
         # A full stop belongs to an initial or an abbreviation, not to the last word of a sentence.
-        if word.endswith(".") and not (len(word) == 2 or word[:-1].count(".") or word in ("St.", "Dr.", "Jr.", "Sr.", "Mt.")):
+        if word[-1] == "." and not (len(word) == 2 or "." in word[:-1] or word in _ABBREVIATIONS):
             word, end = word[:-1], end - 1
-        for ending in ("'s", "’s"):
-            if word.endswith(ending):
-                word, end = word[:-2], end - 2
+        if word[-2:] in ("'s", "’s"):
+            word, end = word[:-2], end - 2
         if word:
             yield _Word(match.start(), end, word, opens)
         last = end

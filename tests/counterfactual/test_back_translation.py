@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.counterfactual.back_translation import ApertiumBackTranslator, adopt, back_translate, list_questions
-from hopwright.counterfactual.gates import find_pivot_word, mask, measure_overlap, take_edits
+from hopwright.counterfactual.gates import count_masks, find_pivot_word, mask, measure_overlap, take_edits
 from hopwright.counterfactual.translating import Translated
 from hopwright.errors import ServiceError
 from hopwright.records import CheckResult, Item, Surrogate
@@ -201,3 +201,11 @@ def test_apertium_rewords_and_leaves_nothing_of_the_pivot() -> None:
     for _, after in pairs:
         assert check_of(after).outcome in ("pass", "fail") and "overlap" in check_of(after).reason
         assert all(one.surrogate in str(after) for one in after.world if isinstance(one, Surrogate))
+
+
+def test_a_mask_that_touches_a_word_is_parted_from_it_and_joined_again() -> None:
+    text = 'the book" Night Harbour" and the film"Glass Meridian"s end of Vestmark?'
+    for style in ("words", "brackets"):
+        masked = mask(text, NAMES, style)
+        assert count_masks(masked.text).keys() == masked.masks.keys()
+        assert masked.restore(masked.text) == text
