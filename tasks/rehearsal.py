@@ -23,6 +23,7 @@ from hopwright.llm.types import Request
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import (
     BuildParameters,
+    EvaluateRun,
     FilterRun,
     ModelRun,
     RetrieveRun,
@@ -32,6 +33,7 @@ from hopwright.settings import (
     home,
     narrow,
 )
+from tasks.evaluate import plan_evaluation
 from tasks.filter import plan_filter
 from tasks.models import list_texts, names_model
 from tasks.pool import current_pool, open_pool
@@ -90,6 +92,13 @@ def estimate_stage(make_plan: Planner, parameters: ModelRun) -> Estimate:
     """What one stage of a run would ask and cost, given what the stages before it have made."""
     with open_pool(parameters.workers):
         return _estimate_plan(make_plan(RunFolder(home(), parameters.run), parameters), parameters, 1.0)
+
+
+def estimate_evaluation(parameters: EvaluateRun) -> Estimate:
+    """What an evaluation would ask and cost."""
+    with open_pool(parameters.workers):
+        plans = plan_evaluation(RunFolder(home(), parameters.run), parameters)
+        return add_estimates([_estimate_plan(plan, parameters, 1.0) for plan in plans])
 
 
 def without_models(parameters: _P) -> _P:

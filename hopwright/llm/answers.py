@@ -54,13 +54,6 @@ class JudgedAnswer(_Output):
     reason: str = Field(max_length=300)
 
 
-class StepwiseAnswer(_Output):
-    """An answer with what each step gave."""
-
-    steps: list[str] = Field(min_length=1, max_length=8)
-    answer: str = Field(min_length=1, max_length=200)
-
-
 class WordedPassage(_Output):
     """A short passage in a model's words."""
 
