@@ -105,7 +105,7 @@ def build(
     anchors: Annotated[str | None, typer.Option(help="MuSiQue's JSONL of 2-hop questions.")] = None,
     shard_size: Annotated[int | None, typer.Option(help="Items per shard (50-500).")] = None,
     profile: Annotated[
-        Literal["offline", "gpu"] | None, typer.Option(help="Who judges difficulty unless voters are named.")
+        Literal["offline", "api", "gpu"] | None, typer.Option(help="Who judges difficulty unless voters are named.")
     ] = None,
     voter: Voters = None,
     max_right: MaxRight = None,
