@@ -1,9 +1,9 @@
 """The folder that a review is handed over in: per kind the tasks, the interface and the instructions.
 
-    <folder>/<kind>/tasks-000.json    at most 20,000 tasks or 100 MB each, one task a line
-    <folder>/<kind>/interface.xml  instructions.html
-    <folder>/review.json              overlaps
-    <folder>/gold.jsonl               what was planted where; never leaves our side
+<folder>/<kind>/tasks-000.json    at most 20,000 tasks or 100 MB each, one task a line
+<folder>/<kind>/interface.xml  instructions.html
+<folder>/review.json              overlaps
+<folder>/gold.jsonl               what was planted where; never leaves our side
 """
 
 from __future__ import annotations

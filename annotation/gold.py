@@ -157,9 +157,7 @@ def _make_distractor_true(hop: Hop, item: Item, rng: random.Random) -> Hop | Non
     label = rng.choice(others)
     old = hop.options[label]
     options = {letter: same if letter == label else text for letter, text in hop.options.items()}
-    distractors = tuple(
-        Distractor(text=same, kind=one.kind) if one.text == old else one for one in hop.distractors
-    )
+    distractors = tuple(Distractor(text=same, kind=one.kind) if one.text == old else one for one in hop.distractors)
     return hop.model_copy(update={"options": options, "distractors": distractors})
 
 

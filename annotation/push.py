@@ -313,7 +313,10 @@ class _Pusher:
 def _bring_project_up_to_date(
     client: LabelStudio, title: str, kind: Kind, interface: str, usual: int
 ) -> tuple[int, bool, int]:
-    """The project's id, whether it was created, and how many tasks it holds. Only settings that differ are written."""
+    """The project's id, whether it was created, and how many tasks it holds (-1: to be asked).
+
+    Only settings that differ are written.
+    """
     wanted: dict[str, Any] = {
         "label_config": interface,
         "expert_instruction": load_instructions(kind),
@@ -335,7 +338,9 @@ def _bring_project_up_to_date(
     differing = {name: value for name, value in wanted.items() if getattr(project, name, None) != value}
     if differing:
         client.projects.update(project.id, **differing)
-    return cast(int, project.id), False, int(project.task_number or 0)
+    # Another number of reviewers is set on every task by the server, so what the ledger says of them is void.
+    held = -1 if "maximum_annotations" in differing else int(project.task_number or 0)
+    return cast(int, project.id), False, held
 
 
 def _find_projects(client: LabelStudio, title: str) -> Iterator[Any]:
@@ -349,5 +354,3 @@ def _describe_review(task: Any, drafted: bool) -> str:
     if task.cancelled_annotations:
         return "a reviewer skipped it"
     return "a reviewer has begun a draft" if drafted else ""
-
-

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 from label_studio_sdk import LabelStudio
 from label_studio_sdk.core.api_error import ApiError
 
-from hopwright.errors import InputError, RunError, ServiceError
-from hopwright.settings import home
+from annotation.access import check_address
+from hopwright.errors import InputError, ServiceError
 
-TOKEN_VARIABLE = "LABEL_STUDIO_API_KEY"
 _TIMEOUT_SECONDS = 120
 _NO_LABEL_STUDIO = "{server} does not answer like Label Studio; check the address"
 
@@ -45,64 +41,6 @@ def open_server(url: str, token: str) -> Iterator[Server]:
         if not getattr(client.versions.get(), "release", None):
             raise ServiceError(_NO_LABEL_STUDIO.format(server=address))
         yield Server(address, client)
-
-
-def check_address(url: str) -> str:
-    """The server's base address without a trailing slash; an address with a password in it is refused."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-        raise InputError("the Label Studio address must look like http://host:port, without a user name")
-    return url.rstrip("/")
-
-
-def find_token(url: str) -> str:
-    """The token for a server: LABEL_STUDIO_API_KEY, else what `make serve` keeps for the server that it started.
-
-    Raises InputError when there is none, or when others may read the file.
-    """
-    token = os.environ.get(TOKEN_VARIABLE, "").strip()
-    if token:
-        return token
-    path = access_file()
-    if path.exists():
-        access = read_access(path)
-        if access.get("LABEL_STUDIO_URL") == url.rstrip("/"):
-            return access.get(TOKEN_VARIABLE, "")
-    raise InputError(f"no access token for {url}: set {TOKEN_VARIABLE}")
-
-
-def access_file() -> Path:
-    """Where `make serve` keeps the address, the first user and the token: lines of NAME=value, for the owner only."""
-    return home() / "label-studio" / "access.env"
-
-
-def read_access(path: Path) -> dict[str, str]:
-    """Name → value of an access file. Raises InputError when others may read it, or when it cannot be read."""
-    try:
-        if path.stat().st_mode & 0o077:
-            raise InputError(f"{path} holds a token and can be read by others: chmod 600 it")
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from None
-    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-
-
-def write_access(path: Path, access: dict[str, str]) -> None:
-    """Write an access file that only its owner can read, from its first byte on. Raises RunError if it cannot be."""
-    text = "".join(f"{name}={value}\n" for name, value in access.items())
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aside.unlink(missing_ok=True)
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(handle)
-        aside.replace(path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise RunError(f"cannot write {path} ({error.strerror or error})") from None
 
 
 @contextlib.contextmanager

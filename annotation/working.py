@@ -143,7 +143,8 @@ class _Paper:
                 holds = None
             words = self.write(condition, self.name_value)
             numbers = self.write(condition, self.name_value, _measure(condition) - 1)
-            yield f"{words}: {numbers}, {'not known' if holds is None else 'yes' if holds else 'no'}"
+            shown = words if words == numbers else f"{words}: {numbers}"
+            yield f"{shown}: {'not known' if holds is None else 'yes' if holds else 'no'}"
 
     def name_extreme(self, function: str, property: ast.expr) -> str:
         """`larger` and `smaller`, or in time `later` and `earlier`."""
@@ -182,7 +183,7 @@ class _Paper:
                 return f"{whole} choose {chosen}"
             case "perm", [whole, chosen]:
                 return f"ordered choices of {chosen} out of {whole}"
-            case ("min" | "max"), _:
+            case (("min" | "max"), _):
                 return f"the {'smallest' if function == 'min' else 'largest'} of {', '.join(inner)}"
         return f"{function}({', '.join(inner)})"
 
