@@ -23,6 +23,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
+        self.text += " "
 
     def handle_data(self, data: str) -> None:
         self.text += data
