@@ -35,6 +35,7 @@ from annotation.templating import load_template
 from annotation.working import work_out
 from hopwright.errors import InputError
 from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage
+from hopwright.records.model import Label
 from hopwright.records.values import render
 from hopwright.synthesis.properties import default_table
 from hopwright.synthesis.topologies import topology
@@ -56,7 +57,7 @@ class HopView:
     index: int
     question: str
     answer: str
-    options: Mapping[str, str]
+    options: Mapping[Label, str]
     label: str
     kind: str
     working: tuple[str, ...]

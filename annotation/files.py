@@ -147,7 +147,7 @@ def _build(entry: Entry) -> list[Task]:
 
 def _read_task(text: str, place: str) -> Task:
     try:
-        task = json.loads(text)
+        task: Task = json.loads(text)
     except json.JSONDecodeError:
         raise InputError(f"{place}: not a task; run the review export again") from None
     data = task.get("data") if isinstance(task, dict) else None

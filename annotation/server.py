@@ -40,6 +40,7 @@ def open_server(url: str, token: str) -> Iterator[Server]:
         )
         if not getattr(client.versions.get(), "release", None):
             raise ServiceError(_NO_LABEL_STUDIO.format(server=address))
+        client.users.whoami()  # its version a server tells everybody
         yield Server(address, client)
 
 

@@ -186,7 +186,11 @@ def test_every_interface_fits_the_window(label_studio: LiveServer, page: Any, tm
         assert_fits(page)
         form = page.locator(".hw-form")
         assert form.evaluate("one => one.scrollHeight - one.clientHeight") <= 0, "the form has to be scrolled"
-        keep_screenshot(page, tmp_path, f"review-{kind}", docs=item.topology == "bridge")
+        keep_screenshot(page, tmp_path, f"review-{kind}-{item.topology}-fix", docs=False)
+    # The queue that an annotator works through, which has the whole window; its next task is the first one.
+    begin_labelling(page, label_studio, report.project)
+    keep_screenshot(page, tmp_path, f"review-{kind}")
+    assert_fits(page)
 
 
 def test_instructions_are_shown_first(label_studio: LiveServer, page: Any, tmp_path: Path) -> None:
@@ -338,11 +342,12 @@ def push_to(
 
 def open_page(browser: Any, url: str, email: str, password: str) -> Any:
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.set_default_timeout(120_000)
     page.goto(f"{url}/user/login/")
     page.fill("input[name=email]", email)
     page.fill("input[name=password]", password)
     page.click("button[type=submit]")
-    page.wait_for_url(lambda address: "/user/login" not in address)
+    page.wait_for_url(lambda address: "/user/login" not in address, wait_until="commit")
     return page
 
 
@@ -352,12 +357,18 @@ def open_task(page: Any, server: LiveServer, project: int, task: int) -> None:
     page.get_by_role("button", name="Submit").first.wait_for()
 
 
-def review_next(page: Any, server: LiveServer, project: int, kind: Kind, *, fixes: bool) -> None:
-    """Take the next task of a project's queue, review it with the keyboard, and submit."""
+def begin_labelling(page: Any, server: LiveServer, project: int) -> None:
+    """Open a project's queue at its next task, past the instructions."""
     page.goto(f"{server.url}/projects/{project}/data?labeling=1")
     page.get_by_text("Labeling Instructions").wait_for()
     page.keyboard.press("Escape")
     page.locator(".hw-question").first.wait_for()
+    page.get_by_role("button", name="Submit").first.wait_for()
+
+
+def review_next(page: Any, server: LiveServer, project: int, kind: Kind, *, fixes: bool) -> None:
+    """Take the next task of a project's queue, review it with the keyboard, and submit."""
+    begin_labelling(page, server, project)
     page.keyboard.press("s" if fixes else "a")
     for number, _ in enumerate(CRITERIA[kind], 1):
         for _ in range(4 if number == 1 else 5):
@@ -421,6 +432,7 @@ def assert_graph_is_right(page: Any, item: Item) -> None:
     """A box per hop with its answer, none upon another, and an arrow from the right edge of what is needed."""
     if not page.locator(".hw-svg").count():
         return
+    page.locator(".hw-svg rect").first.wait_for()
     boxes = page.locator(".hw-svg rect").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
     texts = page.locator(".hw-svg text").all_text_contents()
     assert texts[1::2] == [hop.answer for hop in item.hops]
