@@ -63,6 +63,13 @@ DryRun = Annotated[
 ]
 Url = Annotated[str | None, typer.Option("--url", help="Address of a Label Studio server.")]
 ReviewItems = Annotated[int | None, typer.Option("--items", help="How many items are handed over.")]
+ReviewKind = Annotated[
+    list[str] | None,
+    typer.Option("--kind", help="single_hop, multi_hop or twin; may be given several times; all otherwise."),
+]
+Overlap = Annotated[int | None, typer.Option(help="Reviewers per task.")]
+AgreementItems = Annotated[int | None, typer.Option(help="Items that go to one reviewer more, to measure agreement.")]
+GoldShare = Annotated[float | None, typer.Option(help="Items with a planted fault, as a share of the items.")]
 Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
 Version = Annotated[str | None, typer.Option("--version", help="Semantic version of the dataset.")]
 
@@ -309,19 +316,42 @@ def export_dataset(
 
 
 @review_app.command("export")
-def export_review(run: Run = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False) -> None:
-    """Write the task file and the labelling interface of a run."""
-    _run_stage("review", run, {"review": {"items": items, "url": ""}}, fresh, as_json)
+def export_review(
+    run: Run = None,
+    items: ReviewItems = None,
+    kind: ReviewKind = None,
+    overlap: Overlap = None,
+    agreement_items: AgreementItems = None,
+    gold_share: GoldShare = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
+) -> None:
+    """Write the task files, the labelling interfaces and the guidelines of a run."""
+    group = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
+    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
+    _run_stage("review", run, {"review": group}, fresh, as_json)
 
 
 @review_app.command("push")
 def push_review(
-    run: Run = None, url: Url = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False
+    run: Run = None,
+    url: Url = None,
+    items: ReviewItems = None,
+    kind: ReviewKind = None,
+    overlap: Overlap = None,
+    agreement_items: AgreementItems = None,
+    gold_share: GoldShare = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
 ) -> None:
     """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
-    from flows.console.review import find_server
+    from flows.console.review import find_server, show_pushed
 
-    _run_stage("review", run, {"review": {"items": items, "url": find_server(url)}}, fresh, as_json)
+    group = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
+    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
+    _run_stage("review", run, {"review": group}, fresh, as_json)
+    if not as_json:
+        show_pushed(run)
 
 
 @graph_app.command("ingest")

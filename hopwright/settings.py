@@ -481,6 +481,37 @@ class ReviewParameters(Parameters):
         title="Items to review",
         description="How many items are exported, drawn evenly over the topologies; 0 exports none.",
     )
+    kinds: list[Literal["single_hop", "multi_hop", "twin"]] = Field(
+        default=["single_hop", "multi_hop", "twin"],
+        min_length=1,
+        max_length=3,
+        title="Kinds of tasks",
+        description="What is reviewed of an item: each hop by itself, the whole question, its counterfactual twin.",
+    )
+    overlap: int = Field(
+        default=2, ge=1, le=10, title="Reviewers per task", description="How many people review each task."
+    )
+    agreement_overlap: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        title="Reviewers of the agreement sample",
+        description="How many people review each task of the items on which agreement is measured.",
+    )
+    agreement_items: int = Field(
+        default=30,
+        ge=0,
+        le=10_000,
+        title="Agreement sample",
+        description="How many of the items go to the larger number of reviewers.",
+    )
+    gold_share: float = Field(
+        default=0.05,
+        ge=0,
+        le=0.5,
+        title="Gold items",
+        description="Items with a planted fault, as a share of the items and for each kind of task: attention checks.",
+    )
 
 
 class ReleaseParameters(Parameters):
