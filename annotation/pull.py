@@ -22,6 +22,8 @@ from hopwright.records import Rejected
 REFUSED = "interface"
 """The check that an annotation fails which does not fit."""
 
+_FIELDS = "id,updated_at,annotations,result,completed_by,created_at,lead_time,was_cancelled"
+"""Of tasks and of their annotations alike: the server takes one list for both."""
 _PAGE = 500
 _OVERLAP = dt.timedelta(seconds=60)
 """What was changed this long before the last pull is looked at again: a slow transaction may have ended since."""
@@ -87,7 +89,7 @@ def pull_project(
     found: dict[int, Pulled] = {}
     seen: dict[int, str] = {}
     data = _Data(server, project)
-    listed = list_tasks(server, project.id, "id,updated_at,annotations", since=since, annotated=whole, page=_PAGE)
+    listed = list_tasks(server, project.id, _FIELDS, since=since, annotated=whole, page=_PAGE)
     for number, task in enumerate(listed, 1):
         id, moment = int(task["id"]), str(task["updated_at"])
         if not whole and held.seen.get(id) == moment:
