@@ -29,12 +29,13 @@ class Recheck:
 
 
 def list_changes(item: Item, hop: int | None, corrections: Mapping[str, str]) -> dict[str, str]:
-    """The corrections that differ from the item's text, white space at the ends aside.
+    """The corrections that differ from the item's text, without white space at their ends.
 
     Raises InputError for a hop that the item does not have.
     """
     today = _read_texts(item, hop)
-    return {name: text for name, text in corrections.items() if name in today and text.strip() != today[name].strip()}
+    stripped = {name: text.strip() for name, text in corrections.items() if name in today}
+    return {name: text for name, text in stripped.items() if text != today[name].strip()}
 
 
 def corrections_of(review: Review) -> dict[str, str]:
@@ -54,15 +55,15 @@ def apply_corrections(
     changes = list_changes(item, hop, corrections)
     if not changes:
         return item
-    empty = [name for name, text in changes.items() if not text.strip()]
+    empty = [name for name, text in changes.items() if not text]
     if empty:
         raise InputError(f"{_call(empty[0])} is empty")
     position = len(item.hops) if hop is None else hop
     old = item.hops[position - 1]
-    new = _correct_hop(old, {name: text.strip() for name, text in changes.items()}, graph, reword=hop is not None)
+    new = _correct_hop(old, changes, graph, reword=hop is not None)
     updates: dict[str, object] = {"hops": (*item.hops[: position - 1], new, *item.hops[position:])}
     if hop is None and FIX_QUESTION in changes:
-        updates["question"] = changes[FIX_QUESTION].strip()
+        updates["question"] = changes[FIX_QUESTION]
     if position == len(item.hops):
         updates |= {"answer": new.answer, "options": new.options, "label": new.label}
         if new.answer != item.answer:
