@@ -28,6 +28,7 @@ from hopwright.records.model import (
     Vote,
     plan_id,
 )
+from hopwright.records.review import Correction, Review, ReviewKind, ReviewVerdict, Score
 
 __all__ = [
     "LABELS",
@@ -37,6 +38,7 @@ __all__ = [
     "CheckResult",
     "Compute",
     "Constraint",
+    "Correction",
     "Derivation",
     "Distractor",
     "Domain",
@@ -51,6 +53,10 @@ __all__ = [
     "Record",
     "Rejected",
     "ReverseLookup",
+    "Review",
+    "ReviewKind",
+    "ReviewVerdict",
+    "Score",
     "Source",
     "Surrogate",
     "Triplet",

@@ -9,6 +9,7 @@ from typing import Any
 
 from hopwright.records import Item
 from hopwright.records.arrow import ITEM_SCHEMA, read_items, read_parquet
+from hopwright.records.model import Variant
 from hopwright.synthesis.properties import default_table
 from tasks.work.resources import open_graph
 
@@ -27,8 +28,8 @@ def write_dataset(
     from hopwright.release.dataset import write_release
 
     manifest = write_release(
-        _read_all(items),
-        _read_all(twins),
+        _read_all(items, "factual"),
+        _read_all(twins, "counterfactual"),
         folder=folder,
         name=name,
         version=version,
@@ -72,6 +73,7 @@ def read_figures(folder: Path) -> dict[str, Any]:
     return read_manifest(folder).factual.model_dump(mode="json")
 
 
-def _read_all(parts: Iterable[Path]) -> Iterator[Item]:
+def _read_all(parts: Iterable[Path], variant: Variant) -> Iterator[Item]:
+    """The items of one variant; an accepted set holds both."""
     for part in parts:
-        yield from read_items(part)
+        yield from (item for item in read_items(part) if item.variant == variant)
