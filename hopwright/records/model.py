@@ -83,11 +83,12 @@ class Distractor(Record):
     """A wrong option and why it is plausible.
 
     Kinds: `sibling` (same class, near by), `operand` (a number or entity that occurs on the way),
-    `slip` (a plausible arithmetic slip), `neighbour` (a near date or number).
+    `near_miss` (what a wrong turn at an earlier step leads to, or what meets only some of the conditions),
+    `slip` (a plausible arithmetic slip), `neighbour` (next to the answer in time or in number).
     """
 
     text: str
-    kind: Literal["sibling", "operand", "slip", "neighbour"]
+    kind: Literal["sibling", "near_miss", "operand", "slip", "neighbour"]
     id: str | None = None
 
 

@@ -1,8 +1,8 @@
 """Wrong numbers, years and dates that a careful reader could still arrive at.
 
 What is offered must not give the right one away by its form. So the rank of the right number among the four is drawn
-uniformly, all share digits, separators and precision, and dates come as a square (two days × two years), in which no
-corner is special.
+uniformly, and so is how much it looks like the one that the others were made from; all share digits, separators and
+precision; and dates come as a square (two days × two years), in which no corner is special.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
@@ -19,13 +19,15 @@ from hopwright.records import Compute, Derivation
 from hopwright.records.values import Value, render
 from hopwright.synthesis.expressions import evaluate
 from hopwright.synthesis.facts import Facts
+from hopwright.synthesis.guessing import kinship
 
 Number = int | Decimal
-Slip = tuple[Number, Literal["operand", "slip", "neighbour"]]
+Slip = tuple[Number, Literal["operand", "slip", "neighbour", "near_miss"]]
 
 LATEST_YEAR = 2026
 _YEAR_STEPS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 20, 25)
 _SWAPPED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add}
+_VARIANTS, _TRIES = 6, 24
 
 
 def choose_numbers(
@@ -37,29 +39,33 @@ def choose_numbers(
     lowest: int,
     rng: random.Random,
     highest: int | None = None,
+    shown: Container[Number] = (),
 ) -> tuple[Slip, Slip, Slip] | None:
-    """Pick three wrong numbers: slips first, then real values of the same property, then near numbers.
+    """Pick three wrong numbers: what slips and wrong steps lead to, real values of the property, then near numbers.
 
-    `lowest`, `highest`: the least and the largest number that make sense. None when fewer than three fit.
+    `lowest`, `highest`: the least and the largest number that make sense. `shown`: numbers that the question states,
+    which nobody takes for its answer. None when fewer than three fit.
     """
-    ranked: list[tuple[Slip, float]] = [(slip, 0) for slip in slips]
-    ranked += [((number, "neighbour"), 1) for number in near]
-    ranked += [(slip, 1.6 + place / 10) for place, slip in enumerate(_list_steps(value, year=year))]
-    fitting: dict[Decimal, tuple[float, Slip]] = {}
-    for slip, rank in ranked:
-        if not _fits(slip[0], value, year=year, lowest=lowest) or (highest is not None and slip[0] > highest):
+    form = _Form(value, year=year, lowest=lowest, highest=highest, shown=shown)
+    likely: dict[Decimal, tuple[float, Slip]] = {}
+    for rank, slip in [*((0.0, slip) for slip in slips), *((1.0, _neighbour(number)) for number in near)]:
+        if form.fits(slip[0]):
+            likely.setdefault(Decimal(slip[0]), (rank, slip))
+    lower, hub = rng.randrange(4), rng.randrange(4)
+    best: tuple[float, list[Slip]] | None = None
+    for _ in range(_VARIANTS):
+        drawn = _draw(form, list(likely.values()), lower, rng)
+        if drawn is None:
             continue
-        # A slip comes before a neighbour as a rule, yet not always: a fixed recipe could be read backwards.
-        weight = rank + 1.6 * rng.random()
-        fitting.setdefault(Decimal(slip[0]), (weight, slip))
-    below = [slip for _, slip in sorted(v for n, v in fitting.items() if n < value)]
-    above = [slip for _, slip in sorted(v for n, v in fitting.items() if n > value)]
-    if len(below) + len(above) < 3:
+        missed = abs(_find_hub_rank(value, drawn) - hub) + 3 * _stands_out(value, drawn, year=year)
+        if best is None or missed < best[0]:
+            best = (missed, drawn)
+        if missed < 1:
+            break
+    if best is None:
         return None
-    lower = min(max(rng.randrange(4), 3 - len(above)), len(below))
-    chosen = below[:lower] + above[: 3 - lower]
-    rng.shuffle(chosen)
-    return chosen[0], chosen[1], chosen[2]
+    one, two, three = best[1]
+    return one, two, three
 
 
 def list_slips(derivation: Derivation, answers: Mapping[int, Value], facts: Facts) -> Iterator[Slip]:
@@ -98,6 +104,125 @@ def choose_dates(value: dt.date, rng: random.Random) -> tuple[dt.date, dt.date, 
     return corners[0], corners[1], corners[2]
 
 
+class _Form:
+    """What a wrong number must look like to stand beside the right one."""
+
+    def __init__(
+        self, value: Number, *, year: bool, lowest: int, highest: int | None, shown: Container[Number]
+    ) -> None:
+        self.value = value
+        self.year = year
+        self._decimal = Decimal(value)
+        self._lowest = lowest
+        self._highest = highest
+        self._shown = shown
+        self._comma, self._digits, self._decimals = _read_notation(value)
+
+    def fits(self, number: Number) -> bool:
+        """Whether a number can be offered: another one, not stated in the question, of like size and notation."""
+        if number == self.value or number < self._lowest or number in self._shown:
+            return False
+        if self._highest is not None and number > self._highest:
+            return False
+        if self.year:
+            near = abs(Decimal(number) - self._decimal) <= 60 and number == int(number)
+            return near and number <= LATEST_YEAR and len(str(int(number))) == len(str(int(self.value)))
+        if self._decimal >= 10 and not self._decimal / 4 <= number <= 4 * self._decimal:
+            return False
+        comma, digits, decimals = _read_notation(number)
+        return comma == self._comma and decimals == self._decimals and abs(digits - self._digits) <= 1
+
+
+def _draw(form: _Form, likely: Sequence[tuple[float, Slip]], lower: int, rng: random.Random) -> list[Slip] | None:
+    """Draw three numbers, `lower` of them below the right one as far as that can be.
+
+    What no slip or fact offers is made by a step from any of the numbers so far: made from the right one alone, it
+    would point to it.
+    """
+    # A slip comes before a neighbour as a rule, yet not always: a fixed recipe could be read backwards.
+    weighed = sorted((rank + 1.6 * rng.random(), place) for place, (rank, _) in enumerate(likely))
+    ranked = [likely[place][1] for _, place in weighed]
+    sides = [-1] * lower + [1] * (3 - lower)
+    rng.shuffle(sides)
+    drawn: list[Slip] = []
+    for side in sides:
+        slip = _pick(form, ranked, side, drawn, rng) or _pick(form, ranked, -side, drawn, rng)
+        if slip is None:
+            return None
+        drawn.append(slip)
+    return drawn
+
+
+def _pick(form: _Form, ranked: Sequence[Slip], side: int, drawn: Sequence[Slip], rng: random.Random) -> Slip | None:
+    """The best likely number on a side, of a kind not drawn yet where there is one; else a step."""
+    taken = {number for number, _ in drawn}
+    kinds = {kind for _, kind in drawn}
+    open_ = [slip for slip in ranked if (slip[0] > form.value) == (side > 0) and slip[0] not in taken]
+    fresh = [slip for slip in open_ if slip[1] not in kinds]
+    if fresh:
+        return fresh[0]
+    if open_ and rng.random() < 0.8:
+        return open_[0]
+    bases = [form.value, *taken]
+    for _ in range(_TRIES):
+        slip = _step(rng.choice(bases), form, rng)
+        if (slip[0] > form.value) == (side > 0) and slip[0] not in taken and form.fits(slip[0]):
+            return slip
+    for number, kind in _list_steps(form.value, year=form.year):  # near an end of what makes sense, chance may fail
+        if (number > form.value) == (side > 0) and number not in taken and form.fits(number):
+            return number, kind
+    return open_[0] if open_ else None
+
+
+def _step(base: Number, form: _Form, rng: random.Random) -> Slip:
+    """A number a natural step away from another: off by one, by ten, in one digit; years by natural distances."""
+    steps, unit = _find_steps(base, year=form.year)
+    step = steps[int(len(steps) * rng.random() ** 1.5)]
+    kind: Literal["slip", "neighbour"] = "slip" if base == form.value and step in (1, 10, 100) else "neighbour"
+    moved = base + rng.choice((-1, 1)) * step * unit
+    return _tidy(Decimal(moved)), "neighbour" if form.year else kind
+
+
+def _list_steps(value: Number, *, year: bool) -> Iterator[Slip]:
+    steps, unit = _find_steps(value, year=year)
+    for step in steps:
+        for moved in (value + step * unit, value - step * unit):
+            yield _tidy(Decimal(moved)), "slip" if step in (1, 10, 100) and not year else "neighbour"
+
+
+def _find_steps(value: Number, *, year: bool) -> tuple[tuple[int, ...], Number]:
+    """Steps, the likeliest first, and the unit that they are counted in."""
+    if year:
+        return _YEAR_STEPS, 1
+    number = Decimal(value)
+    exponent = number.as_tuple().exponent
+    unit = Decimal(1).scaleb(exponent) if isinstance(exponent, int) and exponent < 0 else Decimal(1)
+    while number >= 100 * unit and number % (10 * unit) == 0:
+        unit *= 10  # a round number among crooked ones would stand out
+    while number >= 10_000 * unit:
+        unit *= 10  # nobody is off by one in a million: a slip there is in one of the first four digits
+    if number < 20 * unit:
+        return (1, 2, 3, 4), unit
+    if number < 200 * unit:
+        return (1, 2, 9, 10, 11, 20), unit
+    return (1, 10, 11, 20, 90, 100, 110), unit
+
+
+def _find_hub_rank(value: Number, drawn: Sequence[Slip]) -> float:
+    """Rank (0–3, ties in the middle) of the right number by how much the others look made from it."""
+    values = [float(value), *(float(number) for number, _ in drawn)]
+    scores = [sum(kinship(one, other) for other in values if other != one) for one in values]
+    return sum(score < scores[0] for score in scores) + (sum(score == scores[0] for score in scores) - 1) / 2
+
+
+def _stands_out(value: Number, drawn: Sequence[Slip], *, year: bool) -> bool:
+    """Whether the right number alone is round, or alone is not."""
+    if year or value < 100:
+        return False
+    round_ = [number % 10 == 0 for number, _ in drawn]
+    return not any(round_) if value % 10 == 0 else all(round_)
+
+
 def _mutate(tree: ast.expr, references: Sequence[str]) -> Iterator[ast.expr]:
     """Expressions that differ from `tree` in one operation, one operand or one count."""
     for node in ast.walk(tree):
@@ -126,40 +251,14 @@ def _mutate(tree: ast.expr, references: Sequence[str]) -> Iterator[ast.expr]:
             yield ast.BinOp(node.args[0], ast.Mult(), size)
 
 
-def _list_steps(value: Number, *, year: bool) -> Iterator[Slip]:
-    """Numbers near the right one: off by one, by ten, in one digit; for years, natural distances."""
-    if year:
-        for step in _YEAR_STEPS:
-            yield value + step, "neighbour"
-            yield value - step, "neighbour"
-        return
-    number = Decimal(value)
-    exponent = number.as_tuple().exponent
-    unit = Decimal(1).scaleb(exponent) if isinstance(exponent, int) and exponent < 0 else Decimal(1)
-    while number >= 100 * unit and number % (10 * unit) == 0:
-        unit *= 10  # a round number among crooked ones would stand out
-    while number >= 10_000 * unit:
-        unit *= 10  # nobody is off by one in a million: a slip there is in one of the first four digits
-    steps = (1, 2, 3, 4) if number < 20 * unit else (1, 2, 9, 10, 11, 20) if number < 200 * unit else (
-        1, 10, 11, 20, 90, 100, 110,
-    )  # fmt: skip
-    for step in steps:
-        for moved in (number + step * unit, number - step * unit):
-            yield _tidy(moved), "slip" if step in (1, 10, 100) else "neighbour"
+def _neighbour(number: Number) -> Slip:
+    return number, "neighbour"
 
 
-def _fits(number: Number, value: Number, *, year: bool, lowest: int) -> bool:
-    if number == value or number < lowest:
-        return False
-    if year:
-        near = abs(Decimal(number) - Decimal(value)) <= 60
-        return near and number <= LATEST_YEAR and len(str(number)) == len(str(value)) and number == int(number)
-    written, right = render(number), render(value)
-    if ("," in written) != ("," in right) or len(written.partition(".")[2]) != len(right.partition(".")[2]):
-        return False
-    right_value = Decimal(value)
-    digits = len(written.partition(".")[0]) - len(right.partition(".")[0])
-    return abs(digits) <= 1 and (right_value < 10 or right_value / 4 <= Decimal(number) <= 4 * right_value)
+def _read_notation(number: Number) -> tuple[bool, int, int]:
+    """Whether a number is written with separators, its digits before the point, and after it."""
+    whole, _, decimals = render(number).partition(".")
+    return "," in whole, len(whole), len(decimals)
 
 
 def _tidy(number: Decimal) -> Number:
