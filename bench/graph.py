@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import shutil
 import statistics
@@ -99,11 +98,19 @@ def _vowel_weights() -> list[float]:
 def run_measured(code: str, *args: str) -> tuple[float, float]:
     """Seconds and peak GiB of a Python snippet in a process of its own."""
     start = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-c", code, *args], cwd=Path(__file__).resolve().parents[1])
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
+    done = subprocess.run(
+        [sys.executable, "-c", code + PEAK, *args], cwd=Path(__file__).resolve().parents[1], stdout=subprocess.PIPE,
+        text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
         raise SystemExit(f"benchmark step failed: {code[:80]}")
-    return time.perf_counter() - start, usage.ru_maxrss / 2**20
+    return time.perf_counter() - start, int(done.stdout) / 2**20
+
+
+# The process's own high-water mark: the one in its resource usage starts at its parent's.
+PEAK = """
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
 
 
 INGEST = """

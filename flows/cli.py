@@ -41,6 +41,12 @@ Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether 
 Translation = Annotated[
     Literal["auto", "apertium", "off"] | None, typer.Option(help="Back-translation of the twins' wording.")
 ]
+Endpoints = Annotated[
+    str | None, typer.Option("--endpoints", metavar="FILE", help="TOML file that describes where models answer.")
+]
+Budget = Annotated[
+    float | None, typer.Option("--budget", metavar="USD", help="Stop before this many dollars are exceeded.")
+]
 Url = Annotated[str | None, typer.Option("--url", help="Address of a Label Studio server.")]
 ReviewItems = Annotated[int | None, typer.Option("--items", help="How many items are handed over.")]
 Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
@@ -86,6 +92,8 @@ def build(
     review_items: Annotated[int | None, typer.Option(help="How many items are handed over for review.")] = None,
     name: Name = None,
     version: Version = None,
+    endpoints: Endpoints = None,
+    budget: Budget = None,
     workers: Workers = None,
     fresh: Fresh = False,
     parameters: ParameterFile = None,
@@ -106,6 +114,7 @@ def build(
         "rewrite": {"enabled": twins, "back_translation": back_translation},
         "review": {"url": review_url, "items": review_items},
         "release": {"name": name, "version": version},
+        "models": {"endpoints": endpoints, "budget_usd": budget},
     }
     build_run(parameters, options, fresh=fresh, as_json=as_json)
 
@@ -133,10 +142,18 @@ def audit(
 
 @app.command("filter")
 def filter_items(
-    run: Run = None, max_right: MaxRight = None, workers: Workers = None, fresh: Fresh = False, as_json: Json = False
+    run: Run = None,
+    max_right: MaxRight = None,
+    endpoints: Endpoints = None,
+    budget: Budget = None,
+    workers: Workers = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
 ) -> None:
     """Let the shortcut solvers vote on a run's items, and drop those that are too easy."""
-    _run_stage("filter", run, {"filter": {"max_right": max_right}, "workers": workers}, fresh, as_json)
+    models = {"endpoints": endpoints, "budget_usd": budget}
+    options = {"filter": {"max_right": max_right}, "models": models, "workers": workers}
+    _run_stage("filter", run, options, fresh, as_json)
 
 
 @app.command()
@@ -145,13 +162,16 @@ def rewrite(
     seed: Seed = None,
     twins: Twins = None,
     back_translation: Translation = None,
+    endpoints: Endpoints = None,
+    budget: Budget = None,
     workers: Workers = None,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
     """Make counterfactual twins of a run's items."""
     group = {"enabled": twins, "back_translation": back_translation}
-    _run_stage("rewrite", run, {"seed": seed, "workers": workers, "rewrite": group}, fresh, as_json)
+    models = {"endpoints": endpoints, "budget_usd": budget}
+    _run_stage("rewrite", run, {"seed": seed, "workers": workers, "rewrite": group, "models": models}, fresh, as_json)
 
 
 @app.command()

@@ -163,6 +163,47 @@ class RunParameters(Parameters):
     )
 
 
+class ModelParameters(Parameters):
+    """Where language models are asked and what they may cost; which model is asked, each stage says for itself."""
+
+    endpoints: str = Field(
+        default="",
+        max_length=4096,
+        title="Endpoints",
+        description="TOML file that describes the places where models answer; empty takes endpoints.toml of "
+        "Hopwright's home where there is one. OpenAI and Anthropic are known without.",
+    )
+    budget_usd: float = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        title="Budget",
+        description="US dollars that the run may spend in all: it stops before they are exceeded and can be continued "
+        "with more; 0 sets no limit.",
+    )
+
+    def endpoints_file(self) -> Path | None:
+        """The TOML file as an absolute path; None where there is none."""
+        if self.endpoints:
+            return Path(self.endpoints).expanduser().absolute()
+        usual = home() / "endpoints.toml"
+        return usual if usual.is_file() else None
+
+    def limit(self) -> float | None:
+        """The budget in US dollars; None where there is no limit."""
+        return self.budget_usd or None
+
+
+class ModelRun(RunParameters):
+    """What the stages need to know that may ask language models; none of it shapes the output."""
+
+    models: ModelParameters = Field(
+        default_factory=ModelParameters,
+        title="Language models",
+        description="Where language models are asked and what they may cost.",
+    )
+
+
 class ShardedRun(RunParameters):
     """What the stages need to know that cut their input into shards."""
 
@@ -200,7 +241,7 @@ class RetrieveRun(ShardedRun):
         return Path(self.anchors).expanduser().absolute() if self.anchors else self.corpus_folder() / "anchors.jsonl"
 
 
-class SynthesizeRun(ShardedRun):
+class SynthesizeRun(ShardedRun, ModelRun):
     """Anchors → planned, worded and checked items."""
 
     synthesize: SynthesizeParameters = Field(
@@ -208,7 +249,7 @@ class SynthesizeRun(ShardedRun):
     )
 
 
-class FilterRun(RunParameters):
+class FilterRun(ModelRun):
     """Items → items that shortcuts do not solve."""
 
     filter: FilterParameters = Field(
@@ -216,7 +257,7 @@ class FilterRun(RunParameters):
     )
 
 
-class RewriteRun(RunParameters):
+class RewriteRun(ModelRun):
     """Items → counterfactual twins."""
 
     rewrite: RewriteParameters = Field(
@@ -260,8 +301,10 @@ def narrow(parameters: RunParameters, model: type[_P]) -> _P:
 
 
 def identify(parameters: RunParameters) -> dict[str, Any]:
-    """The parameters that shape the output: all but the run's name, how it is executed and where tasks are pushed."""
-    return parameters.model_dump(mode="json", exclude={"run": True, "workers": True, "fresh": True, "review": {"url"}})
+    """The parameters that shape the output: all but the run's name, how it is executed, where tasks are pushed, and
+    where models answer at what cost."""
+    hidden: Any = {"run": True, "workers": True, "fresh": True, "models": True, "review": {"url"}}
+    return parameters.model_dump(mode="json", exclude=hidden)
 
 
 def load_parameters(values: Mapping[str, Any], model: type[_P]) -> _P:

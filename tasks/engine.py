@@ -10,10 +10,12 @@ from typing import Any, cast
 from prefect.futures import PrefectFuture, as_completed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
+from hopwright.errors import BudgetError
 from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.settings import STAGES, RunParameters, home, identify
 from tasks.artifacts import StageProgress, publish_stage
-from tasks.pool import open_pool
+from tasks.models import ModelProgress, end_models, note_models, prepare_models
+from tasks.pool import current_pool, open_pool
 from tasks.steps import StagePlan, run_shard
 from tasks.work.shards import ShardWork
 
@@ -28,8 +30,12 @@ def make_task_runner() -> TaskRunner[PrefectFuture[Any]]:
 def open_run(parameters: RunParameters) -> Iterator[RunFolder]:
     """The run's folder, locked, with workers at hand; a subflow shares both with its parent."""
     run = RunFolder(home(), parameters.run)
+    prepare_models(parameters)
     with run.hold(), open_pool(parameters.workers):
-        yield run
+        try:
+            yield run
+        finally:
+            end_models(run)
 
 
 def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageManifest:
@@ -42,25 +48,49 @@ def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageM
     missing = stage.begin(
         plan.parameters, inputs=plan.inputs, shards=len(plan.specs), fresh=fresh, downstream=stages_after(plan.name)
     )
+    notes = dict(plan.notes)
     if missing and plan.process is not None:
-        progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing))
-        futures = [
-            run_shard.submit(ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]))
-            for index in missing
-        ]
-        errors: list[Exception] = []
-        for future in as_completed(futures):
+        with _follow_models(plan, len(missing)) as models:
             try:
-                future.result()
-            except Exception as error:
-                errors.append(error)
-            else:
-                progress.advance()
-        if errors:
-            raise errors[0]
-    manifest = stage.finish(notes=plan.notes, skipped=plan.skipped)
+                _make_shards(stage, plan, missing, models)
+            finally:
+                if models is not None:
+                    notes["models"] = note_models(models.take())
+                    stage.note(notes)
+    manifest = stage.finish(notes=notes, skipped=plan.skipped)
     publish_stage(manifest, plan.unit, str(stage.folder))
     return manifest
+
+
+@contextlib.contextmanager
+def _follow_models(plan: StagePlan, missing: int) -> Iterator[ModelProgress | None]:
+    if plan.access is None:
+        yield None
+        return
+    with ModelProgress(plan.name, plan.access, missing=missing, parallel=current_pool().workers) as models:
+        yield models
+
+
+def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: ModelProgress | None) -> None:
+    assert plan.process is not None
+    progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing))
+    futures = [
+        run_shard.submit(ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]))
+        for index in missing
+    ]
+    errors: list[Exception] = []
+    for future in as_completed(futures):
+        try:
+            future.result()
+        except Exception as error:
+            errors.append(error)
+        else:
+            progress.advance()
+            if models is not None:
+                models.advance()
+    if errors:
+        # What ended the spending explains what followed from it.
+        raise next((error for error in errors if isinstance(error, BudgetError)), errors[0])
 
 
 def carry_out_once(

@@ -7,15 +7,27 @@ from collections.abc import Callable
 Listener = Callable[[str, int, int], None]
 """Called with a stage's name, shards done, shards in all."""
 
+ModelListener = Callable[[str, str], None]
+"""Called with a stage's name and a line on how its requests to language models are going."""
+
 _listeners: list[Listener] = []
+_model_listeners: list[ModelListener] = []
 
 
-def listen(listener: Listener) -> None:
-    """Add a listener for the life of this process."""
+def listen(listener: Listener, model_listener: ModelListener | None = None) -> None:
+    """Add a listener for the life of this process, and one for what language models are asked."""
     _listeners.append(listener)
+    if model_listener is not None:
+        _model_listeners.append(model_listener)
 
 
 def tell(stage: str, done: int, total: int) -> None:
     """Tell all listeners."""
     for listener in _listeners:
         listener(stage, done, total)
+
+
+def tell_models(stage: str, line: str) -> None:
+    """Tell how a stage's requests are going."""
+    for listener in _model_listeners:
+        listener(stage, line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, TypeVar
 
@@ -11,8 +11,10 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 
 from hopwright.errors import ServiceError
+from hopwright.llm.types import Request
 from hopwright.runs import ShardOutput, ShardReport
 from tasks.pool import current_pool
+from tasks.work.models import ModelAccess
 from tasks.work.shards import ShardWork, execute_shard
 
 _T = TypeVar("_T")
@@ -23,7 +25,8 @@ class StagePlan:
     """A stage made ready: nothing has been written yet.
 
     `unit` names what a row is; `notes` and `skipped` go into the manifest as they are. A stage that writes other
-    things than parts has no `process` and no `specs`.
+    things than parts has no `process` and no `specs`. One that asks language models has their `access`, and `requests`,
+    which lists what a spec's shard would ask (`tasks.models` says how).
     """
 
     name: str
@@ -34,6 +37,8 @@ class StagePlan:
     specs: Sequence[Any] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
+    access: ModelAccess | None = None
+    requests: Callable[[Any], Iterable[Request]] | None = None
 
 
 class ServiceRetries(TypedDict):

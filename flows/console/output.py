@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from flows.local import prefect_server
 from hopwright.settings import home
 
 _T = TypeVar("_T")
+_LOG_EVERY_S = 30.0
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False)
@@ -28,6 +30,7 @@ class StageBars:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._bars: dict[str, TaskID] = {}
+        self._told: dict[str, float] = {}
 
     def update(self, stage: str, done: int, total: int) -> None:
         """A stage has got so far."""
@@ -39,8 +42,17 @@ class StageBars:
                 err.print(f"{stage}: done")
             return
         if stage not in self._bars:
-            self._bars[stage] = self._progress.add_task(stage, total=total)
+            self._bars[stage] = self._progress.add_task(stage, total=total, models="")
         self._progress.update(self._bars[stage], completed=done)
+
+    def update_models(self, stage: str, line: str) -> None:
+        """How the stage's requests to language models are going; a log gets a line in half a minute."""
+        if err.is_terminal:
+            if stage in self._bars:
+                self._progress.update(self._bars[stage], models=line)
+        elif time.monotonic() > self._told.get(stage, -_LOG_EVERY_S) + _LOG_EVERY_S:
+            self._told[stage] = time.monotonic()
+            err.print(f"{stage}: {line}")
 
 
 @contextlib.contextmanager
@@ -48,9 +60,16 @@ def show_stages() -> Iterator[None]:
     """Show how far the stages are while the block runs."""
     from tasks.progress import listen
 
-    columns = (TextColumn("{task.description:20}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description:20}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[models]}"),
+    )
     with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
-        listen(StageBars(progress).update)
+        bars = StageBars(progress)
+        listen(bars.update, bars.update_models)
         yield
 
 

@@ -22,6 +22,7 @@ from hopwright.graph.folding import U8
 from hopwright.graph.format import ArrayFile, ArrayWriter, lock_folder
 from hopwright.graph.layout import (
     U32,
+    EdgeColumns,
     NameColumns,
     add_edges,
     add_index,
@@ -173,13 +174,18 @@ def _build(corpus: Corpus, writer: ArrayWriter, ledger: _Ledger, tell: Callable[
     ).astype(np.uint32)
     writer.add("entity_id", entity_ids)
     writer.add("property_id", property_ids)
-    add_names(writer, "", names, entity_ids)
-    row_bits = add_index(writer, names)
-    name_rows = len(names.lengths)
-    del names
-    add_names(writer, "property_", relations, property_ids)
-    tell("sorting facts")
-    counts = add_edges(writer, columns, entity_ids, property_ids)
+    tell("sorting names and facts")
+    with concurrent.futures.ThreadPoolExecutor(1) as sorter:
+        sorting = sorter.submit(EdgeColumns, columns, entity_ids, property_ids)
+        add_names(writer, "", names, entity_ids)
+        row_bits = add_index(writer, names)
+        name_rows = len(names.lengths)
+        del names
+        add_names(writer, "property_", relations, property_ids)
+        edges = sorting.result()
+    del sorting
+    counts = add_edges(writer, edges)
+    del edges
     if literals is not None:
         literals.write(writer, entity_ids, property_ids)
         counts["literals"] = len(literals.subjects)

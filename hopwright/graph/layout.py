@@ -8,6 +8,7 @@ kept in file order; an index of the hashes of their loose keys leads from a name
 
 from __future__ import annotations
 
+import concurrent.futures
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,32 +107,54 @@ def add_index(writer: ArrayWriter, names: NameColumns) -> int:
     return bits
 
 
-def add_edges(writer: ArrayWriter, columns: list[list[U32]], entity_ids: U32, property_ids: U32) -> dict[str, int]:
-    """Write the facts in both directions, by property, and the counts of paths; returns how many there are.
+class EdgeColumns:
+    """The facts as read, packed into words that sort by subject, property and object.
 
     Empties `columns` on the way, to hold less in memory. Raises InputError for more entities than fit.
     """
-    keys, packing = _pack(columns, entity_ids, property_ids)
-    read = len(keys)
-    keys.sort()
-    if read and (keys[1:] == keys[:-1]).any():
-        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
-    out = _Rows(packing, keys)
-    writer.add("out_edge", out.words)
-    writer.add("out_start", running_starts(out.sizes))
-    order = np.argsort(out.properties, kind="stable").astype(np.uint32)
-    writer.add("property_edge", order)
-    writer.add("property_start", running_starts(np.bincount(out.properties, minlength=len(property_ids))))
-    del order
-    writer.add("step_count", out.steps)
-    writer.add("path_start", running_starts(out.count_paths(), np.uint64))
-    del out
-    packing.turn(keys)
-    keys.sort()
-    into = _Rows(packing, keys)
+
+    def __init__(self, columns: list[list[U32]], entity_ids: U32, property_ids: U32) -> None:
+        keys, self.packing = _pack(columns, entity_ids, property_ids)
+        self.read = len(keys)
+        self.properties = len(property_ids)
+        keys.sort()
+        if self.read and (keys[1:] == keys[:-1]).any():
+            keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
+        self.keys = keys
+
+    def turned(self) -> U64:
+        """The words that sort by object, property and subject."""
+        keys = self.keys.copy()
+        self.packing.turn(keys)
+        keys.sort()
+        return keys
+
+
+def add_edges(writer: ArrayWriter, edges: EdgeColumns) -> dict[str, int]:
+    """Write the facts in both directions, by property, and the counts of paths; returns how many there are."""
+    # numpy's sorts let go of the interpreter: they run beside the writing.
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        turned = pool.submit(edges.turned)
+        out = _Rows(edges.packing, edges.keys)
+        ordered = pool.submit(_order_by_property, out.properties)
+        writer.add("out_edge", out.words)
+        writer.add("out_start", running_starts(out.sizes))
+        paths = running_starts(out.count_paths(), np.uint64)
+        writer.add("property_edge", ordered.result())
+        del ordered
+        writer.add("property_start", running_starts(np.bincount(out.properties, minlength=edges.properties)))
+        writer.add("step_count", out.steps)
+        writer.add("path_start", paths)
+        del out, paths
+        into = _Rows(edges.packing, turned.result())
+        del turned
     writer.add("in_edge", into.words)
     writer.add("in_start", running_starts(into.sizes))
-    return {"triplets": len(keys), "duplicates": read - len(keys)}
+    return {"triplets": len(edges.keys), "duplicates": edges.read - len(edges.keys)}
+
+
+def _order_by_property(properties: U16) -> U32:
+    return np.argsort(properties, kind="stable").astype(np.uint32)
 
 
 def running_starts(lengths: NDArray[Any], dtype: type | None = None) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from hopwright.llm.types import (
     Sampling,
     Usage,
     key_of,
+    parse_model,
 )
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "Sampling",
     "Usage",
     "key_of",
+    "parse_model",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sized
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -106,7 +106,7 @@ class Client:
         """How the run is doing."""
         money = self.budget.spending()
         in_flight = sum(lane.gate.limit.in_flight for lane in self._lanes.values())
-        return self.progress.take(money.spent, money.possible, money.limit, in_flight)
+        return self.progress.take(money.spent, money.possible, self.budget.spent, money.limit, in_flight)
 
     async def complete(self, request: Request) -> Outcome:
         """The answer to one request. The same request asked twice at once is sent once."""
@@ -150,6 +150,8 @@ class Client:
         ends the run is raised after the outcomes of what was in flight.
         """
         workers = workers or self._count_workers()
+        if isinstance(requests, Sized):
+            self.progress.total += len(requests)
         numbered = iter(enumerate(requests))
         queue: asyncio.Queue[tuple[int, Outcome] | None] = asyncio.Queue()
         tasks = [asyncio.create_task(self._work(numbered, queue)) for _ in range(workers)]
@@ -170,7 +172,6 @@ class Client:
     async def complete_all(self, requests: Iterable[Request]) -> list[Outcome]:
         """The outcomes in the order of the requests."""
         requests = list(requests)
-        self.progress.total += len(requests)
         outcomes = {position: outcome async for position, outcome in self.stream(requests)}
         return [outcomes[position] for position in range(len(requests))]
 

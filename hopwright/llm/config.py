@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -160,12 +161,20 @@ def key_variable(endpoint: Endpoint) -> str:
     return endpoint.key_env or defaults[endpoint.kind]
 
 
+def block_name(endpoint: Endpoint) -> str:
+    """The Prefect Secret block that may hold the endpoint's key: letters, digits and dashes, as blocks are named."""
+    return "hopwright-" + re.sub(r"[^a-z0-9]+", "-", endpoint.name.lower()).strip("-")
+
+
 def read_key(endpoint: Endpoint, environment: Mapping[str, str] | None = None) -> str:
     """The endpoint's key. Raises InputError where one is needed and missing."""
     environment = os.environ if environment is None else environment
     variable = key_variable(endpoint)
     key = environment.get(variable, "") if variable else ""
     if not key and variable:
-        raise InputError(f"the endpoint {endpoint.name!r} needs a key: set the environment variable {variable}")
+        raise InputError(
+            f"the endpoint {endpoint.name!r} needs a key: set the environment variable {variable}, "
+            f"or make the Prefect Secret block {block_name(endpoint)}"
+        )
     # Both SDKs refuse to start without a key; a local server takes any.
     return key or ("" if endpoint.kind == "compatible" else "none")

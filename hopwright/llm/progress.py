@@ -16,8 +16,9 @@ _RECENT_S = 30.0
 class Snapshot:
     """One moment of a run. `total` is 0 where the number of requests is not known.
 
-    `rate` is finished requests per second over the last half minute; `projected_usd` what the whole run will come to
-    if the rest costs what the paid ones did; `eta_s` is None before anything finished.
+    `rate` is finished requests per second over the last half minute; `spent_usd` is the whole run's, `billed_usd` the
+    part of it that these requests cost; `projected_usd` what the run will come to if the rest costs what these did;
+    `eta_s` is None before anything finished.
     """
 
     total: int
@@ -40,6 +41,7 @@ class Snapshot:
     projected_usd: float
     budget_usd: float | None
     eta_s: float | None
+    billed_usd: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """For `--json`."""
@@ -62,7 +64,7 @@ class Progress:
         self.counts[kind] += 1
         self._recent.append(time.monotonic())
 
-    def take(self, spent: float, possible: float, budget: float | None, in_flight: int) -> Snapshot:
+    def take(self, spent: float, possible: float, billed: float, budget: float | None, in_flight: int) -> Snapshot:
         """The figures of this moment; money and requests in flight are counted elsewhere."""
         counts, now = self.counts, time.monotonic()
         done = counts["answered"] + counts["cached"] + counts["failed"]
@@ -75,8 +77,8 @@ class Progress:
             failures=dict(self.failures), sent=counts["sent"], retries=counts["retries"], refusals=counts["refusals"],
             repairs=counts["repairs"], fallbacks=counts["fallbacks"], in_flight=in_flight, rate=rate,
             seconds=now - self._started, usage=self.usage, spent_usd=spent, possible_usd=possible,
-            projected_usd=spent + (spent / paid * left if paid else 0.0), budget_usd=budget,
-            eta_s=left / rate if rate > 0 else None,
+            projected_usd=spent + (billed / done * left if paid else 0.0), budget_usd=budget,
+            eta_s=left / rate if rate > 0 else None, billed_usd=billed,
         )  # fmt: skip
 
 

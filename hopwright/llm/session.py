@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterable, Iterator
 from concurrent.futures import Future
+from multiprocessing.util import Finalize
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -59,11 +60,17 @@ class Session:
 
     def complete_all(self, requests: Iterable[Request]) -> list[Outcome]:
         """The outcomes in the order of the requests."""
-        return self._call(self.client.complete_all(requests))
+        try:
+            return self._call(self.client.complete_all(requests))
+        finally:
+            self._call(self._sharing.report())
 
     def complete_batch(self, requests: Iterable[Request], poll_s: float = 60.0) -> list[Outcome]:
         """As `complete_all`, through the providers' batch interfaces at half price; this may take a day."""
-        return self._call(BatchRunner(self.client, poll_s=poll_s).complete_all(requests))
+        try:
+            return self._call(BatchRunner(self.client, poll_s=poll_s).complete_all(requests))
+        finally:
+            self._call(self._sharing.report())
 
     def stream(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         """The outcomes as they come, each with its request's position.
@@ -78,6 +85,7 @@ class Session:
             future.result()
         finally:
             future.cancel()
+            self._call(self._sharing.report())
 
     def snapshot(self) -> Snapshot:
         """How the run is doing."""
@@ -132,23 +140,44 @@ async def _take(client: Client) -> Snapshot:
     return client.snapshot()
 
 
-_SESSIONS: dict[tuple[Path, str], Session] = {}
+_SESSIONS: dict[tuple[Path, str], tuple[Session, LlmSettings, float | None]] = {}
 _LOCK = threading.Lock()
 
 
 def open_session(settings: LlmSettings, store_path: Path, *, run: str, budget_usd: float | None = None) -> Session:
-    """The session of a run in this process, made at the first call: every worker of the run gets the same one."""
+    """The session of a run in this process, made at the first call: every worker of the run gets the same one.
+
+    Other settings or another budget end the session that there was. It ends with the process, so that what is left of
+    its part of the budget goes back.
+    """
     with _LOCK:
+        if not _SESSIONS:
+            # Not atexit: worker processes of a pool do not run those in time.
+            Finalize(None, close_sessions, exitpriority=10)
         key = (store_path.resolve(), run)
-        session = _SESSIONS.get(key)
-        if session is None:
-            session = _SESSIONS[key] = Session(settings, store_path, run=run, budget_usd=budget_usd)
+        found = _SESSIONS.get(key)
+        if found is not None:
+            if found[1:] == (settings, budget_usd):
+                return found[0]
+            del _SESSIONS[key]
+            found[0].close()
+        session = Session(settings, store_path, run=run, budget_usd=budget_usd)
+        _SESSIONS[key] = (session, settings, budget_usd)
         return session
 
 
 def close_session(store_path: Path, run: str) -> None:
     """End the session of a run, if this process has one."""
     with _LOCK:
-        session = _SESSIONS.pop((store_path.resolve(), run), None)
-    if session is not None:
+        found = _SESSIONS.pop((store_path.resolve(), run), None)
+    if found is not None:
+        found[0].close()
+
+
+def close_sessions() -> None:
+    """End every session of this process."""
+    with _LOCK:
+        sessions = [session for session, *_ in _SESSIONS.values()]
+        _SESSIONS.clear()
+    for session in sessions:
         session.close()

@@ -1,5 +1,7 @@
 """Rate limits shared by the processes of a machine: each takes its part, and a refusal of one slows all.
 
+With its signs of life a process also reports how far it is, for whoever shows the progress of the run.
+
 Every few seconds a worker process says in the store which models it asks, and counts who else does. Limits and
 concurrency are divided by that number; a burst of refusals, and the pause that a server demanded, are passed on
 to the others. A killed process is forgotten when its last sign of life is too old.
@@ -17,6 +19,8 @@ import time
 from hopwright.errors import RunError
 from hopwright.llm.client import Client
 from hopwright.llm.lane import Lane
+from hopwright.llm.reports import report_statement
+from hopwright.llm.store import Statement, ignore_result
 
 _BEAT_S = 1.0
 _FORGET_S = 10.0
@@ -32,6 +36,7 @@ class Sharing:
         self._told: dict[str, int] = {}
         self._heard: dict[str, float] = {}
         self._task: asyncio.Task[None] | None = None
+        self._reported = -1
 
     def start(self) -> None:
         """Begin; needs a running event loop."""
@@ -44,14 +49,23 @@ class Sharing:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
         with contextlib.suppress(RunError):
-            await self._client.store.write([("DELETE FROM workers WHERE id = ?", (self._id,))])
+            await self._client.store.write([
+                ("DELETE FROM workers WHERE id = ?", (self._id,)), *self._report(time.time()),
+            ])  # fmt: skip
+
+    async def report(self) -> None:
+        """Have this process's progress on the disk now."""
+        with contextlib.suppress(RunError):
+            await self._client.store.write(self._report(time.time()))
 
     async def beat(self) -> None:
         """Tell and hear once."""
         lanes = self._client.lanes()
+        now, monotonic = time.time(), time.monotonic()
+        if told := self._report(now):
+            self._client.store.submit(told, ignore_result)
         if not lanes:
             return
-        now, monotonic = time.time(), time.monotonic()
         report = {}
         for lane in lanes:
             name = str(lane.target)
@@ -64,6 +78,15 @@ class Sharing:
             workers, cut_by, cut_at, until = heard[str(lane.target)]
             lane.gate.share(workers)
             self._hear_cut(lane, cut_by, cut_at, until)
+
+    def _report(self, now: float) -> list[Statement]:
+        """What is written of this process's progress; nothing where nothing moved."""
+        snapshot = self._client.snapshot()
+        moved = snapshot.done + snapshot.sent + snapshot.in_flight
+        if moved in (0, self._reported):
+            return []
+        self._reported = moved
+        return [report_statement(self._client.run, self._id, now, snapshot)]
 
     def _hear_cut(self, lane: Lane, cut_by: str, cut_at: float, until: float) -> None:
         name = str(lane.target)

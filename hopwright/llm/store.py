@@ -26,7 +26,7 @@ from hopwright.llm.types import Failure, Request, Response, Sampling
 Statement = tuple[str, Sequence[Any]]
 Done = Callable[[BaseException | None], None]
 
-_VERSION = 1
+_VERSION = 2
 SPEND = "UPDATE leases SET spent = spent + ? WHERE id = ?"
 _VALUES = re.compile(r"(INSERT .*?VALUES )(\([^()]*\))(.*)", re.DOTALL)
 _MOST_ROWS = 512
@@ -55,6 +55,8 @@ CREATE TABLE IF NOT EXISTS batch_rows (
 CREATE INDEX IF NOT EXISTS batch_rows_by_key ON batch_rows (key);
 CREATE TABLE IF NOT EXISTS workers (lane TEXT NOT NULL, id TEXT NOT NULL, beat REAL NOT NULL,
     PRIMARY KEY (lane, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reports (run TEXT NOT NULL, id TEXT NOT NULL, at REAL NOT NULL, snapshot TEXT NOT NULL,
+    PRIMARY KEY (run, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cuts (lane TEXT PRIMARY KEY, by TEXT NOT NULL, at REAL NOT NULL, until REAL NOT NULL);
 """
 
@@ -89,9 +91,10 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._reader = self._open()
             version = self._reader.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, _VERSION):
-                raise RunError(f"{path} was made by another version of Hopwright (format {version}); move it away")
-            if version == 0:
+            if version > _VERSION:
+                raise RunError(f"{path} was made by a newer version of Hopwright (format {version}); move it away")
+            if version < _VERSION:
+                # Later versions have only added tables.
                 self._reader.executescript(_SCHEMA + f"PRAGMA user_version = {_VERSION};")
         except (OSError, sqlite3.Error) as error:
             raise RunError(

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from hopwright.errors import InputError
+
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "refusal"]
 FailureKind = Literal["refusal", "empty", "truncated", "invalid", "rejected", "unavailable"]
@@ -56,6 +58,14 @@ class ModelRef:
         return f"{self.provider}/{self.model}"
 
 
+def parse_model(text: str) -> ModelRef:
+    """`endpoint/model` as a reference; the first slash parts them. Raises InputError where one half is missing."""
+    endpoint, _, model = text.strip().partition("/")
+    if not endpoint or not model:
+        raise InputError(f"model {text!r}: write it as endpoint/model, such as openai/gpt-5-mini (see docs/models.md)")
+    return ModelRef(endpoint, model)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One question to a model.
@@ -100,6 +110,12 @@ class Usage:
         return Usage(
             self.input + other.input, self.cached + other.cached, self.cache_written + other.cache_written,
             self.output + other.output, self.reasoning + other.reasoning,
+        )  # fmt: skip
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input - other.input, self.cached - other.cached, self.cache_written - other.cache_written,
+            self.output - other.output, self.reasoning - other.reasoning,
         )  # fmt: skip
 
 

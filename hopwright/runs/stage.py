@@ -98,6 +98,11 @@ class Stage:
         write_manifest(self.manifest_path, self._manifest)
         return missing
 
+    def note(self, notes: Mapping[str, Any]) -> None:
+        """Keep notes in the manifest of a stage that is not finished yet, and may never be."""
+        self._manifest = self._manifest.model_copy(update={"notes": dict(notes)})
+        write_manifest(self.manifest_path, self._manifest)
+
     def finish(
         self,
         *,

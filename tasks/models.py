@@ -1,0 +1,211 @@
+"""Language models in a run: who may ask them, how that goes, and what it would cost.
+
+A stage that asks models
+
+- takes `ModelRun` among its parameters, and names the model in a field of its own group, as `endpoint/model`;
+- sets `access = grant_access(run, parameters, [model, …])` on its `StagePlan` and in the specs of its shards; a
+  shard then calls `tasks.work.models.open_models(spec.access)` and asks, by `complete_all` or `stream`, all its
+  requests at once;
+- sets `requests` on its `StagePlan`: a module-level function that lists, for one spec, the requests that the shard
+  would make, as far as they are known before the first answer. Where a later request rests on an earlier answer, it
+  lists one of about the same length. `--dry-run` counts them; nothing is sent.
+
+The engine does the rest: keys, the live artifact, what was spent in the manifest.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Self, cast
+from uuid import UUID
+
+from prefect.artifacts import create_markdown_artifact
+from prefect.blocks.system import Secret
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import ArtifactUpdate
+
+from hopwright.errors import InputError
+from hopwright.llm.config import LlmSettings, block_name, key_variable, read_key, read_settings
+from hopwright.llm.progress import Snapshot, render_progress
+from hopwright.llm.reports import gather_progress, read_reports
+from hopwright.llm.session import close_session
+from hopwright.llm.store import Store
+from hopwright.llm.types import parse_model
+from hopwright.runs import RunFolder
+from hopwright.settings import ModelRun, RunParameters
+from tasks.progress import tell_models
+from tasks.work.models import STORE, ModelAccess
+
+_BEAT_S = 2.0
+_from_blocks: set[str] = set()
+"""The variables that a Secret block filled in this process; what the user set is left alone."""
+
+
+def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = ()) -> ModelAccess:
+    """Leave for a stage of this run to ask models.
+
+    `models` are those that it will ask, as `endpoint/model`. Raises InputError, before anything is sent, for an
+    endpoints file that cannot be used, an unknown endpoint, or a key that is neither in the environment nor in a
+    Secret block.
+    """
+    wanted = parameters.models
+    settings = read_settings(wanted.endpoints_file())
+    endpoints = {name: settings.endpoint(name) for name in (parse_model(model).provider for model in models)}
+    load_keys(settings, endpoints)
+    for endpoint in endpoints.values():
+        read_key(endpoint)
+    return ModelAccess(wanted.endpoints_file(), run.home / STORE, run.name, wanted.limit())
+
+
+def prepare_models(parameters: RunParameters) -> None:
+    """Fill the environment, before workers inherit it, with the keys of the endpoints that the parameters name."""
+    if isinstance(parameters, ModelRun):
+        named = {
+            text.split("/", 1)[0] for text in _list_texts(parameters.model_dump(exclude={"models"})) if "/" in text
+        }
+        known = {"openai", "anthropic"} if not parameters.models.endpoints_file() else None
+        # A run without models reads no file and asks Prefect nothing.
+        if named and (known is None or named & known):
+            settings = read_settings(parameters.models.endpoints_file())
+            load_keys(settings, named & {endpoint.name for endpoint in settings.endpoints})
+
+
+def load_keys(settings: LlmSettings, endpoints: Iterable[str]) -> None:
+    """Take the keys of these endpoints that the environment lacks from Prefect's Secret blocks, where there are any."""
+    for name in sorted(endpoints):
+        endpoint = settings.endpoint(name)
+        variable = key_variable(endpoint)
+        if not variable or (os.environ.get(variable) and variable not in _from_blocks):
+            continue
+        key = _read_block(block_name(endpoint))
+        if key:
+            os.environ[variable] = key
+            _from_blocks.add(variable)
+
+
+def end_models(run: RunFolder) -> None:
+    """End the sessions that stages of this run opened in this very process; workers end theirs themselves."""
+    close_session(run.home / STORE, run.name)
+
+
+class ModelProgress:
+    """The live artifact of a stage that asks models: rate, success, retries, cache hits, dollars, time left.
+
+    A context manager around the stage's shards: `missing` of them are to be made, up to `parallel` side by side.
+    """
+
+    def __init__(self, stage: str, access: ModelAccess, *, missing: int, parallel: int) -> None:
+        self._stage = stage
+        self._access = access
+        self._missing = max(1, missing)
+        self._parallel = max(1, parallel)
+        self._done = 0
+        self._artifact: UUID | None = None
+        self._shown = ""
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Self:
+        self._store = Store(self._access.store)
+        reports = read_reports(self._store, self._access.run)
+        self._since = {worker: snapshot for worker, (_, snapshot) in reports.items()}
+        self._began = time.time()
+        # The thread needs the flow run's context: artifacts belong to a flow run.
+        context = contextvars.copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._show_forever,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+        try:
+            self._show()
+        finally:
+            self._store.close()
+
+    def advance(self) -> None:
+        """One more shard is done."""
+        self._done += 1
+
+    def take(self) -> Snapshot:
+        """How the stage is doing, over all workers."""
+        begun = min(self._missing, self._done + self._parallel)
+        return gather_progress(
+            self._store, self._access.run, since=self._since, began=self._began, limit=self._access.budget_usd,
+            growth=self._missing / begun,
+        )  # fmt: skip
+
+    def _show_forever(self) -> None:
+        while not self._ended.wait(_BEAT_S):
+            self._show()
+
+    def _show(self) -> None:
+        now = self.take()
+        if not now.done + now.sent + now.in_flight:
+            return
+        tell_models(self._stage, describe_models(now))
+        text = f"# {self._stage}: language models\n\n{render_progress(now)}\n"
+        if text == self._shown:
+            return
+        self._shown = text
+        if self._artifact is None:
+            self._artifact = cast(
+                UUID,
+                create_markdown_artifact(
+                    key=f"{self._stage.replace('/', '-')}-models", markdown=text,
+                    description=f"{self._stage}: requests, rate, dollars",
+                ),
+            )  # fmt: skip
+        else:
+            get_client(sync_client=True).update_artifact(self._artifact, ArtifactUpdate(data=text))
+
+
+def describe_models(now: Snapshot) -> str:
+    """How a stage's requests are going, in one line for a terminal or a log."""
+    total = f" of {now.total:,}" if now.total > now.done else ""
+    budget = f" of {now.budget_usd:,.2f}" if now.budget_usd is not None else ""
+    failed = f", {now.failed:,} without an answer" if now.failed else ""
+    return (
+        f"{now.done:,}{total} requests ({now.cached:,} cached{failed}), {now.rate:,.1f}/s, "
+        f"{now.spent_usd:,.2f}{budget} dollars spent, {now.projected_usd:,.2f} projected"
+    )
+
+
+def note_models(now: Snapshot) -> dict[str, Any]:
+    """What a stage's manifest says of its requests; the dollars of the run are there too, by the ledger."""
+    return {
+        "requests": now.done, "from_cache": now.cached, "without_answer": now.failed, "sent": now.sent,
+        "rate_limited": now.refusals, "retries": now.retries, "repairs": now.repairs, "fallbacks": now.fallbacks,
+        "run_spent_usd": round(now.spent_usd, 6), "run_possibly_spent_usd": round(now.possible_usd, 6),
+        "budget_usd": now.budget_usd,
+    }  # fmt: skip
+
+
+def _list_texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _list_texts(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _list_texts(one)
+
+
+def _read_block(name: str) -> str:
+    try:
+        block = Secret.load(name)
+    except ValueError:
+        # Prefect's way of saying that there is none.
+        return ""
+    key = cast("Secret[str]", block).get()
+    if not isinstance(key, str):
+        raise InputError(f"the Prefect Secret block {name} should hold a text, not {type(key).__name__}")
+    return key

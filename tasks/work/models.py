@@ -1,0 +1,35 @@
+"""How worker processes come by the run's language models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hopwright.llm.config import read_settings
+from hopwright.llm.session import Session, open_session
+
+STORE = "llm.sqlite"
+"""The request store of a home: what was paid for once is found there by every run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """What a shard needs to ask models; made by `tasks.models.grant_access`, no key in it.
+
+    `endpoints` is the TOML file that describes them, None where there is none; `budget_usd` None sets no limit.
+    """
+
+    endpoints: Path | None
+    store: Path
+    run: str
+    budget_usd: float | None
+
+
+def open_models(access: ModelAccess) -> Session:
+    """The session of a run in this process, the same one for all its shards; it ends with the process.
+
+    Raises InputError for an endpoints file that cannot be used.
+    """
+    return open_session(
+        read_settings(access.endpoints), access.store, run=access.run, budget_usd=access.budget_usd
+    )  # fmt: skip

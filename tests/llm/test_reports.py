@@ -1,0 +1,69 @@
+"""The progress of a run, gathered from what its worker processes report."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from hopwright.llm.reports import gather_progress, read_reports
+from hopwright.llm.session import Session, close_session, open_session
+from hopwright.llm.store import Store
+from tests.llm.builders import rows, settings
+from tests.llm.test_session import ServerThread
+from tests.llm.wire_server import Faults
+
+
+def test_the_progress_of_all_workers_is_added_up_and_starts_from_where_it_stood(tmp_path: Path) -> None:
+    path = tmp_path / "llm.sqlite"
+    with ServerThread(Faults()) as server, Store(path) as store:
+        llm = settings(server)
+        with Session(llm, path, run="r") as one, Session(llm, path, run="r") as other:
+            one.complete_all(rows(10))
+            since = {worker: snapshot for worker, (_, snapshot) in read_reports(store, "r").items()}
+            began = time.time()
+            assert gather_progress(store, "r", since=since, began=began, limit=None).done == 0
+            one.complete_all(rows(14))
+            list(other.stream(rows(20)))
+            now = gather_progress(store, "r", since=since, began=began, limit=2.0, growth=2.0)
+            assert (now.done, now.cached, now.answered, now.sent) == (34, 24, 10, 10)
+            assert now.total == 68, "the shards to come are as large as those begun"
+            assert now.rate > 0
+            assert now.usage.output > 0
+            assert now.budget_usd == 2.0
+        assert gather_progress(store, "other", since={}, began=0.0, limit=None).done == 0
+
+
+def test_a_killed_start_of_the_same_run_is_not_counted_again(tmp_path: Path) -> None:
+    path = tmp_path / "llm.sqlite"
+    with ServerThread(Faults()) as server, Store(path) as store:
+        with Session(settings(server), path, run="r") as session:
+            session.complete_all(rows(10))
+        assert gather_progress(store, "r", since={}, began=time.time() + 1, limit=None).done == 0
+
+
+def test_dollars_are_the_whole_runs_and_projected_over_what_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "llm.sqlite"
+    with ServerThread(Faults()) as server, Store(path) as store:
+        llm = settings(server, free=False)
+        with Session(llm, path, run="r") as session:
+            session.complete_all(rows(10, model="gpt-4o-mini"))
+            now = gather_progress(store, "r", since={}, began=0.0, limit=None, growth=3.0)
+            assert now.spent_usd > 0
+            assert now.projected_usd == pytest.approx(3 * now.spent_usd)
+
+
+def test_a_session_is_shared_until_its_settings_or_its_budget_change(tmp_path: Path) -> None:
+    path = tmp_path / "llm.sqlite"
+    with ServerThread(Faults()) as server:
+        llm = settings(server)
+        first = open_session(llm, path, run="r", budget_usd=1.0)
+        assert open_session(llm, path, run="r", budget_usd=1.0) is first
+        second = open_session(llm, path, run="r", budget_usd=2.0)
+        assert second is not first
+        assert all(outcome.ok for outcome in second.complete_all(rows(2)))
+        close_session(path, "r")
+        third = open_session(llm, path, run="r", budget_usd=2.0)
+        assert third is not second
+        close_session(path, "r")
