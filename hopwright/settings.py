@@ -69,6 +69,12 @@ class SynthesizeParameters(Parameters):
         title="Largest share of an answer",
         description="No final answer may be that of more than this share of the items.",
     )
+    embeddings: Literal["off", "on", "auto"] = Field(
+        default="off",
+        title="Sentence embeddings",
+        description="How alike two wrong options are. off: by spelling and the graph, the same bytes everywhere. "
+        "on: also by sentence embeddings (the extra local must be installed). auto: on where it is installed.",
+    )
 
     @field_validator("topologies")
     @classmethod
@@ -136,6 +142,13 @@ class ReleaseParameters(Parameters):
         pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,32})?$",
         title="Version",
         description="Semantic version of the dataset, such as 1.0.0.",
+    )
+    against: list[str] = Field(
+        default=[],
+        max_length=20,
+        title="Published questions",
+        description="Files of MuSiQue, HotpotQA, 2WikiMultihopQA or others (JSON, JSON lines, text): the release says "
+        "which of its questions overlap with them. It is always compared with the anchor questions.",
     )
 
 

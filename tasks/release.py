@@ -7,7 +7,8 @@ from typing import Any
 
 from hopwright.errors import RunError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
-from hopwright.settings import ReleaseRun
+from hopwright.runs.files import hash_file
+from hopwright.settings import ReleaseRun, RetrieveRun
 from tasks.engine import carry_out_once, pick_parameters
 from tasks.steps import StagePlan, run_step
 from tasks.work.release import audit_release, write_dataset
@@ -29,7 +30,11 @@ def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
         name="release",
         unit="items and twins",
         parameters=pick_parameters(parameters, "release"),
-        inputs={**Stage(run, "filter").output_hashes(), **Stage(run, "rewrite").output_hashes()},
+        inputs={
+            **Stage(run, "filter").output_hashes(),
+            **Stage(run, "rewrite").output_hashes(),
+            **{f"against/{path}": hash_file(path) for path in _list_published(run, parameters)},
+        },
     )
 
 
@@ -96,6 +101,7 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         parameters.release.version,
         gather_facts(run, parameters.seed),
         {name: dict(Stage(run, name).read().counts.rejected) for name in _UNITS},
+        _list_published(run, parameters),
     )
     files = [path for path in (folder / "data.jsonl", folder / "counterfactual.jsonl") if path.exists()]
     audited = run_step("audit", audit_release, files, find_store(run))
@@ -105,6 +111,14 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         outputs=[folder],
         notes={"folder": str(folder.relative_to(run.home)), **figures, "audit": audited},
     )
+
+
+def _list_published(run: RunFolder, parameters: ReleaseRun) -> list[Path]:
+    """The files that the questions are compared with: the anchor questions, while they are there, and those given."""
+    retrieved = Stage(run, "retrieve").read().parameters
+    anchors = RetrieveRun(corpus=retrieved["corpus"], anchors=retrieved["anchors"]).anchors_file()
+    given = [Path(name).expanduser().absolute() for name in parameters.release.against]
+    return list(dict.fromkeys([*([anchors] if anchors.is_file() else []), *given]))
 
 
 def _count_stage(name: str, manifest: StageManifest) -> dict[str, Any]:

@@ -8,6 +8,7 @@ features of form at once, fitted on one half of the items and scored on the othe
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ from hopwright.synthesis.checks.text import fold, read_number
 CHANCE = 0.25
 _TRAINED = "trained on form"
 _RIDGE, _ROUNDS = 10.0, 8
-_MOST_TRAINED = 20_000
+_FEWEST_TRAINED, _MOST_TRAINED = 200, 20_000
 Scores = Sequence[float]
 _Array = npt.NDArray[np.float64]
 
@@ -66,10 +67,9 @@ class GuessTally:
     """Adds up, question by question, how the solvers do."""
 
     def __init__(self) -> None:
-        self._hits = dict.fromkeys(SOLVERS, 0.0)
+        self._hits = dict.fromkeys(SOLVERS, 0)  # in twelfths, so that the order of the questions plays no part
         self._tried = dict.fromkeys(SOLVERS, 0)
-        self._features: list[list[Scores]] = []
-        self._right: list[int] = []
+        self._samples: list[tuple[bytes, int, list[Scores]]] = []
 
     def add(self, guess: Guess) -> None:
         """Let every solver guess once."""
@@ -81,22 +81,29 @@ class GuessTally:
             chosen = [place for place, score in enumerate(scores) if score == best]
             if len(chosen) < 4:
                 self._tried[name] += 1
-                self._hits[name] += (guess.right in chosen) / len(chosen)
-        if len(self._right) < _MOST_TRAINED:
-            self._features.append([_standardise(column) for column in columns])
-            self._right.append(guess.right)
+                self._hits[name] += (guess.right in chosen) * 12 // len(chosen)
+        key = hashlib.blake2b("\0".join((guess.question, *guess.options)).encode(), digest_size=12).digest()
+        self._samples.append((key, guess.right, [_standardise(column) for column in columns[::2]]))
+        if len(self._samples) == 2 * _MOST_TRAINED:
+            self._samples = self._draw_samples()
 
     def scores(self) -> tuple[GuessScore, ...]:
         """Every solver's score, in the registry's order, the trained one last; none without questions."""
         found = [
-            GuessScore(name, tried, self._hits[name] / tried, chance_bound(tried))
+            GuessScore(name, tried, self._hits[name] / 12 / tried, chance_bound(tried))
             for name, tried in self._tried.items()
             if tried
         ]
-        if len(self._right) >= 40:
-            accuracy = _train_and_test(np.array(self._features), np.array(self._right))
-            found.append(GuessScore(_TRAINED, len(self._right), accuracy, chance_bound(len(self._right))))
+        samples = self._draw_samples()
+        if len(samples) >= _FEWEST_TRAINED:
+            right = np.array([right for _, right, _ in samples])
+            accuracy = _train_and_test(np.array([features for _, _, features in samples]), right)
+            found.append(GuessScore(_TRAINED, len(samples), accuracy, chance_bound(len(samples))))
         return tuple(found)
+
+    def _draw_samples(self) -> list[tuple[bytes, int, list[Scores]]]:
+        """What the trained solver sees: the same questions whatever the order in which they came."""
+        return sorted(self._samples)[:_MOST_TRAINED]
 
 
 def chance_bound(tried: int) -> float:
@@ -285,9 +292,9 @@ def _standardise(column: Scores) -> list[float]:
 
 
 def _train_and_test(features: _Array, right: npt.NDArray[np.int64]) -> float:
-    """Accuracy over both halves, each scored by what was fitted on the other; `features`: (n, solvers, 4)."""
+    """Accuracy over both halves, each scored by what was fitted on the other; `features`: (n, f, 4)."""
     half = np.arange(len(right)) % 2 == 0
-    kept = features[:, ::2, :].transpose(0, 2, 1)  # a contrary says nothing new
+    kept = features.transpose(0, 2, 1)
     hits = 0
     for train in (half, ~half):
         weights = _fit(kept[train], right[train])

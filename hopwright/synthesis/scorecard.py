@@ -58,7 +58,7 @@ class Threshold(_Figures):
     def text(self) -> str:
         """In one line."""
         verdict = "met" if self.met else "not met"
-        return f"{self.name}: {_write(self.value)}, at most {_write(self.limit)}: {verdict}"
+        return f"{self.name}: {write_bound(self.value)}, at most {write_bound(self.limit)}: {verdict}"
 
 
 class Scorecard(_Figures):
@@ -208,13 +208,13 @@ def render_scorecard(card: Scorecard) -> str:
     lines = [
         "# Scorecard",
         "",
-        f"{card.items:,} items: how varied they are, and whether their options can be guessed by one who knows nothing.",
+        f"{card.items:,} items: how varied they are, and whether one who knows nothing can guess their options.",
         "",
         "| limit | at most | is | |",
         "|---|---:|---:|---|",
     ]
     lines += [
-        f"| {one.name} | {_write(one.limit)} | {_write(one.value)} | {'met' if one.met else '**not met**'} |"
+        f"| {one.name} | {write_bound(one.limit)} | {write_bound(one.value)} | {'met' if one.met else '**not met**'} |"
         for one in card.thresholds
     ]
     lengths = card.words_per_question
@@ -252,6 +252,11 @@ def render_scorecard(card: Scorecard) -> str:
     for solver in dict.fromkeys([*by_item, *by_hop]):
         lines.append(f"| {solver} | {_cells(by_item.get(solver))} | {_cells(by_hop.get(solver))} |")
     return "\n".join(lines) + "\n"
+
+
+def write_bound(value: float) -> str:
+    """A share in per cent, a count as it is."""
+    return f"{value:.1%}" if 0 < value < 1 else f"{value:.0f}"
 
 
 def _outline(item: Item) -> str:
@@ -306,10 +311,6 @@ def _divide(part: int, whole: int) -> float:
 
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
-
-
-def _write(value: float) -> str:
-    return f"{value:.1%}" if 0 < value < 1 else f"{value:.0f}"
 
 
 def _list_kinds(card: Scorecard) -> str:

@@ -21,6 +21,8 @@ _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
 _ASKING = re.compile(
     r"^(?:(?:in|of|for|on|at|by|to|from|after|with|under) )?(?:who|whom|whose|which|what|where|when|how)\b"
 )
+# A relative clause ("the person who directed it") is no second question: that stands at the start of a clause.
+_CLAUSES = re.compile(r"[.?!;:,]\s+(?:and |then |or )?|\s(?:and|then)\s(?=(?:in |of |for )?(?:wh|how))")
 _OPENING = 4
 _FAR = 997
 
@@ -94,13 +96,14 @@ def check_comparison(case: Case, context: CheckContext) -> Iterator[Finding]:
 
 def check_concatenation(case: Case, context: CheckContext) -> Iterator[Finding]:
     """The multi-hop question is one question, not its sub-questions one after the other."""
+    clauses = [fold(clause) + " " for clause in _CLAUSES.split(case.item.question)]
     asked: dict[str, int] = {}
     for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
         text = padded.strip()
-        if hop is not case.last and len(text.split()) > _OPENING and f" {text} " in case.padded:
+        if hop is not case.last and any(clause.startswith(f"{text} ") for clause in clauses):
             yield hop.index, "the multi-hop question repeats the sub-question word for word"
         opening = " ".join(text.split()[:_OPENING])
-        if _ASKING.match(opening) and f" {opening} " in case.padded:
+        if _ASKING.match(opening) and any(clause.startswith(f"{opening} ") for clause in clauses):
             asked.setdefault(opening, hop.index)
     if len(asked) > 1:
         places = " and ".join(f"hop {index}" for index in sorted(asked.values()))
