@@ -47,6 +47,12 @@ Endpoints = Annotated[
 Budget = Annotated[
     float | None, typer.Option("--budget", metavar="USD", help="Stop before this many dollars are exceeded.")
 ]
+Batch = Annotated[
+    bool | None, typer.Option("--batch/--no-batch", help="Ask by batch interfaces: half the price, up to a day.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what models would be asked and what it would cost, and do nothing.")
+]
 Url = Annotated[str | None, typer.Option("--url", help="Address of a Label Studio server.")]
 ReviewItems = Annotated[int | None, typer.Option("--items", help="How many items are handed over.")]
 Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
@@ -94,14 +100,14 @@ def build(
     version: Version = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
+    batch: Batch = None,
+    dry_run: DryRun = False,
     workers: Workers = None,
     fresh: Fresh = False,
     parameters: ParameterFile = None,
     as_json: Json = False,
 ) -> None:
     """Run every stage, from raw files to a release; started again, it continues where it stopped."""
-    from flows.console.build import build_run
-
     options = {
         "run": run,
         "seed": seed,
@@ -114,8 +120,15 @@ def build(
         "rewrite": {"enabled": twins, "back_translation": back_translation},
         "review": {"url": review_url, "items": review_items},
         "release": {"name": name, "version": version},
-        "models": {"endpoints": endpoints, "budget_usd": budget},
+        "models": {"endpoints": endpoints, "budget_usd": budget, "batch": batch},
     }
+    if dry_run:
+        from flows.console.estimate import estimate_build_run
+
+        estimate_build_run(parameters, options, as_json=as_json)
+        return
+    from flows.console.build import build_run
+
     build_run(parameters, options, fresh=fresh, as_json=as_json)
 
 
@@ -146,14 +159,16 @@ def filter_items(
     max_right: MaxRight = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
+    batch: Batch = None,
+    dry_run: DryRun = False,
     workers: Workers = None,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
     """Let the shortcut solvers vote on a run's items, and drop those that are too easy."""
-    models = {"endpoints": endpoints, "budget_usd": budget}
+    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
     options = {"filter": {"max_right": max_right}, "models": models, "workers": workers}
-    _run_stage("filter", run, options, fresh, as_json)
+    _run_stage("filter", run, options, fresh, as_json, dry_run=dry_run)
 
 
 @app.command()
@@ -164,14 +179,17 @@ def rewrite(
     back_translation: Translation = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
+    batch: Batch = None,
+    dry_run: DryRun = False,
     workers: Workers = None,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
     """Make counterfactual twins of a run's items."""
     group = {"enabled": twins, "back_translation": back_translation}
-    models = {"endpoints": endpoints, "budget_usd": budget}
-    _run_stage("rewrite", run, {"seed": seed, "workers": workers, "rewrite": group, "models": models}, fresh, as_json)
+    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
+    options = {"seed": seed, "workers": workers, "rewrite": group, "models": models}
+    _run_stage("rewrite", run, options, fresh, as_json, dry_run=dry_run)
 
 
 @app.command()
@@ -301,6 +319,18 @@ def show(
     show_sample(run, stage, sample, seed, as_json=as_json)
 
 
+@app.command()
+def explain(
+    item: Annotated[str, typer.Argument(metavar="ITEM_ID", help="An item's id, as `hopwright show` prints it.")],
+    run: Annotated[str | None, typer.Option("--run", help="Look in this run only; in all of them otherwise.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say where an item came from, and show everything that a model was asked for it."""
+    from flows.console.explain import explain_item
+
+    explain_item(item, run, as_json=as_json)
+
+
 @cache_app.command("stats")
 def show_cache(as_json: Json = False) -> None:
     """Say what the cache of models' answers holds."""
@@ -337,7 +367,14 @@ def _explain_usage(message: str) -> str:
     return f"hopwright: {message[:1].lower()}{message[1:]} (--help lists what is possible)"
 
 
-def _run_stage(stage: str, run: str | None, options: dict[str, Any], fresh: bool, as_json: bool) -> None:
+def _run_stage(
+    stage: str, run: str | None, options: dict[str, Any], fresh: bool, as_json: bool, *, dry_run: bool = False
+) -> None:
+    if dry_run:
+        from flows.console.estimate import estimate_one_stage
+
+        estimate_one_stage(stage, run, options, as_json=as_json)
+        return
     from flows.console.stage import run_one_stage
 
     run_one_stage(stage, run, options, fresh=fresh, as_json=as_json)

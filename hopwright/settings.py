@@ -195,6 +195,12 @@ class ModelParameters(Parameters):
         "with more; 0 sets no limit.",
     )
 
+    batch: bool = Field(
+        default=False,
+        title="Batch mode",
+        description="Hand requests in by the providers' batch interfaces, at half the price; that may take a day.",
+    )
+
     def endpoints_file(self) -> Path | None:
         """The TOML file as an absolute path; None where there is none."""
         if self.endpoints:

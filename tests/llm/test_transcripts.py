@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.errors import InputError
 from hopwright.llm.config import LimitSettings
 from hopwright.llm.estimate import estimate_run, render_estimate
 from hopwright.llm.prices import Price, PriceTable, read_prices
 from hopwright.llm.progress import render_progress
 from hopwright.llm.store import Store
-from hopwright.llm.transcripts import read_by_keys, read_transcript, render_transcript
+from hopwright.llm.transcripts import find_exchanges, read_by_keys, render_transcript
 from hopwright.llm.types import Response
 from tests.llm.builders import ask_all, request, rows, run, settings
 from tests.llm.wire_answers import right_answer
@@ -26,7 +25,7 @@ def test_a_transcript_holds_what_was_asked_thrown_away_and_kept(tmp_path: Path) 
             await ask_all(tmp_path, settings(server), [request("second", item="hw-1"), request("third", item="hw-2")])
             assert isinstance(outcomes[0], Response)
             with Store(tmp_path / "llm.sqlite") as store:
-                first, second = read_transcript(store, "hw-1")
+                first, second = find_exchanges(store, "hw-1")
                 assert first.messages[1] == ("user", "first")
                 assert second.messages[1] == ("user", "second")
                 assert [attempt["kind"] for attempt in first.attempts] == ["invalid"]
@@ -48,8 +47,8 @@ def test_a_cached_answer_has_a_transcript_under_its_new_item_too(tmp_path: Path)
 
     run(work())
     with Store(tmp_path / "llm.sqlite") as store:
-        assert [exchange.answer for exchange in read_transcript(store, "two")] == [
-            exchange.answer for exchange in read_transcript(store, "one")
+        assert [exchange.answer for exchange in find_exchanges(store, "two")] == [
+            exchange.answer for exchange in find_exchanges(store, "one")
         ]
 
 
@@ -58,21 +57,21 @@ def test_a_failure_is_explained_until_a_later_run_answers(tmp_path: Path) -> Non
         async with WireServer(Faults(refusal=1.0)) as server:
             await ask_all(tmp_path, settings(server), [request("a", item="x")])
             with Store(tmp_path / "llm.sqlite") as store:
-                (failed,) = read_transcript(store, "x")
+                (failed,) = find_exchanges(store, "x")
                 assert failed.failure.startswith("refusal: ")
                 assert failed.answer == ""
             await ask_all(tmp_path, settings(server), [request("a", item="x")])
             with Store(tmp_path / "llm.sqlite") as store:
-                (answered,) = read_transcript(store, "x")
+                (answered,) = find_exchanges(store, "x")
                 assert answered.failure == ""
                 assert right_answer("a") in answered.answer
 
     run(work())
 
 
-def test_an_item_without_requests_is_told(tmp_path: Path) -> None:
-    with Store(tmp_path / "llm.sqlite") as store, pytest.raises(InputError, match="no request for an item 'hw-0'"):
-        read_transcript(store, "hw-0")
+def test_an_item_without_requests_has_no_exchanges(tmp_path: Path) -> None:
+    with Store(tmp_path / "llm.sqlite") as store:
+        assert find_exchanges(store, "hw-0") == []
 
 
 def test_an_estimate_counts_what_is_cached_repeated_and_still_to_send(tmp_path: Path) -> None:
