@@ -79,6 +79,9 @@ class Compute(Record):
 Derivation = Annotated[Lookup | ReverseLookup | Compute, Field(discriminator="op")]
 
 
+DistractorKind = Literal["sibling", "near_miss", "operand", "slip", "neighbour"]
+
+
 class Distractor(Record):
     """A wrong option and why it is plausible.
 
@@ -88,7 +91,7 @@ class Distractor(Record):
     """
 
     text: str
-    kind: Literal["sibling", "near_miss", "operand", "slip", "neighbour"]
+    kind: DistractorKind
     id: str | None = None
 
 

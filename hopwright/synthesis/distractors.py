@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import math
+import itertools
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from decimal import Decimal
 
 from hopwright.errors import ExpressionError, InputError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Compute, Constraint, Derivation, Distractor, Hop, Lookup, ReverseLookup
+from hopwright.records import Compute, Constraint, Derivation, Distractor, DistractorKind, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Value, parse, render
 from hopwright.synthesis.checks.choices import meets
 from hopwright.synthesis.checks.text import find_numbers, fold, pad
@@ -62,8 +62,9 @@ class DistractorMaker:
         self._facts = facts if facts is not None else GraphFacts(graph, table)
         self._siblings = Siblings(graph, kinds)
         self._values = NearbyValues(graph, self._facts)
-        self._name_likeness = likeness
-        self._pair = functools.lru_cache(200_000)(self._compare)
+        self._likeness = likeness
+        self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
+        self._compare_facts = functools.lru_cache(200_000)(self._siblings.closeness)
 
     def make(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop], asked: str = "") -> Three | None:
         """Make three distractors for a hop; None when no three valid ones can be found.
@@ -161,11 +162,11 @@ class DistractorMaker:
         found: dict[str, Candidate] = {}
         names: set[str] = set()
         siblings = self._siblings.near(answer, pools, rng)
-        streams = [
+        streams: list[tuple[DistractorKind, Sequence[str], int]] = [
             ("operand", losers, len(losers)),
             ("near_miss", self._siblings.rank(answer, list(dict.fromkeys(near_misses)), rng), 3),
             ("neighbour", [*beside, *self._list_contemporaries(answer, siblings)], 2),
-            ("sibling", siblings, MOST_CANDIDATES),
+            ("sibling", self._spread(answer, siblings), MOST_CANDIDATES),
         ]
         for kind, entities, most in streams:
             for one in entities:
@@ -178,16 +179,15 @@ class DistractorMaker:
                 if not self._is_usable(one, answer) or not self._is_wrong(one, derivation, answers, compared):
                     continue
                 names.add(name)
-                found[one] = self._weigh(one, answer, kind, compared, rng)
+                found[one] = self._weigh(one, answer, kind, compared, asked_for, rng)
                 most -= 1
-        own = self._weigh(answer, answer, "", compared, rng)
+        own = self._weigh(answer, answer, "sibling", compared, asked_for, rng)
         candidates = list(found.values())
-        places = choose_three(own, candidates, self._pair, rng, fixed=len(losers))
+        places = choose_three(own, candidates, (self._compare_names, self._compare_facts), rng, fixed=len(losers))
         if places is None:
             return None
         return _join(
-            Distractor(text=one.text, kind=one.kind, id=one.key)  # type: ignore[arg-type]
-            for one in (candidates[place] for place in places)
+            Distractor(text=one.text, kind=one.kind, id=one.key) for one in (candidates[place] for place in places)
         )
 
     def _go_astray(
@@ -262,6 +262,31 @@ class DistractorMaker:
                     found += self._values.holders(condition.property, held)
         return found
 
+    def _spread(self, answer: str, siblings: Sequence[str]) -> list[str]:
+        """The likeliest siblings, then some with longer and shorter, earlier and later, better and less known names.
+
+        So that whatever the answer looks like, there are threes among which it is not the longest or the best known.
+        """
+        spread = dict.fromkeys(siblings[:3])
+        label, degree = self._graph.label(answer), self._graph.degree(answer)
+        for place in range(3):
+            for sign in (1, -1):
+                beyond = (
+                    one
+                    for one in siblings
+                    if one not in spread and self._is_beyond(one, place, sign, label=label, degree=degree)
+                )
+                spread |= dict.fromkeys(itertools.islice(beyond, 1))
+        return list(spread | dict.fromkeys(siblings))
+
+    def _is_beyond(self, entity: str, place: int, sign: int, *, label: str, degree: int) -> bool:
+        other = self._graph.label(entity)
+        if place == 0:
+            return sign * (len(other) - len(label)) > 0
+        if place == 1:
+            return sign * (self._graph.degree(entity) - degree) > 0
+        return (fold(other) > fold(label)) == (sign > 0)
+
     def _list_contemporaries(self, answer: str, siblings: Iterable[str]) -> list[str]:
         apart = [(self._siblings.years_apart(answer, one), one) for one in siblings]
         return [one for years, one in sorted((y, one) for y, one in apart if y is not None) if years <= _BESIDE_IN_TIME]
@@ -295,20 +320,22 @@ class DistractorMaker:
             and self._siblings.is_distinct(candidate, answer)
         )
 
-    def _weigh(self, entity: str, answer: str, kind: str, compared: str, rng: random.Random) -> Candidate:
+    def _weigh(
+        self, entity: str, answer: str, kind: DistractorKind, compared: str, asked_for: str, rng: random.Random
+    ) -> Candidate:
         """An entity as an option: how near to the answer, how long its name, how well known, how it compares."""
         label = self._graph.label(entity)
-        traits = [float(len(label)), math.log1p(self._graph.degree(entity))]
+        folded = fold(label)
+        shared = sum(word in asked_for for word in folded.split() if len(word) > 3)
+        traits: list[float | str] = [len(label), folded, self._graph.degree(entity), shared]
         if compared:
             (value,) = self._facts.scalars(entity, compared)
             traits.append(float(value.toordinal() if isinstance(value, dt.date) else value))
         closeness = 0.0 if entity == answer else self._siblings.closeness(answer, entity) + 1.5 * rng.random()
         return Candidate(label, entity, kind, closeness, tuple(traits))
 
-    def _compare(self, one: str, other: str) -> float:
-        """How alike two entities are to someone who knows them: by name, and by what the graph says of them."""
-        names = self._name_likeness(self._graph.label(one), self._graph.label(other))
-        return names + 0.06 * self._siblings.closeness(one, other)
+    def _like_by_name(self, one: str, other: str) -> float:
+        return self._likeness(self._graph.label(one), self._graph.label(other))
 
 
 def _conditions(derivation: ReverseLookup) -> Iterator[Constraint]:

@@ -74,6 +74,6 @@ def _load() -> SentenceTransformer:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     torch.set_num_threads(1)
     return SentenceTransformer(str(get_model_path()), device="cpu")

@@ -305,7 +305,7 @@ def _train_and_test(features: _Array, right: npt.NDArray[np.int64]) -> float:
 
 def _fit(features: _Array, right: npt.NDArray[np.int64]) -> _Array:
     """Conditional logit with a ridge, by Newton's steps; features: (n, 4, f). einsum always adds up in one order."""
-    weights = np.zeros(features.shape[2])
+    weights: _Array = np.zeros(features.shape[2])
     chosen = features[np.arange(len(right)), right]
     for _ in range(_ROUNDS):
         scores = np.einsum("nof,f->no", features, weights)

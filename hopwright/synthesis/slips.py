@@ -12,22 +12,23 @@ import datetime as dt
 import random
 from collections.abc import Container, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Literal
 
 from hopwright.errors import ExpressionError
-from hopwright.records import Compute, Derivation
+from hopwright.records import Compute, Derivation, DistractorKind
 from hopwright.records.values import Value, render
 from hopwright.synthesis.expressions import evaluate
 from hopwright.synthesis.facts import Facts
 from hopwright.synthesis.guessing import kinship
+from hopwright.synthesis.ranking import Candidate, choose_three
 
 Number = int | Decimal
-Slip = tuple[Number, Literal["operand", "slip", "neighbour", "near_miss"]]
+Slip = tuple[Number, DistractorKind]
 
 LATEST_YEAR = 2026
 _YEAR_STEPS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 20, 25)
 _SWAPPED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add}
-_VARIANTS, _TRIES = 6, 24
+_NEIGHBOUR: DistractorKind = "neighbour"
+_LIKELY, _TRIES = 6, 12
 
 
 def choose_numbers(
@@ -47,24 +48,20 @@ def choose_numbers(
     which nobody takes for its answer. None when fewer than three fit.
     """
     form = _Form(value, year=year, lowest=lowest, highest=highest, shown=shown)
-    likely: dict[Decimal, tuple[float, Slip]] = {}
-    for rank, slip in [*((0.0, slip) for slip in slips), *((1.0, _neighbour(number)) for number in near)]:
-        if form.fits(slip[0]):
-            likely.setdefault(Decimal(slip[0]), (rank, slip))
-    lower, hub = rng.randrange(4), rng.randrange(4)
-    best: tuple[float, list[Slip]] | None = None
-    for _ in range(_VARIANTS):
-        drawn = _draw(form, list(likely.values()), lower, rng)
-        if drawn is None:
-            continue
-        missed = abs(_find_hub_rank(value, drawn) - hub) + 3 * _stands_out(value, drawn, year=year)
-        if best is None or missed < best[0]:
-            best = (missed, drawn)
-        if missed < 1:
-            break
-    if best is None:
+    found: dict[Number, Candidate] = {}
+    weighed = [(0.0, slip) for slip in slips] + [(1.0, (number, _NEIGHBOUR)) for number in near]
+    # A slip comes before a neighbour as a rule, yet not always: a fixed recipe could be read backwards.
+    weighed = sorted(((rank + 1.6 * rng.random(), slip) for rank, slip in weighed), key=lambda pair: pair[0])
+    for rank, (number, kind) in weighed:
+        if len(found) < _LIKELY and number not in found and form.fits(number):
+            found[number] = form.describe(number, kind, 2 - rank)
+    _add_steps(form, found, rng)
+    own = form.describe(value, "operand", 0.0)
+    chosen = choose_three(own, list(found.values()), [_kinship_of_texts], rng, firm=1)
+    if chosen is None:
         return None
-    one, two, three = best[1]
+    numbers = list(found)
+    one, two, three = ((numbers[place], found[numbers[place]].kind) for place in chosen)
     return one, two, three
 
 
@@ -117,6 +114,7 @@ class _Form:
         self._highest = highest
         self._shown = shown
         self._comma, self._digits, self._decimals = _read_notation(value)
+        self._zeros = _count_zeros(value)
 
     def fits(self, number: Number) -> bool:
         """Whether a number can be offered: another one, not stated in the question, of like size and notation."""
@@ -130,64 +128,53 @@ class _Form:
         if self._decimal >= 10 and not self._decimal / 4 <= number <= 4 * self._decimal:
             return False
         comma, digits, decimals = _read_notation(number)
-        return comma == self._comma and decimals == self._decimals and abs(digits - self._digits) <= 1
+        if comma != self._comma or decimals != self._decimals:
+            return False
+        # Of large numbers, all are given to as many digits: one rounded to thousands among exact ones would stand out.
+        if self._decimal >= 1000:
+            return digits == self._digits and _count_zeros(number) == self._zeros
+        return abs(digits - self._digits) <= 1
+
+    def describe(self, number: Number, kind: DistractorKind, closeness: float) -> Candidate:
+        """A number as an option: its size first, then its length and its roundness."""
+        text = render(number, year=self.year)
+        return Candidate(text, str(number), kind, closeness, (float(number), len(text), _count_zeros(number)))
 
 
-def _draw(form: _Form, likely: Sequence[tuple[float, Slip]], lower: int, rng: random.Random) -> list[Slip] | None:
-    """Draw three numbers, `lower` of them below the right one as far as that can be.
+def _add_steps(form: _Form, found: dict[Number, Candidate], rng: random.Random) -> None:
+    """Fill up with numbers a step away, at least three on each side where that can be.
 
-    What no slip or fact offers is made by a step from any of the numbers so far: made from the right one alone, it
-    would point to it.
+    The steps start from any of the numbers so far: taken from the right one alone, they would point to it.
     """
-    # A slip comes before a neighbour as a rule, yet not always: a fixed recipe could be read backwards.
-    weighed = sorted((rank + 1.6 * rng.random(), place) for place, (rank, _) in enumerate(likely))
-    ranked = [likely[place][1] for _, place in weighed]
-    sides = [-1] * lower + [1] * (3 - lower)
-    rng.shuffle(sides)
-    drawn: list[Slip] = []
-    for side in sides:
-        slip = _pick(form, ranked, side, drawn, rng) or _pick(form, ranked, -side, drawn, rng)
-        if slip is None:
-            return None
-        drawn.append(slip)
-    return drawn
-
-
-def _pick(form: _Form, ranked: Sequence[Slip], side: int, drawn: Sequence[Slip], rng: random.Random) -> Slip | None:
-    """The best likely number on a side, of a kind not drawn yet where there is one; else a step."""
-    taken = {number for number, _ in drawn}
-    kinds = {kind for _, kind in drawn}
-    open_ = [slip for slip in ranked if (slip[0] > form.value) == (side > 0) and slip[0] not in taken]
-    fresh = [slip for slip in open_ if slip[1] not in kinds]
-    if fresh:
-        return fresh[0]
-    if open_ and rng.random() < 0.8:
-        return open_[0]
-    bases = [form.value, *taken]
-    for _ in range(_TRIES):
-        slip = _step(rng.choice(bases), form, rng)
-        if (slip[0] > form.value) == (side > 0) and slip[0] not in taken and form.fits(slip[0]):
-            return slip
-    for number, kind in _list_steps(form.value, year=form.year):  # near an end of what makes sense, chance may fail
-        if (number > form.value) == (side > 0) and number not in taken and form.fits(number):
-            return number, kind
-    return open_[0] if open_ else None
+    for side in (-1, 1):
+        for tries in range(_TRIES):
+            held = sum((number > form.value) == (side > 0) for number in found)
+            if held >= 3 and (held >= 4 or tries >= 4):
+                break
+            number, kind = _step(rng.choice([form.value, form.value, *found]), form, rng)
+            if (number > form.value) == (side > 0) and number not in found and form.fits(number):
+                found[number] = form.describe(number, kind, 0.6 * rng.random())
+        for number, kind in _list_steps(form.value, year=form.year):  # chance may fail near an end of what makes sense
+            if sum((other > form.value) == (side > 0) for other in found) >= 3:
+                break
+            if (number > form.value) == (side > 0) and number not in found and form.fits(number):
+                found[number] = form.describe(number, kind, 0.0)
 
 
 def _step(base: Number, form: _Form, rng: random.Random) -> Slip:
     """A number a natural step away from another: off by one, by ten, in one digit; years by natural distances."""
     steps, unit = _find_steps(base, year=form.year)
     step = steps[int(len(steps) * rng.random() ** 1.5)]
-    kind: Literal["slip", "neighbour"] = "slip" if base == form.value and step in (1, 10, 100) else "neighbour"
+    kind: DistractorKind = "slip" if base == form.value and step in (1, 10, 100) else "neighbour"  # one digit wrong
     moved = base + rng.choice((-1, 1)) * step * unit
-    return _tidy(Decimal(moved)), "neighbour" if form.year else kind
+    return _tidy(Decimal(moved)), kind
 
 
 def _list_steps(value: Number, *, year: bool) -> Iterator[Slip]:
     steps, unit = _find_steps(value, year=year)
     for step in steps:
         for moved in (value + step * unit, value - step * unit):
-            yield _tidy(Decimal(moved)), "slip" if step in (1, 10, 100) and not year else "neighbour"
+            yield _tidy(Decimal(moved)), "slip" if step in (1, 10, 100) else "neighbour"
 
 
 def _find_steps(value: Number, *, year: bool) -> tuple[tuple[int, ...], Number]:
@@ -208,19 +195,8 @@ def _find_steps(value: Number, *, year: bool) -> tuple[tuple[int, ...], Number]:
     return (1, 10, 11, 20, 90, 100, 110), unit
 
 
-def _find_hub_rank(value: Number, drawn: Sequence[Slip]) -> float:
-    """Rank (0–3, ties in the middle) of the right number by how much the others look made from it."""
-    values = [float(value), *(float(number) for number, _ in drawn)]
-    scores = [sum(kinship(one, other) for other in values if other != one) for one in values]
-    return sum(score < scores[0] for score in scores) + (sum(score == scores[0] for score in scores) - 1) / 2
-
-
-def _stands_out(value: Number, drawn: Sequence[Slip], *, year: bool) -> bool:
-    """Whether the right number alone is round, or alone is not."""
-    if year or value < 100:
-        return False
-    round_ = [number % 10 == 0 for number, _ in drawn]
-    return not any(round_) if value % 10 == 0 else all(round_)
+def _kinship_of_texts(one: str, other: str) -> float:
+    return kinship(float(one), float(other))
 
 
 def _mutate(tree: ast.expr, references: Sequence[str]) -> Iterator[ast.expr]:
@@ -251,14 +227,16 @@ def _mutate(tree: ast.expr, references: Sequence[str]) -> Iterator[ast.expr]:
             yield ast.BinOp(node.args[0], ast.Mult(), size)
 
 
-def _neighbour(number: Number) -> Slip:
-    return number, "neighbour"
-
-
 def _read_notation(number: Number) -> tuple[bool, int, int]:
     """Whether a number is written with separators, its digits before the point, and after it."""
     whole, _, decimals = render(number).partition(".")
     return "," in whole, len(whole), len(decimals)
+
+
+def _count_zeros(number: Number) -> int:
+    """Zeros at the end of a whole number, three at the most."""
+    text = str(number)
+    return 0 if "." in text else min(3, len(text) - len(text.rstrip("0")))
 
 
 def _tidy(number: Decimal) -> Number:

@@ -133,6 +133,14 @@ class Case:
                 continue
         return found
 
+    def resolve(self, reference: str) -> str:
+        """The Q-id behind `hopN` (empty where that hop has none); anything else as it is."""
+        name = reference.strip()
+        if not name.startswith("hop"):
+            return name
+        value = self.stated.get(int(name[3:])) if name[3:].isdigit() else None
+        return value if isinstance(value, str) else ""
+
     @functools.cached_property
     def used(self) -> dict[int, tuple[int, ...]]:
         """Hop index → the hops that its derivation refers to; empty where the derivation cannot be parsed."""

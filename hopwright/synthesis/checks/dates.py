@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -19,6 +20,7 @@ _TIME = re.compile(
 )
 _DATED = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?!\d)")
 _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
+_COMPARED = re.compile(r"value\((P\d+), (\w+)\) ?[<>]=? ?value\(\1, (\w+)\)")
 _VALUE = re.compile(r"\b(?:value|argmax|argmin)\((P\d+)\b")
 
 # Who holds an office, leads, coaches or owns: asked without a date, the answer is whoever does at the time of asking.
@@ -63,22 +65,22 @@ DATES = (
 
 
 def _check_computation(hop: Hop, expression: str, facts: Facts, case: Case, context: CheckContext) -> Iterator[Finding]:
+    """Values that change may only be compared, and only where they lie apart by the property's margin."""
     for property in dict.fromkeys(_VALUE.findall(expression)):
         literal = context.table.literal.get(property)
         if literal is None or literal.stable:
             continue
-        match = _EXTREME.match(expression)
-        if match is None:
-            yield hop.index, f"computes with a value that changes ({literal.label}) without a date"
-            continue
-        values = []
-        for operand in match[2].split(","):
-            name = operand.strip()
-            entity = str(case.stated.get(int(name[3:]), "")) if name.startswith("hop") else name
-            values += [Decimal(held) for held in facts.scalars(entity, property) if not hasattr(held, "year")]
-        values.sort(reverse="argmax" in expression)
-        if len(values) > 1 and abs(values[0] - values[1]) < literal.margin * max(abs(values[0]), abs(values[1])):
-            yield hop.index, f"compares values of {literal.label} that the years may turn round"
+        if match := _EXTREME.match(expression):
+            pairs = list(itertools.combinations([case.resolve(one) for one in match[2].split(",")], 2))
+        else:
+            pairs = [(case.resolve(one), case.resolve(other)) for _, one, other in _COMPARED.findall(expression)]
+            if len(_VALUE.findall(expression)) != 2 * len(pairs):
+                yield hop.index, f"computes with a value that changes ({literal.label}) without a date"
+        for one, other in pairs:
+            values = [*facts.scalars(one, property)[:1], *facts.scalars(other, property)[:1]]
+            numbers = [Decimal(value) for value in values if isinstance(value, int | Decimal)]
+            if len(numbers) == 2 and abs(numbers[0] - numbers[1]) < literal.margin * max(map(abs, numbers)):
+                yield hop.index, f"compares values of {literal.label} that the years may turn round"
 
 
 def _name(property: str, context: CheckContext) -> str:

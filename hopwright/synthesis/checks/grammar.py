@@ -90,8 +90,8 @@ def find_grammar_problems(question: str, case: Case) -> Iterator[str]:
     if problem := _find_wrong_article(text):
         yield f"a wrong article: {problem!r}"
     for pattern, what in _PATTERNS:
-        if match := pattern.search(text):
-            yield f"{what}: {text[max(0, match.start() - 12) : match.end() + 12].strip()!r}"
+        if found := pattern.search(text):
+            yield f"{what}: {text[max(0, found.start() - 12) : found.end() + 12].strip()!r}"
 
 
 _PATTERNS = (

@@ -156,7 +156,7 @@ class OverlapFinder:
     def _compare(self, file: str, place: int, text: str) -> None:
         folded = fold(text)
         for key in self._same.get(_digest(folded), ()):
-            self._note(key, Match("same", file, place, text, 1.0))
+            self._note(Match(key=key, way="same", file=file, place=place, text=text, share=1.0))
         for run in _cut_runs(folded.split()):
             for key in self._runs.get(_digest(run), ()):
                 self._note(Match(key=key, way="run", file=file, place=place, text=text, share=0.0))

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from hopwright.errors import ExpressionError, InputError
-from hopwright.records import Compute, Constraint, Hop, Item, ReverseLookup
-from hopwright.records.values import Value, parse
+from hopwright.records import Compute, Constraint, Hop, ReverseLookup
+from hopwright.records.values import Value
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding
 from hopwright.synthesis.checks.text import fold, is_telling
 from hopwright.synthesis.execution import execute, hops_used, same
@@ -39,26 +39,24 @@ def check_last_hop_alone(case: Case, context: CheckContext) -> Iterator[Finding]
 
 
 def check_every_hop_needed(case: Case, context: CheckContext) -> Iterator[Finding]:
-    """With any one hop left out, the answer is open: other answers of that hop lead elsewhere, or nowhere.
+    """With any one hop left out, the answer is open.
 
-    Tried with the hop's wrong options and, for a number, with two that are far off. What a comparison takes in is left
-    alone: a small country loses to most, and still has to be found.
+    A look-up's inputs matter unless its other conditions settle it; a computation's unless it comes to the same for any
+    input; and a comparison unless its losers lead to the same final answer.
     """
     facts = context.facts
     assert facts is not None
     for hop in case.item.hops:
-        if isinstance(hop.derivation, ReverseLookup) and hop is not case.last:
-            yield from _find_spare_condition(hop, case, facts, context.table)
-    final = case.stated.get(case.last.index)
-    if final is None:
-        return
-    for hop in case.item.hops[:-1]:
-        if _feeds_comparison(hop, case.item):
-            continue
-        outcomes = [_run_on(case, hop.index, wrong, facts, context.table) for wrong in _list_wrong(hop)]
-        reached = [one for one in outcomes if one is not None]
-        if len(reached) > 1 and all(same(one, final) for one in reached):
-            yield hop.index, f"can be left out: {len(reached)} other answers to it lead to {case.item.answer!r} as well"
+        derivation = hop.derivation
+        if isinstance(derivation, ReverseLookup):
+            if hop is not case.last:
+                yield from _find_spare_condition(hop, derivation, facts, context.table)
+        elif isinstance(derivation, Compute):
+            if match := _EXTREME.match(derivation.expression):
+                if hop is not case.last:
+                    yield from _find_idle_comparison(hop, match[2], case, facts, context.table)
+            else:
+                yield from _find_idle_inputs(hop, derivation, case, facts, context.table)
 
 
 def check_named_twice(case: Case, context: CheckContext) -> Iterator[Finding]:
@@ -137,42 +135,42 @@ def _count_matches(conditions: list[Constraint], facts: Facts, table: PropertyTa
     return 1
 
 
-def _find_spare_condition(hop: Hop, case: Case, facts: Facts, table: PropertyTable) -> Iterator[Finding]:
-    """A look-up that is settled without the condition that rests on an earlier hop."""
-    assert isinstance(hop.derivation, ReverseLookup)
-    conditions = _conditions(hop.derivation)
+def _find_spare_condition(hop: Hop, derivation: ReverseLookup, facts: Facts, table: PropertyTable) -> Iterator[Finding]:
+    """A look-up that is settled without the conditions that rest on earlier hops."""
+    conditions = _conditions(derivation)
     known = [one for one in conditions if not _rests_on(one)]
     if known and len(known) < len(conditions) and _count_matches(known, facts, table) == 1:
         yield hop.index, "its answer is settled without the hops that it rests on"
 
 
-def _feeds_comparison(hop: Hop, item: Item) -> bool:
-    return any(
-        hop.index in later.depends_on
-        and isinstance(later.derivation, Compute)
-        and later.derivation.expression.startswith(("argmax(", "argmin("))
-        for later in item.hops
-    )
+def _find_idle_comparison(hop: Hop, operands: str, case: Case, facts: Facts, table: PropertyTable) -> Iterator[Finding]:
+    """A comparison whose losers lead to the same final answer."""
+    final = case.stated.get(case.last.index)
+    winner = case.stated.get(hop.index)
+    losers = [one for one in (case.resolve(operand) for operand in operands.split(",")) if one != winner]
+    reached = [_run_on(case, hop.index, loser, facts, table) for loser in losers]
+    if final is not None and reached and all(one is not None and same(one, final) for one in reached):
+        yield hop.index, f"whoever is chosen, the answer is {case.item.answer!r}"
 
 
-def _list_wrong(hop: Hop) -> Iterator[Value]:
-    for one in hop.distractors:
-        if hop.answer_type == "entity":
-            if one.id is not None:
-                yield one.id
+def _find_idle_inputs(
+    hop: Hop, derivation: Compute, case: Case, facts: Facts, table: PropertyTable
+) -> Iterator[Finding]:
+    """A number that a computation takes in, and whose value changes nothing."""
+    result = case.stated.get(hop.index)
+    for index in hops_used(derivation):
+        value = case.stated.get(index)
+        if result is None or not isinstance(value, int | Decimal):
             continue
-        try:
-            yield parse(one.text, hop.answer_type)
-        except InputError:
-            continue
-    if hop.answer_type == "number":
-        try:
-            value = parse(hop.answer, "number")
-        except InputError:
-            return
-        if isinstance(value, int | Decimal):
-            yield value + _FAR
-            yield abs(value - _FAR)
+        outcomes = []
+        for moved in (value + 1, value + 2, value + _FAR, abs(value - _FAR)):
+            inputs: dict[int, Value] = {**case.stated, index: moved}
+            try:
+                outcomes.append(execute(derivation, hop.answer_type, inputs, facts, table))
+            except (ExpressionError, ArithmeticError):
+                continue
+        if outcomes and all(same(one, result) for one in outcomes):
+            yield index, f"whatever its answer is, hop {hop.index} gives {hop.answer!r}"
 
 
 def _run_on(case: Case, changed: int, wrong: Value, facts: Facts, table: PropertyTable) -> Value | None:
@@ -259,8 +257,7 @@ def _find_unlike_entities(hop: Hop, operands: str, case: Case, context: CheckCon
     assert graph is not None
     classes = []
     for operand in operands.split(","):
-        name = operand.strip()
-        id = str(case.stated.get(int(name[3:]), "")) if name.startswith("hop") else name
+        id = case.resolve(operand)
         classes.append((id, context.kind_of(id)))
     kinds = {kind for _, kind in classes if kind not in ("", "other")}
     if len(kinds) > 1:
