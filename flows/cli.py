@@ -170,12 +170,19 @@ def audit(
     graph: Annotated[
         Path | None, typer.Option("--graph", metavar="STORE", help="Also check against this graph store.")
     ] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Published questions to look for (MuSiQue, …); may be given several times."),
+    ] = None,
+    scorecard: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also measure variety and guessability, and write them there.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a dataset file and report every violation by item, hop and check; exits with 1 when there is one."""
     from flows.console.audit import audit_file
 
-    audit_file(file, graph, as_json=as_json)
+    audit_file(file, graph, against or [], scorecard, as_json=as_json)
 
 
 @app.command("filter")

@@ -90,6 +90,12 @@ class SynthesizeParameters(Parameters):
         title="Largest share of an answer",
         description="No final answer may be that of more than this share of the items.",
     )
+    embeddings: Literal["off", "on", "auto"] = Field(
+        default="off",
+        title="Sentence embeddings",
+        description="How alike two wrong options are. off: by spelling and the graph, the same bytes everywhere. "
+        "on: also by sentence embeddings (the extra local must be installed). auto: on where it is installed.",
+    )
 
     items: int = Field(
         default=0,
@@ -586,6 +592,13 @@ class ReleaseParameters(Parameters):
         default=False,
         title="Reviewed items only",
         description="Release the accepted set of the expert review instead of everything that the filter kept.",
+    )
+    against: list[str] = Field(
+        default=[],
+        max_length=20,
+        title="Published questions",
+        description="Files of MuSiQue, HotpotQA, 2WikiMultihopQA or others (JSON, JSON lines, text): the release says "
+        "which of its questions overlap with them. It is always compared with the anchor questions.",
     )
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from hopwright.errors import RunError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
-from hopwright.settings import ReleaseRun
+from hopwright.runs.files import hash_file
+from hopwright.settings import ReleaseRun, RetrieveRun
 from tasks.engine import carry_out_once, pick_parameters
 from tasks.rewrite import PASSAGES
 from tasks.steps import StagePlan, run_step
@@ -31,7 +32,10 @@ def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
     if parameters.release.reviewed:
         inputs |= Stage(run, _REVIEWED).output_hashes()
     return StagePlan(
-        name="release", unit="items and twins", parameters=pick_parameters(parameters, "release"), inputs=inputs
+        name="release",
+        unit="items and twins",
+        parameters=pick_parameters(parameters, "release"),
+        inputs={**inputs, **{f"against/{path}": hash_file(path) for path in _list_published(run, parameters)}},
     )
 
 
@@ -106,6 +110,7 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         parameters.release.version,
         gather_facts(run, parameters.seed, reviewed=reviewed),
         {name: dict(Stage(run, name).read().counts.rejected) for name in _list_stages(reviewed)},
+        _list_published(run, parameters),
     )
     files = [path for path in (folder / "data.jsonl", folder / "counterfactual.jsonl") if path.exists()]
     audited = run_step("audit", audit_release, files, find_store(run))
@@ -119,6 +124,14 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
 
 def _list_stages(reviewed: bool) -> tuple[str, ...]:
     return (*_UNITS, *((_REVIEWED,) if reviewed else ()))
+
+
+def _list_published(run: RunFolder, parameters: ReleaseRun) -> list[Path]:
+    """The files that the questions are compared with: the anchor questions, while they are there, and those given."""
+    retrieved = Stage(run, "retrieve").read().parameters
+    anchors = RetrieveRun(corpus=retrieved["corpus"], anchors=retrieved["anchors"]).anchors_file()
+    given = [Path(name).expanduser().absolute() for name in parameters.release.against]
+    return list(dict.fromkeys([*([anchors] if anchors.is_file() else []), *given]))
 
 
 def _count_stage(name: str, manifest: StageManifest) -> dict[str, Any]:

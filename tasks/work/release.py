@@ -22,8 +22,12 @@ def write_dataset(
     version: str,
     facts: Mapping[str, Any],
     rejections: Mapping[str, Mapping[str, int]],
+    against: list[Path],
 ) -> dict[str, Any]:
-    """Write the release; `facts` are those of `RunFacts`. Returns its figures."""
+    """Write the release; `facts` are those of `RunFacts`, `against` files of published questions.
+
+    Returns its figures, and which of the scorecard's limits it keeps.
+    """
     from hopwright.release.card import RunFacts
     from hopwright.release.dataset import write_release
 
@@ -35,8 +39,14 @@ def write_dataset(
         version=version,
         facts=RunFacts.model_validate(facts),
         rejections=rejections,
+        against=against,
     )
-    return {"items": manifest.items, "twins": manifest.twins}
+    return {
+        "items": manifest.items,
+        "twins": manifest.twins,
+        "limits": {one.name: one.met for one in manifest.scorecard.thresholds},
+        "overlapping": len(manifest.overlap.questions),
+    }
 
 
 def count_writers(items: list[Path]) -> dict[str, int]:
