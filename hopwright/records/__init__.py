@@ -3,6 +3,7 @@
 from hopwright.records.model import (
     LABELS,
     Anchor,
+    AnchorHop,
     AnchorRef,
     AnswerType,
     CheckResult,
@@ -32,6 +33,7 @@ from hopwright.records.model import (
 __all__ = [
     "LABELS",
     "Anchor",
+    "AnchorHop",
     "AnchorRef",
     "AnswerType",
     "CheckResult",

@@ -6,9 +6,9 @@ import datetime as dt
 import functools
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from hopwright.graph.completeness import PropertyClasses
 from hopwright.graph.store import GraphStore
@@ -17,12 +17,22 @@ from hopwright.synthesis.facts import GraphFacts
 from hopwright.synthesis.kinds import KindIndex, name_states_year
 from hopwright.synthesis.properties import EntityProperty, LiteralProperty, PropertyTable
 
+_T = TypeVar("_T")
+
 # An entity that so many others point to is a hub: its name is a safe guess, and its neighbourhood says little.
 HUB_DEGREE = 400
-# Of a hub's incoming edges only so many are looked at; they are taken evenly over all of them.
+# Of a hub's incoming edges only so many are looked at; its properties get even shares of them.
 MAX_EDGES = 300
+# Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
+MAX_POOL = 4000
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
 
+_TOKEN = re.compile(r"[^\W\d_]{4,}|\d{4}")
+_COMMON = frozenset(
+    "the and county city state states united kingdom republic national international university football club "
+    "association award film series season world cup league championship north south east west northern southern "
+    "eastern western saint river lake mount island islands province region district municipality with from".split()
+)
 # Some labels of the sample are other people's notes: `West Africa BENIN Rep`.
 _SHOUT = re.compile(r" [A-Z]{5,}\b")
 
@@ -60,6 +70,10 @@ class Moves:
         self.measures = functools.lru_cache(100_000)(self._measures)
         self.nameable = functools.lru_cache(200_000)(self._nameable)
         self.measured = functools.lru_cache(1_000)(self._measured)
+        self.alike = functools.lru_cache(2_000)(self._alike)
+        self.tokens = functools.lru_cache(200_000)(self._tokens)
+        self._facts_of = functools.lru_cache(300)(self._sample_facts)
+        self._entities = graph.array("entity_id")
 
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
@@ -104,6 +118,15 @@ class Moves:
                 second = self.graph.subjects(other.property, other.object)
                 if len(second) >= 2 and set(first) & set(second) == {entity}:
                     return one, other
+        return None
+
+    def random_edge(self, rng: random.Random, fits: Callable[[Edge], bool], tries: int = 60) -> Edge | None:
+        """A usable fact of a random entity of the graph that is no hub, or None when none was found."""
+        for _ in range(tries):
+            entity = f"Q{self._entities[rng.randrange(len(self._entities))]}"
+            edges = [edge for edge in self.lookups_from(entity) if fits(edge)]
+            if edges and self.nameable(entity) and not self.is_hub(entity):
+                return rng.choice(edges)
         return None
 
     def comparable(self, entity: str, property: str, rng: random.Random, tries: int = 12) -> str | None:
@@ -160,7 +183,7 @@ class Moves:
         return tuple(found)
 
     def _lookups_to(self, entity: str) -> tuple[Edge, ...]:
-        incoming = _spread(self.graph.in_edges(entity), MAX_EDGES)
+        incoming = self.graph.in_edges_spread(entity, MAX_EDGES)
         found = []
         for property, subject in incoming:
             entry = self.table.entity.get(property)
@@ -203,11 +226,33 @@ class Moves:
     def _measured(self, property: str, sort: str) -> tuple[str, ...]:
         return tuple(
             entity
-            for entity in self.graph.literal_subjects(property)
-            if self.kinds.sort(entity) == sort
-            and self.nameable(entity)
-            and any(measure.property == property for measure in self.measures(entity))
+            for entity in self._measured_sorts(property).get(sort, ())
+            if self.nameable(entity) and any(measure.property == property for measure in self.measures(entity))
         )
+
+    @functools.cache  # noqa: B019 — the moves live as long as their process
+    def _measured_sorts(self, property: str) -> dict[str, list[str]]:
+        by_sort: dict[str, list[str]] = {}
+        for entity in spread(self.graph.literal_subjects(property), MAX_POOL):
+            by_sort.setdefault(self.kinds.sort(entity), []).append(entity)
+        return by_sort
+
+    def _alike(self, property: str, sort: str) -> tuple[Edge, ...]:
+        return tuple(edge for edge in self._facts_of(property) if self.kinds.sort(edge.subject) == sort)
+
+    def _sample_facts(self, property: str) -> tuple[Edge, ...]:
+        """Facts of the property whose subject has no other, taken evenly over all of the graph's."""
+        entry = self.table.entity[property]
+        found = []
+        for subject, object in self.graph.sample_edges(property, MAX_POOL):
+            if not self._sound(property, entry, subject, object) or not self.nameable(subject) or self.is_hub(subject):
+                continue
+            if len(self.graph.objects(subject, property)) == 1:
+                found.append(Edge(subject, property, object))
+        return tuple(found)
+
+    def _tokens(self, entity: str) -> frozenset[str]:
+        return telling_words(self.graph.label(entity))
 
     def _nameable(self, entity: str) -> bool:
         """Whether a label can stand in a sentence and means one entity only."""
@@ -218,7 +263,13 @@ class Moves:
         return len(by_label) <= 1
 
 
-def _spread(rows: Sequence[tuple[str, str]], limit: int) -> Sequence[tuple[str, str]]:
+def telling_words(label: str) -> frozenset[str]:
+    """What gives a name away: the first four letters of its words (Cyprus and Cypriot share them), and its years."""
+    return frozenset(word[:4] for word in _TOKEN.findall(label.lower()) if word not in _COMMON)
+
+
+def spread(rows: Sequence[_T], limit: int) -> Sequence[_T]:
+    """At most so many of the rows, taken evenly over all."""
     if len(rows) <= limit:
         return rows
     return [rows[index * len(rows) // limit] for index in range(limit)]

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
 from hopwright.records import Compute
 from hopwright.records.values import Value
+from hopwright.synthesis.domains import DomainIndex
 from hopwright.synthesis.execution import execute, same
 from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.moves import HUB_DEGREE, Moves
-from hopwright.synthesis.plan import Draft, Plan, domain_of, named_entities
+from hopwright.synthesis.mix import Brief, Taste
+from hopwright.synthesis.moves import HUB_DEGREE, Edge, Moves
+from hopwright.synthesis.necessity import find_shortcut
+from hopwright.synthesis.operations import Place
+from hopwright.synthesis.plan import Draft, Plan, named_entities
+from hopwright.synthesis.programs import Program, open_book
 from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.schemas import Schema, schemas_of
-from hopwright.synthesis.sketch import DeadEnd, Sketch
+from hopwright.synthesis.sketch import DeadEnd, Sketch, State
 from hopwright.synthesis.targets import DatedTargets
 from hopwright.synthesis.topologies import Topology
 
 # A try costs about a tenth of a millisecond; most anchors offer a plan within ten.
-TRIES = 40
+TRIES = 30
+_PATIENCE = 6
 
 
 class NoPlanError(Exception):
@@ -37,33 +44,52 @@ class Planner:
     def __init__(self, graph: GraphStore, table: PropertyTable, kinds: KindIndex, *, min_domains: int = 2) -> None:
         self.moves = Moves(graph, table, kinds)
         self.targets = DatedTargets(self.moves)
+        self.domains = DomainIndex(table, kinds)
         self.table = table
         self.min_domains = min_domains
 
-    def draw(self, topology: Topology, anchor: str, key: str) -> Plan:
-        """Draw one proven plan whose first steps involve `anchor` (a Q-id). Raises NoPlanError."""
+    def draw(
+        self,
+        topology: Topology,
+        anchor: str,
+        key: str,
+        brief: Brief | None = None,
+        *,
+        taste: Taste | None = None,
+        kept: Sequence[Edge] = (),
+        tries: int = TRIES,
+    ) -> Plan:
+        """Draw one proven plan. Raises NoPlanError.
+
+        anchor: a Q-id that the first steps involve; empty for a chain of the graph alone. kept: facts that the plan
+        must look up, the second going on from the first (the anchor question's own hops). brief: what the plan must
+        compute, and what type of answer it must end in. The same arguments give the same plan.
+        """
         rng = random.Random(key)
-        schemas = schemas_of(topology)
+        wanted = brief or Brief(topology.name)
+        programs = open_book(topology).find(wanted.kind, wanted.answer, str(len(kept)) if anchor else "")
+        reasons: Counter[str] = Counter()
+        if not programs:
+            raise NoPlanError(Counter({"no sequence of operations gives that in this topology": 1}))
         # The larger a hub, the fewer plans it may take part in (one of degree d in (HUB_DEGREE / d) ** (2 / 3) of
         # them). Drawn once a plan, so that retries do not wear it down.
         ceiling = HUB_DEGREE / max(rng.random(), 1e-9) ** 1.5
-        reasons: Counter[str] = Counter()
-        failures: Counter[Schema] = Counter()
-        patience = TRIES // len(schemas) + 2
-        for _ in range(TRIES):
-            left = [(one, weight) for one, weight in schemas if failures[one] < patience]
-            if not left:
-                break
-            schema: Schema = rng.choices([one for one, _ in left], [weight for _, weight in left])[0]
-            sketch = Sketch(self.moves, self.targets, rng, ceiling)
+        liking = replace(taste or Taste(), ceiling=ceiling)
+        failures: Counter[Program] = Counter()
+        weights = [program.weight for program in programs]
+        for _ in range(tries):
+            program = rng.choices(programs, weights)[0]
+            if failures[program] >= _PATIENCE:
+                continue
+            sketch = Sketch(self.moves, self.targets, self.domains, liking, rng)
             try:
-                schema(sketch, anchor)
+                run_program(program, sketch, anchor, kept)
                 plan = Plan(topology.name, tuple(sketch.draft.steps))
                 self._prove(plan, sketch.draft, topology)
                 return plan
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
-                failures[schema] += 1
+                failures[program] += 1
         raise NoPlanError(reasons)
 
     def _prove(self, plan: Plan, draft: Draft, topology: Topology) -> None:
@@ -84,8 +110,45 @@ class Planner:
         named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
         if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
             raise DeadEnd("an entity repeats")
-        if len({domain_of(step, self.table) for step in plan.steps}) < self.min_domains:
+        if len({ruling.domain for ruling in self.domains.of_steps(plan.steps)}) < self.min_domains:
             raise DeadEnd("too few domains")
         numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
         if len(set(map(str, numbers))) != len(numbers):
             raise DeadEnd("a number repeats")
+        derivations = [step.derivation for step in plan.steps]
+        if shortcut := find_shortcut(derivations, answers, self.moves.graph, self.table):
+            raise DeadEnd(f"a shortcut: {shortcut.kind}")
+
+
+def run_program(program: Program, sketch: Sketch, anchor: str, kept: Sequence[Edge]) -> list[State]:
+    """Add one step per hop. Raises DeadEnd where the graph of facts does not go along."""
+    forced = _place_kept(program, sketch, kept)
+    start = program.roots[0] if anchor and not kept and program.roots else -1
+    if anchor and start < 0 and not kept:
+        start = 0 if program.operations[0].name == "named-year" else -1
+    states: list[State] = []
+    for place, operation in enumerate(program.operations):
+        inputs = [states[need - 1] for need in program.depends_on[place]]
+        reader = program.readers[place]
+        partners: tuple[State, ...] = ()
+        if reader >= 0:
+            needs = program.depends_on[reader]
+            partners = tuple(states[need - 1] for need in needs if need - 1 < place and need - 1 != place)
+        here = Place(
+            reader=program.operations[reader].name if reader >= 0 else "",
+            partners=partners,
+            anchor=anchor if place == start else "",
+            forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
+        )
+        states.append(operation.build(sketch, inputs, here))
+    return states
+
+
+def _place_kept(program: Program, sketch: Sketch, kept: Sequence[Edge]) -> Mapping[int, Edge]:
+    """Which hops look up the facts to keep: place (from 0) → fact."""
+    if len(kept) == 2:
+        root, following = program.pairs[0]
+        return {root: kept[0], following: kept[1]}
+    if len(kept) == 1:
+        return {program.roots[0]: kept[0]}
+    return {}
