@@ -8,17 +8,18 @@ up, and where planning failed, travels with the plan.
 from __future__ import annotations
 
 import functools
+import itertools
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from hopwright.graph.store import GraphStore
-from hopwright.records import Anchor
+from hopwright.records import Anchor, Compute
 from hopwright.synthesis.anchoring import AnchorHops, AnchorReader
 from hopwright.synthesis.mix import Brief, Mix, Taste, chance, draw_brief
 from hopwright.synthesis.moves import Edge
+from hopwright.synthesis.moves import spread
 from hopwright.synthesis.plan import Plan, named_entities, properties_of
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.programs import open_book
@@ -26,8 +27,11 @@ from hopwright.synthesis.topologies import topology
 
 _ANCHORS = 5
 _TRIES = 14
-_PILOTS = 200
+_PILOTS = 150
 _ROUNDS = 2
+_SAMPLED = 60
+# A property may take part in so many items for each of its facts: four facts do not make a hundred questions.
+_PER_FACT = 0.002
 # What is given up first; the topology never is.
 _RELAXED = ("anchoring", "answer", "kind")
 
@@ -57,7 +61,7 @@ class Drawer:
         self._seed = seed
         self._graph = graph
         self._reader = AnchorReader(planner.moves)
-        self._bounds = _find_bounds(graph)
+        self._bounds = _find_bounds(planner)
         self._admitted: dict[str, float] | None = None
         self._deck: _Deck | None = None
 
@@ -71,17 +75,23 @@ class Drawer:
         return self._fill(slot)
 
     def band_of(self, degree: int) -> str:
-        """The popularity band of a degree: the thirds of the graph's entities that have facts of their own."""
+        """The popularity band of a degree: the thirds of the entities of which something can be asked."""
         low, high = self._bounds
         return "tail" if degree <= low else "middle" if degree <= high else "head"
 
     def popularity(self, plan: Plan) -> str:
-        """The band of a plan: that of the median of what its look-ups name and pass through."""
-        degrees = sorted(self._graph.degree(entity) for entity in _entities_of(plan))
+        """The band of a plan: that of the median of what its look-ups name, from which a solver has to start."""
+        named = {
+            entity
+            for step in plan.steps
+            if not isinstance(step.derivation, Compute)
+            for entity in named_entities(step.derivation)
+        }
+        degrees = sorted(self._graph.degree(entity) for entity in named or _entities_of(plan))
         return self.band_of(degrees[len(degrees) // 2]) if degrees else ""
 
     def themes(self, plan: Plan) -> frozenset[str]:
-        """The narrow themes that a plan touches: leagues, races, clubs of one country."""
+        """What a plan touches: the entities themselves, and the narrow themes (leagues, races, a country's clubs)."""
         return frozenset(theme for entity in _entities_of(plan) for theme in self._themes_of(entity))
 
     def _fill(self, slot: int) -> Drawn:
@@ -141,11 +151,28 @@ class Drawer:
         return None
 
     def _taste(self, slot: int, brief: Brief) -> Taste:
+        refused = functools.lru_cache(None)(functools.partial(self._refuses, slot))
+        roots = [(name, weight) for name, weight in self._roots if not refused(name)]
         return Taste(
             domains=self._mix.domains,
             band=brief.band,
             band_of=self.band_of,
-            refused=functools.lru_cache(None)(functools.partial(self._refuses, slot)),
+            refused=refused,
+            roots=[name for name, _ in roots],
+            root_weights=list(itertools.accumulate(weight for _, weight in roots)),
+            min_domains=min(3, len(topology(brief.topology))) if chance(self._seed, slot, "domains") < 0.9 else 0,
+        )
+
+    @functools.cached_property
+    def _roots(self) -> tuple[tuple[str, float], ...]:
+        """The properties that a chain may begin with: every domain by its weight, its properties alike."""
+        table = self._planner.table
+        domains = Counter(table.entity[name].domain for name in self._planner.moves.askable)
+        weights = self._mix.domains
+        return tuple(
+            (name, weights.get(table.entity[name].domain, 0.0) / domains[table.entity[name].domain])
+            for name in self._planner.moves.askable
+            if weights.get(table.entity[name].domain, 0.0) > 0
         )
 
     def _refuses(self, slot: int, name: str) -> bool:
@@ -169,27 +196,36 @@ class Drawer:
                 shares.update(properties_of(plan))
                 shares.update(self.themes(plan))
             for name, count in shares.items():
-                cap = self._mix.property_share if name[0] == "P" and name[1:].isdigit() else self._mix.theme_share
+                cap = self._cap(name)
                 if count / max(drawn, 1) > cap:
                     admitted[name] = admitted.get(name, 1.0) * cap / (count / drawn)
             self._admitted = dict(admitted)
         return admitted
 
+    def _cap(self, name: str) -> float:
+        """The largest share of the items that a property or a theme may have."""
+        if not _PROPERTY.match(name):
+            return self._mix.theme_share
+        table, classes = self._planner.table, self._planner.moves.classes
+        facts = next((one.subjects for one in classes if one.property == name), 0) if name in table.literal else 0
+        return min(self._mix.property_share, max(facts * _PER_FACT, 0.004)) if facts else self._mix.property_share
+
     def _list_themes(self, entity: str) -> frozenset[str]:
         moves = self._planner.moves
         kind = moves.kinds.kind(entity)
         if kind not in ("team", "competition", "event"):
-            return frozenset()
+            return frozenset({f"entity:{entity}"})
         found = {f"series:{one}" for property in _SERIES for one in self._graph.objects(entity, property)}
         if kind == "team":
             found |= {f"clubs:{moves.kinds.sort(entity)}:{one}" for one in self._graph.objects(entity, "P17")}
-        return frozenset(found or {f"sort:{moves.kinds.sort(entity)}"})
+        return frozenset({f"entity:{entity}", *found})
 
     @functools.cached_property
     def _themes_of(self) -> Callable[[str], frozenset[str]]:
         return functools.lru_cache(50_000)(self._list_themes)
 
 
+_PROPERTY = re.compile(r"^P\d+$")
 _SERIES = ("P3450", "P361", "P664", "P118")
 
 
@@ -234,13 +270,13 @@ def _entities_of(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _find_bounds(graph: GraphStore) -> tuple[int, int]:
-    """Degrees between the popularity bands: the thirds of the entities with at least two facts."""
-    degrees = np.diff(graph.array("out_start").astype(np.int64)) + np.diff(graph.array("in_start").astype(np.int64))
-    degrees = degrees[degrees >= 2]
-    if not len(degrees):
+def _find_bounds(planner: Planner) -> tuple[int, int]:
+    """Degrees between the popularity bands: the thirds of the subjects that questions may be asked of."""
+    moves = planner.moves
+    degrees = sorted(
+        moves.graph.degree(edge.subject) for name in moves.askable for edge in spread(moves.facts_of(name), _SAMPLED)
+    )
+    if not degrees:
         return 2, 4
-    low, high = np.quantile(degrees[:: max(1, len(degrees) // 200_000)], (0.5, 0.85))
-    return int(low), max(int(high), int(low) + 1)
-
-
+    low, high = degrees[len(degrees) // 3], degrees[2 * len(degrees) // 3]
+    return low, max(high, low + 1)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import datetime as dt
+import functools
 import math
 import operator
 import re
@@ -49,6 +50,7 @@ _WHOLE: dict[str, tuple[int, Callable[..., int]]] = {
 FUNCTIONS = frozenset({*_WHOLE, "abs", "min", "max", "year", "value", "object", "argmax", "argmin", "count", "round", "mean"})
 
 
+@functools.lru_cache(maxsize=65_536)
 def hops_in(expression: str) -> tuple[int, ...]:
     """The hops that an expression refers to, in ascending order. Raises ExpressionError on a syntax error."""
     names = {node.id for node in ast.walk(_parse(expression)) if isinstance(node, ast.Name)}
@@ -64,6 +66,7 @@ def evaluate(expression: str, answers: Mapping[int, Value], facts: Facts) -> Val
     return _Evaluator(answers, facts).run(_parse(expression))
 
 
+@functools.lru_cache(maxsize=16_384)
 def _parse(expression: str) -> ast.expr:
     if len(expression) > 500:
         raise ExpressionError("expression longer than 500 characters")

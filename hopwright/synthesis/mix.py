@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -73,6 +73,11 @@ class Taste:
     band_of: Callable[[int], str] = field(default=lambda degree: "")
     refused: Callable[[str], bool] = field(default=lambda property: False)
     ceiling: float = float("inf")
+    roots: Sequence[str] = ()
+    root_weights: Sequence[float] = ()
+    """The properties that a chain may begin with, and their cumulative weights; empty for all alike."""
+    min_domains: int = 0
+    """How many domains a plan has to span, for as long as half of the tries last."""
 
     def refuses(self, property: str) -> bool:
         """Whether the property may not be used in this slot."""

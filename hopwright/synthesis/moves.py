@@ -6,7 +6,7 @@ import datetime as dt
 import functools
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
@@ -25,6 +25,7 @@ HUB_DEGREE = 400
 MAX_EDGES = 300
 # Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
 MAX_POOL = 4000
+MAX_FACTS = 1000
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
 
 _TOKEN = re.compile(r"[^\W\d_]{4,}|\d{4}")
@@ -71,9 +72,9 @@ class Moves:
         self.nameable = functools.lru_cache(200_000)(self._nameable)
         self.measured = functools.lru_cache(1_000)(self._measured)
         self.alike = functools.lru_cache(2_000)(self._alike)
+        self.shared_by = functools.lru_cache(50_000)(self._shared_by)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
-        self._facts_of = functools.lru_cache(300)(self._sample_facts)
-        self._entities = graph.array("entity_id")
+        self.facts_of = functools.lru_cache(300)(self._sample_facts)
 
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
@@ -120,14 +121,22 @@ class Moves:
                     return one, other
         return None
 
-    def random_edge(self, rng: random.Random, fits: Callable[[Edge], bool], tries: int = 60) -> Edge | None:
-        """A usable fact of a random entity of the graph that is no hub, or None when none was found."""
-        for _ in range(tries):
-            entity = f"Q{self._entities[rng.randrange(len(self._entities))]}"
-            edges = [edge for edge in self.lookups_from(entity) if fits(edge)]
-            if edges and self.nameable(entity) and not self.is_hub(entity):
-                return rng.choice(edges)
-        return None
+    def random_edges(
+        self, rng: random.Random, names: Sequence[str], weights: Sequence[float], tries: int
+    ) -> Iterator[Edge]:
+        """Usable facts of the graph, a property first, then one of its facts; all properties alike without names."""
+        chosen = names or self.askable
+        if not chosen:
+            return
+        for name in rng.choices(chosen, cum_weights=weights if names else None, k=tries):
+            if facts := self.facts_of(name):
+                yield facts[rng.randrange(len(facts))]
+
+    @functools.cached_property
+    def askable(self) -> tuple[str, ...]:
+        """The properties along which something is asked, and of which the graph has facts."""
+        known = {one.property for one in self.classes if one.facts}
+        return tuple(sorted(name for name, entry in self.table.entity.items() if entry.lookup and name in known))
 
     def comparable(self, entity: str, property: str, rng: random.Random, tries: int = 12) -> str | None:
         """Another entity of the same sort whose `property` differs clearly from this one's, or None."""
@@ -238,13 +247,21 @@ class Moves:
         return by_sort
 
     def _alike(self, property: str, sort: str) -> tuple[Edge, ...]:
-        return tuple(edge for edge in self._facts_of(property) if self.kinds.sort(edge.subject) == sort)
+        return tuple(edge for edge in self.facts_of(property) if self.kinds.sort(edge.subject) == sort)
+
+    def _shared_by(self, entity: str) -> dict[str, list[Edge]]:
+        """Properties that at least two subjects have the entity as their one object of, and can be counted by."""
+        by_property: dict[str, list[Edge]] = {}
+        for edge in self.lookups_to(entity):
+            if self.table.entity[edge.property].predicate:
+                by_property.setdefault(edge.property, []).append(edge)
+        return {property: edges for property, edges in sorted(by_property.items()) if len(edges) >= 2}
 
     def _sample_facts(self, property: str) -> tuple[Edge, ...]:
         """Facts of the property whose subject has no other, taken evenly over all of the graph's."""
         entry = self.table.entity[property]
         found = []
-        for subject, object in self.graph.sample_edges(property, MAX_POOL):
+        for subject, object in self.graph.sample_edges(property, MAX_FACTS):
             if not self._sound(property, entry, subject, object) or not self.nameable(subject) or self.is_hub(subject):
                 continue
             if len(self.graph.objects(subject, property)) == 1:

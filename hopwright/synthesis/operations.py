@@ -7,6 +7,7 @@ hops is planned by choosing operations whose types fit together (see `programs`)
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from decimal import Decimal
 
 from hopwright.records.values import Scalar
 from hopwright.synthesis.expressions import evaluate
-from hopwright.synthesis.moves import Edge, Measure
+from hopwright.synthesis.moves import Edge, Measure, spread
 from hopwright.synthesis.sketch import DeadEnd, Sketch, State, Type
 from hopwright.synthesis.targets import Target
 
@@ -27,20 +28,27 @@ _COMMITTEES = [
 LATEST = 2026
 EARLIEST = 1500
 _CENTENARIAN = 100
+_LOOKED_AT = 120
+_MODERN = 1950
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where in the plan an operation stands.
 
-    `reader`: the operation that reads its result ("" for the last); `partners`: what that reader also reads and is
-    there already; `anchor`: the entity to start from; `forced`: the fact that this hop must look up.
+    `readers`: the operations that read its result, and what they give, in turn (none for the last); `partners`: what that reader also reads and is there
+    already; `anchor`: the entity to start from; `forced`: the fact that this hop must look up.
     """
 
-    reader: str = ""
+    readers: tuple[str, ...] = ()
     partners: tuple[State, ...] = ()
     anchor: str = ""
     forced: Edge | None = None
+
+    @property
+    def reader(self) -> str:
+        """The operation that reads its result; empty for the last."""
+        return self.readers[0] if self.readers else ""
 
 
 Builder = Callable[[Sketch, Sequence[State], Place], State]
@@ -56,8 +64,8 @@ class Operation:
     kind: str
     weight: float
     build: Builder
-    final: bool = True
-    """Whether it may be the last hop."""
+    final: float = 1.0
+    """How readily it is the last hop; 0 for never."""
     inner: bool = True
     """Whether it may be another hop than the last."""
 
@@ -69,24 +77,20 @@ def lead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """A named subject's fact, or an entity found by two of its facts."""
     if place.forced is not None:
         return sketch.walk(place.forced)
-    suits = suits_reader(sketch, place)
+    wanted = suits_reader(sketch, place)
     if place.partners and place.reader in _OF_LIKE:
         return sketch.lead(_find_like(sketch, place.partners[0].entity, place.reader))
-    if place.anchor and suits(place.anchor):
+    if place.anchor and wanted(place.anchor) and sketch.moves.lookups_to(place.anchor):
         return sketch.lead(place.anchor)
     if place.anchor:
         # The anchor itself is asked about.
         sketch.claim(place.anchor)
-        return sketch.extend(State("entity", place.anchor, place.anchor), suits)
-    edge = sketch.moves.random_edge(
-        sketch.rng,
-        lambda edge: not sketch.taste.refuses(edge.property)
-        and sketch.admits(edge.object)
-        and sketch.admits(edge.subject)
-        and suits(edge.object),
-    )
+        return sketch.extend(State("entity", place.anchor, place.anchor), wanted)
+    if (entity := _find_measured(sketch, place)) is not None:
+        return sketch.lead(entity)
+    edge = sketch.random_edge(wanted)
     if edge is None:
-        raise DeadEnd("no fact of a random entity suits")
+        raise DeadEnd("no fact of the graph suits")
     return sketch.walk(edge)
 
 
@@ -100,16 +104,20 @@ def extend(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         if state.entity == edge.object:
             return sketch.walk(edge, state.ref, backward=True)
         raise DeadEnd("the anchor's second hop does not follow")
-    suits = suits_reader(sketch, place)
+    wanted = suits_reader(sketch, place)
     if place.partners and place.reader in _OF_LIKE:
-        partner, wanted = place.partners[0], suits
-        suits = lambda entity: wanted(entity) and _are_like(sketch, partner.entity, entity, place.reader)  # noqa: E731
-    return sketch.extend(state, suits)
+        partner = place.partners[0]
+        return sketch.extend(
+            state, lambda entity: wanted(entity) and _are_like(sketch, partner.entity, entity, place.reader)
+        )
+    return sketch.extend(state, wanted)
 
 
 def year(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """The year of an entity's event."""
     found = [m for m in sketch.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
+    if place.reader == "age":
+        found = [m for m in found if _year(m) >= _MODERN]
     if place.partners and place.partners[0].type == "year":
         near = [m for m in found if 2 <= abs(_year(m) - place.partners[0].whole) <= 300]
         found = near
@@ -133,7 +141,7 @@ def number(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 
 def named_year(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """The year of a named entity's event; the anchor's where it has one."""
-    measure = _event_near(sketch, place.partners, place.anchor)
+    measure = _event_near(sketch, place.partners, place.anchor, _MODERN if place.reader == "age" else EARLIEST)
     sketch.claim(measure.entity)
     return sketch.measure(measure.entity, measure)
 
@@ -155,12 +163,12 @@ def named_number(sketch: Sketch, inputs: Sequence[State], place: Place) -> State
 def dated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """What a year, or a year some years away from it, singles out."""
     (state,) = inputs
-    suits = suits_reader(sketch, place)
+    wanted = suits_reader(sketch, place)
     for _ in range(20):
         target = sketch.targets.near(state.whole, sketch.rng, within=60)
         if target is None:
             break
-        if not suits(target.entity):
+        if not wanted(target.entity):
             continue
         apart = target.year - state.whole
         if abs(apart) >= 2:
@@ -171,13 +179,13 @@ def dated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 def dated_by_amount(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """What lies so many years (or a small multiple of them) before or after a year that the question states."""
     (state,) = inputs
-    suits = suits_reader(sketch, place)
+    wanted = suits_reader(sketch, place)
     for _ in range(20):
         target = sketch.targets.any(sketch.rng)
         if target is None:
             break
         value = _offset(sketch, state, target.year)
-        if value and suits(target.entity) and target.entity not in sketch.used:
+        if value and wanted(target.entity) and target.entity not in sketch.used:
             return sketch.dated(value, target)
     raise DeadEnd("no target fits")
 
@@ -186,8 +194,8 @@ def dated_among(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """Of those that stand in a relation to an entity, the one that a computed year singles out."""
     entity = next(state for state in inputs if state.type == "entity")
     other = next(state for state in inputs if state.type != "entity")
-    suits = suits_reader(sketch, place)
-    targets = [target for target in sketch.targets.conditioned(entity.entity) if suits(target.entity)]
+    wanted = suits_reader(sketch, place)
+    targets = [target for target in sketch.targets.conditioned(entity.entity) if wanted(target.entity)]
     sketch.rng.shuffle(targets)
     for target in targets[:8]:
         if other.type == "amount":
@@ -202,8 +210,8 @@ def dated_among(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 
 def dated_stated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """Of those that stand in a relation to an entity, the one that a stated year singles out."""
-    suits = suits_reader(sketch, place)
-    targets = [t for t in sketch.targets.conditioned(inputs[0].entity) if sketch.admits(t.entity) and suits(t.entity)]
+    wanted = suits_reader(sketch, place)
+    targets = [t for t in sketch.targets.conditioned(inputs[0].entity) if sketch.admits(t.entity) and wanted(t.entity)]
     if not targets:
         raise DeadEnd("nothing dated stands in a relation to it")
     target = sketch.rng.choice(targets)
@@ -258,13 +266,15 @@ def ahead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     (state,) = inputs
     property = _comparable_property(sketch, state.entity)
     mine = _value(sketch, state.entity, property)
-    others = _draw_others(
-        sketch, lambda: sketch.moves.comparable(state.entity, property, sketch.rng), sketch.rng.choice((4, 4, 5, 6))
-    )
     more = sketch.rng.random() < 0.5
-    count = sum((_value(sketch, other, property) > mine) == more for other in others)  # type: ignore[operator]
-    if not 0 < count < len(others):
-        raise DeadEnd("all comparisons come out the same way")
+    pool = sketch.moves.measured(property, sketch.moves.kinds.sort(state.entity))
+    others, count = _draw_sides(
+        sketch,
+        [one for one in spread(pool, _LOOKED_AT) if one != state.entity],
+        lambda other: (value > mine) == more  # type: ignore[operator]
+        if sketch.moves.differ(property, mine, value := _value(sketch, other, property))
+        else None,
+    )
     sketch.claim(*others)
     conditions = [f"value({property}, {other}) {'>' if more else '<'} value({property}, {state.ref})" for other in others]
     return _counted(sketch, conditions, count, place)
@@ -274,18 +284,15 @@ def later(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """How many of several named entities have their event after, or before, a looked-up year."""
     (state,) = inputs
     seed = _event_near(sketch, inputs, "")
-    pool = [e for e in sketch.moves.measured(seed.property, sketch.moves.kinds.sort(seed.entity))]
-    if len(pool) < 8:
-        raise DeadEnd("too few dated entities")
+    pool = sketch.moves.measured(seed.property, sketch.moves.kinds.sort(seed.entity))
     after = sketch.rng.random() < 0.5
-    others = _draw_others(
+    others, count = _draw_sides(
         sketch,
-        lambda: _draw_dated(sketch, pool, seed.property, state.whole),
-        sketch.rng.choice((4, 4, 5, 6)),
+        spread(pool, _LOOKED_AT),
+        lambda other: (held > state.whole) == after
+        if (held := _value(sketch, other, seed.property).year) != state.whole  # type: ignore[union-attr]
+        else None,
     )
-    count = sum((_value(sketch, other, seed.property).year > state.whole) == after for other in others)  # type: ignore[union-attr]
-    if not 0 < count < len(others):
-        raise DeadEnd("all comparisons come out the same way")
     sketch.claim(*others)
     sign = ">" if after else "<"
     return _counted(
@@ -296,11 +303,8 @@ def later(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 def members(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """How many of several named subjects have an entity as their one object of a property."""
     (state,) = inputs
-    by_property: dict[str, list[Edge]] = {}
-    for edge in sketch.moves.lookups_to(state.entity):
-        if not sketch.taste.refuses(edge.property) and sketch.moves.table.entity[edge.property].predicate:
-            by_property.setdefault(edge.property, []).append(edge)
-    usable = sorted(property for property, edges in by_property.items() if len(edges) >= 2)
+    by_property = sketch.moves.shared_by(state.entity)
+    usable = [property for property in by_property if not sketch.taste.refuses(property)]
     if not usable:
         raise DeadEnd("too few have the entity as theirs")
     property = sketch.rng.choice(usable)
@@ -543,7 +547,14 @@ _OF_LIKE = frozenset({"compare", "between-two", "total-two", "compare-three"})
 
 def suits_reader(sketch: Sketch, place: Place) -> Callable[[str], bool]:
     """Whether an entity has what the operation that reads it needs."""
-    reader = place.reader
+    return suits(sketch, place.readers)
+
+
+def suits(sketch: Sketch, readers: Sequence[str]) -> Callable[[str], bool]:
+    """Whether an entity has what the operations that follow need; of look-ups that follow, one step is looked ahead."""
+    reader = readers[0] if readers else ""
+    if reader == "extend":
+        return functools.partial(_leads_on, sketch, suits(sketch, readers[1:2]) if readers[1:] else None)
     measures = sketch.measures
     if reader in ("year", "between", "between-two"):
         return lambda entity: any(isinstance(m.value, dt.date) and m.entry.event for m in measures(entity))
@@ -558,12 +569,50 @@ def suits_reader(sketch: Sketch, place: Place) -> Callable[[str], bool]:
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader == "members":
-        return lambda entity: len(sketch.moves.lookups_to(entity)) >= 3
+        return lambda entity: any(not sketch.taste.refuses(one) for one in sketch.moves.shared_by(entity))
     if reader in ("dated-stated", "dated-among"):
         return lambda entity: bool(sketch.targets.conditioned(entity))
-    if reader == "extend":
-        return lambda entity: bool(sketch.moves.lookups_from(entity) or sketch.moves.reverse_from(entity))
     return lambda entity: True
+
+
+def _leads_on(sketch: Sketch, wanted: Callable[[str], bool] | None, entity: str) -> bool:
+    """Whether something that suits can be asked about an entity."""
+    for edge in sketch.moves.lookups_from(entity):
+        if not sketch.taste.refuses(edge.property) and sketch.admits(edge.object):
+            if wanted is None or wanted(edge.object):
+                return True
+    return any(
+        not sketch.taste.refuses(edge.property) and (wanted is None or wanted(edge.subject))
+        for edge in sketch.moves.reverse_from(entity)
+    )
+
+
+_MEASURED = frozenset({"year", "date", "number", "ahead", "compare", "compare-three", "total", "between", "rate"})
+
+
+def _find_measured(sketch: Sketch, place: Place) -> str | None:
+    """An entity with a literal that the reader can use, and to which a question leads: such are rarer than facts."""
+    if place.reader in ("dated-among", "dated-stated"):
+        for _ in range(20):
+            target = sketch.targets.any(sketch.rng)
+            if target is not None and sketch.moves.lookups_to(entity := target.condition.object):
+                if sketch.admits(entity):
+                    return entity
+        return None
+    if place.reader not in _MEASURED:
+        return None
+    wanted = suits_reader(sketch, place)
+    for _ in range(30):
+        dated = place.reader in ("year", "date", "between") or (
+            place.reader.startswith("compare") and sketch.rng.random() < 0.3
+        )
+        measure = sketch.targets.random_event(sketch.rng) if dated else sketch.targets.random_number(sketch.rng)
+        if measure is None:
+            break
+        entity = measure.entity
+        if sketch.moves.lookups_to(entity) and sketch.admits(entity) and wanted(entity):
+            return entity
+    return None
 
 
 def _find_like(sketch: Sketch, entity: str, reader: str) -> str:
@@ -576,9 +625,9 @@ def _find_like(sketch: Sketch, entity: str, reader: str) -> str:
         properties = [m.property for m in sketch.measures(entity) if m.entry.more and m.entry.less]
     if not properties:
         raise DeadEnd("nothing to compare the entity by")
-    for _ in range(4):
+    for _ in range(10):
         other = sketch.moves.comparable(entity, sketch.rng.choice(properties), sketch.rng)
-        if other is not None and sketch.admits(other):
+        if other is not None and sketch.admits(other) and sketch.moves.lookups_to(other):
             return other
     raise DeadEnd("nothing comparable")
 
@@ -654,7 +703,7 @@ def _random_measure(sketch: Sketch, place: Place) -> Measure:
     raise DeadEnd("no named number suits")
 
 
-def _event_near(sketch: Sketch, near: Sequence[State], anchor: str) -> Measure:
+def _event_near(sketch: Sketch, near: Sequence[State], anchor: str, since: int = EARLIEST) -> Measure:
     """An event of a named entity, the anchor's where it has one, some years away from the partners' years."""
     years = [state.whole for state in near if state.type == "year"]
     if anchor:
@@ -668,7 +717,7 @@ def _event_near(sketch: Sketch, near: Sequence[State], anchor: str) -> Measure:
             break
         if sketch.taste.refuses(measure.property) or not sketch.admits(measure.entity):
             continue
-        if all(2 <= abs(_year(measure) - one) <= 300 for one in years):
+        if _year(measure) >= since and all(2 <= abs(_year(measure) - one) <= 300 for one in years):
             return measure
     raise DeadEnd("no event near the year")
 
@@ -701,10 +750,23 @@ def _draw_others(
     raise DeadEnd("too few to name beside it")
 
 
-def _draw_dated(sketch: Sketch, pool: Sequence[str], property: str, year: int) -> str | None:
-    other = pool[sketch.rng.randrange(len(pool))]
-    value = _value(sketch, other, property)
-    return other if isinstance(value, dt.date) and abs(value.year - year) >= 1 else None
+def _draw_sides(
+    sketch: Sketch, pool: Sequence[str], counts: Callable[[str], bool | None]
+) -> tuple[list[str], int]:
+    """Some entities that count and some that do not (None: neither), mixed; and how many of them count."""
+    size = sketch.rng.choice((4, 4, 5, 5, 6))
+    wanted = sketch.rng.randint(1, size - 1)
+    sides: dict[bool, list[str]] = {True: [], False: []}
+    for other in sketch.rng.sample(pool, min(len(pool), _LOOKED_AT)):
+        if (verdict := counts(other)) is not None:
+            sides[verdict].append(other)
+    if len(sides[True]) < wanted or len(sides[False]) < size - wanted:
+        raise DeadEnd("too few to name beside it")
+    ours = _draw_others(sketch, lambda: sketch.rng.choice(sides[True]), wanted)
+    theirs = _draw_others(sketch, lambda: sketch.rng.choice(sides[False]), size - wanted, ours)
+    others = [*ours, *theirs]
+    sketch.rng.shuffle(others)
+    return others, wanted
 
 
 def _counted(sketch: Sketch, conditions: Sequence[str], count: int, place: Place) -> State:
@@ -780,10 +842,10 @@ def _tidy(number: Decimal) -> int | Decimal:
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("lead", (), "entity", "", 8.0, lead, final=False),
-    Operation("named-year", (), "year", "", 1.6, named_year, final=False),
-    Operation("named-number", (), "number", "", 1.2, named_number, final=False),
-    Operation("committees", (), "amount", "combinatorics", 1.0, committees, final=False),
+    Operation("lead", (), "entity", "", 8.0, lead, final=0),
+    Operation("named-year", (), "year", "", 1.6, named_year, final=0),
+    Operation("named-number", (), "number", "", 1.2, named_number, final=0),
+    Operation("committees", (), "amount", "combinatorics", 1.0, committees, final=0),
     Operation("extend", ("entity",), "entity", "", 5.0, extend),
     Operation("year", ("entity",), "year", "", 1.5, year),
     Operation("date", ("entity",), "date", "", 1.0, date, inner=False),
@@ -794,11 +856,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("dated-among", ("entity", "amount"), "entity", "", 1.2, dated_among),
     Operation("dated-among", ("entity", "year"), "entity", "", 1.0, dated_among),
     Operation("dated-by-both", ("year", "amount"), "entity", "", 1.0, dated_by_both),
-    Operation("compare", ("entity", "entity"), "entity", "comparison", 3.0, compare),
-    Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 3.0, compare),
-    Operation("ahead", ("entity",), "amount", "counting", 1.2, ahead),
-    Operation("later", ("year",), "amount", "counting", 1.0, later),
-    Operation("members", ("entity",), "amount", "counting", 2.0, members),
+    Operation("compare", ("entity", "entity"), "entity", "comparison", 1.3, compare),
+    Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 1.3, compare),
+    Operation("ahead", ("entity",), "amount", "counting", 1.2, ahead, final=0.12),
+    Operation("later", ("year",), "amount", "counting", 1.0, later, final=0.12),
+    Operation("members", ("entity",), "amount", "counting", 2.0, members, final=0.1),
     Operation("between", ("entity",), "amount", "temporal", 0.8, between),
     Operation("between-two", ("entity", "entity"), "amount", "temporal", 1.0, between),
     Operation("apart", ("year", "year"), "amount", "temporal", 1.0, apart),
@@ -812,7 +874,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("rate", ("entity",), "number", "arithmetic", 1.0, rate, inner=False),
     Operation("add", ("number", "number"), "number", "arithmetic", 1.0, add, inner=False),
     Operation("product", ("amount", "amount"), "amount", "arithmetic", 0.8, product),
-    Operation("times", ("amount",), "amount", "arithmetic", 0.5, product, inner=False),
+    Operation("times", ("amount",), "amount", "arithmetic", 0.3, product, inner=False),
     Operation("choose", ("amount",), "ways", "combinatorics", 1.0, choose_of, inner=False),
     Operation("choose", ("number",), "ways", "combinatorics", 0.8, choose_of, inner=False),
 )

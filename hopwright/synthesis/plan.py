@@ -72,5 +72,16 @@ def named_entities(derivation: Derivation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for text in texts for word in _words(text) if word.startswith("Q")))
 
 
+def stated_numbers(derivation: Derivation) -> frozenset[str]:
+    """The whole numbers that a derivation states, and so the question; one and two hide in grammar."""
+    if isinstance(derivation, Lookup):
+        return frozenset()
+    if isinstance(derivation, Compute):
+        texts = [derivation.expression]
+    else:
+        texts = [derivation.value, *(constraint.value for constraint in derivation.constraints)]
+    return frozenset(word for text in texts for word in _words(text) if word.isdigit() and int(word) > 2)
+
+
 def _words(text: str) -> list[str]:
     return "".join(character if character.isalnum() or character == "_" else " " for character in text).split()

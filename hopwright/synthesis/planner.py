@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,8 @@ from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.mix import Brief, Taste
 from hopwright.synthesis.moves import HUB_DEGREE, Edge, Moves
 from hopwright.synthesis.necessity import find_shortcut
-from hopwright.synthesis.operations import Place
-from hopwright.synthesis.plan import Draft, Plan, named_entities
+from hopwright.synthesis.operations import Place, suits
+from hopwright.synthesis.plan import Draft, Plan, named_entities, stated_numbers
 from hopwright.synthesis.programs import Program, open_book
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.sketch import DeadEnd, Sketch, State
@@ -27,7 +28,6 @@ from hopwright.synthesis.topologies import Topology
 
 # A try costs about a tenth of a millisecond; most anchors offer a plan within ten.
 TRIES = 30
-_PATIENCE = 6
 
 
 class NoPlanError(Exception):
@@ -75,24 +75,43 @@ class Planner:
         # them). Drawn once a plan, so that retries do not wear it down.
         ceiling = HUB_DEGREE / max(rng.random(), 1e-9) ** 1.5
         liking = replace(taste or Taste(), ceiling=ceiling)
-        failures: Counter[Program] = Counter()
-        weights = [program.weight for program in programs]
-        for _ in range(tries):
-            program = rng.choices(programs, weights)[0]
-            if failures[program] >= _PATIENCE:
-                continue
+        if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
+            raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
+        weights = list(itertools.accumulate(program.weight for program in programs))
+        for number, program in enumerate(rng.choices(programs, cum_weights=weights, k=tries)):
             sketch = Sketch(self.moves, self.targets, self.domains, liking, rng)
             try:
                 run_program(program, sketch, anchor, kept)
                 plan = Plan(topology.name, tuple(sketch.draft.steps))
-                self._prove(plan, sketch.draft, topology)
+                self._prove(plan, sketch.draft, topology, liking.min_domains if number < tries / 2 else 0)
                 return plan
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
-                failures[program] += 1
         raise NoPlanError(reasons)
 
-    def _prove(self, plan: Plan, draft: Draft, topology: Topology) -> None:
+    def _fitting(
+        self, programs: Sequence[Program], taste: Taste, anchor: str, kept: Sequence[Edge]
+    ) -> tuple[Program, ...]:
+        """The programs in which what is known of the anchor suits the operation that reads it."""
+        sketch = Sketch(self.moves, self.targets, self.domains, taste, random.Random(0))
+        verdicts: dict[tuple[str, ...], bool] = {}
+        found = []
+        for program in programs:
+            if len(kept) == 2:
+                place = program.pairs[0][1]
+            elif program.roots:
+                place = program.roots[0]
+            else:
+                found.append(program)
+                continue
+            names = program.names_after(place)[:2]
+            if names not in verdicts:
+                verdicts[names] = suits(sketch, names)(anchor)
+            if verdicts[names]:
+                found.append(program)
+        return tuple(found)
+
+    def _prove(self, plan: Plan, draft: Draft, topology: Topology, min_domains: int) -> None:
         """Run the plan against the graph. Raises DeadEnd when it is not exactly what it claims to be."""
         if draft.depends_on() != topology.depends_on:
             raise DeadEnd("the dependencies are not the topology's")
@@ -110,11 +129,13 @@ class Planner:
         named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
         if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
             raise DeadEnd("an entity repeats")
-        if len({ruling.domain for ruling in self.domains.of_steps(plan.steps)}) < self.min_domains:
+        if len({ruling.domain for ruling in self.domains.of_steps(plan.steps)}) < max(self.min_domains, min_domains):
             raise DeadEnd("too few domains")
         numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
         if len(set(map(str, numbers))) != len(numbers):
             raise DeadEnd("a number repeats")
+        if {number for step in plan.steps for number in stated_numbers(step.derivation)} & set(map(str, numbers)):
+            raise DeadEnd("the question states an answer")
         derivations = [step.derivation for step in plan.steps]
         if shortcut := find_shortcut(derivations, answers, self.moves.graph, self.table):
             raise DeadEnd(f"a shortcut: {shortcut.kind}")
@@ -135,7 +156,7 @@ def run_program(program: Program, sketch: Sketch, anchor: str, kept: Sequence[Ed
             needs = program.depends_on[reader]
             partners = tuple(states[need - 1] for need in needs if need - 1 < place and need - 1 != place)
         here = Place(
-            reader=program.operations[reader].name if reader >= 0 else "",
+            readers=program.names_after(place),
             partners=partners,
             anchor=anchor if place == start else "",
             forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),

@@ -57,6 +57,19 @@ class Program:
             for index in range(1, len(self.depends_on) + 1)
         )
 
+    def names_after(self, place: int) -> tuple[str, ...]:
+        """The names of the operations that read the hop at a place (from 0), and what they give, in turn."""
+        return self._paths[place]
+
+    @functools.cached_property
+    def _paths(self) -> tuple[tuple[str, ...], ...]:
+        paths: list[tuple[str, ...]] = []
+        for place in reversed(range(len(self.operations))):
+            reader = self.readers[place]
+            after = paths[len(self.operations) - 1 - reader] if reader >= 0 else ()
+            paths.append((self.operations[reader].name, *after) if reader >= 0 else ())
+        return tuple(reversed(paths))
+
     @functools.cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """Places (from 0) of a root look-up and of the look-up that goes on from it, be it through a comparison."""
@@ -126,6 +139,7 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...]) -> list[Program]:
             weight = 1.0
             for one in operations:
                 weight *= one.weight
+            weight *= operations[-1].final
             computing = sum(bool(one.kind) for one in operations)
             programs[tuple(one.name for one in operations)] = Program(
                 operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)
@@ -165,7 +179,7 @@ def _fitting(before: Sequence[Operation], depends_on: tuple[tuple[int, ...], ...
         one
         for one in OPERATIONS
         if sorted(one.takes) == types
-        and (one.final if last else one.inner)
+        and (one.final > 0 if last else one.inner)
         and not any((before[need - 1].name, one.name) in _UNHAPPY for need in depends_on[place])
         and _has_reader(one, place, depends_on)
     ]

@@ -114,7 +114,15 @@ class Sketch:
         """A step whose answer is `entity`, asked of a named subject or by two of its properties."""
         if self.rng.random() < 0.3 and (pair := self.moves.identify(entity, self.rng)) is not None:
             return self.single_out(entity, pair)
-        edges = [e for e in self.moves.lookups_to(entity) if e.subject not in self._entities and self._welcome(e)]
+        tokens = self._telling(entity)
+        edges = [
+            e
+            for e in self.moves.lookups_to(entity)
+            if self._welcome(e)
+            and e.subject not in self._entities
+            and tokens.isdisjoint(self._telling(e.subject))
+            and self._tokens.keys().isdisjoint(self._telling(e.subject))
+        ]
         if not edges:
             raise DeadEnd("no question leads to the entity")
         return self.walk(self.choose(edges))
@@ -181,6 +189,21 @@ class Sketch:
     def measures(self, entity: str) -> list[Measure]:
         """The entity's literals whose property is not over its share."""
         return [one for one in self.moves.measures(entity) if not self.taste.refuses(one.property)]
+
+    def random_edge(self, suits: Callable[[str], bool]) -> Edge | None:
+        """A fact of the graph whose object suits, of the band wanted where it can be."""
+        degree, taste = self.moves.graph.degree, self.taste
+        for band in dict.fromkeys((taste.band, "")):
+            for edge in self.moves.random_edges(self.rng, taste.roots, taste.root_weights, 16):
+                if (
+                    (not band or taste.band_of(degree(edge.subject)) == band)
+                    and self._telling(edge.subject).isdisjoint(self._telling(edge.object))
+                    and self.admits(edge.object)
+                    and self.admits(edge.subject)
+                    and suits(edge.object)
+                ):
+                    return edge
+        return None
 
     def choose(self, edges: Sequence[Edge]) -> Edge:
         """Choose a domain first, a new one rather, then a property, then an edge: the frequent ones do not take all."""
