@@ -11,7 +11,7 @@ import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hopwright.graph.store import GraphStore
@@ -25,15 +25,14 @@ from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.programs import open_book
 from hopwright.synthesis.topologies import topology
 
-_ANCHORS = 5
-_TRIES = 14
+_ANCHORS = 3
+_TRIES = 8
+_STRIDE = 11
 _PILOTS = 150
 _ROUNDS = 2
 _SAMPLED = 60
 # A property may take part in so many items for each of its facts: four facts do not make a hundred questions.
 _PER_FACT = 0.002
-# What is given up first; the topology never is.
-_RELAXED = ("anchoring", "answer", "kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +51,38 @@ class Drawn:
     missed: Mapping[str, tuple[str, Counter[str]]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One way to fill a slot: what is asked of the plan, how often it is tried, and what it starts from."""
+
+    name: str
+    kind: str
+    answer: str
+    tries: int
+    anchor: Anchor | None = None
+    hops: tuple[AnchorHops, ...] = ()
+
+
 class Drawer:
     """Draws the plan of each slot. `mix` says what the set shall be like."""
 
     def __init__(self, planner: Planner, mix: Mix, seed: int, graph: GraphStore) -> None:
         self._planner = planner
         self._mix = mix
+        self._wishes = mix
         self._seed = seed
         self._graph = graph
         self._reader = AnchorReader(planner.moves)
         self._bounds = _find_bounds(planner)
-        self._admitted: dict[str, float] | None = None
+        self._admitted: dict[str, float] = {}
         self._deck: _Deck | None = None
 
     def draw(self, anchors: Sequence[Anchor], slot: int) -> Drawn:
         """The plan of a slot. Raises NoPlanError when not even the bare topology could be planned."""
         if self._deck is None or self._deck.anchors is not anchors:
             self._deck = _Deck(anchors, self.band_of, self._graph)
-        if self._admitted is None:
-            self._admitted = {}
-            self._admitted = self._calibrate(anchors)
+            self._admitted, self._wishes = {}, self._mix
+            self._calibrate()
         return self._fill(slot)
 
     def band_of(self, degree: int) -> str:
@@ -90,65 +101,81 @@ class Drawer:
         degrees = sorted(self._graph.degree(entity) for entity in named or _entities_of(plan))
         return self.band_of(degrees[len(degrees) // 2]) if degrees else ""
 
+    def describe(self, drawn: Drawn) -> dict[str, frozenset[str]]:
+        """What a drawn plan is, by the dimensions of a brief."""
+        last = drawn.plan.steps[-1]
+        return {
+            "topology": frozenset({drawn.plan.topology}),
+            "kind": frozenset(s.derivation.kind for s in drawn.plan.steps if isinstance(s.derivation, Compute)),
+            "answer": frozenset({"year" if last.unit == "year" else str(last.answer_type)}),
+            "band": frozenset({self.popularity(drawn.plan)}),
+            "anchoring": frozenset({str(len(drawn.kept)) if drawn.anchor is not None else "none"}),
+        }
+
     def themes(self, plan: Plan) -> frozenset[str]:
         """What a plan touches: the entities themselves, and the narrow themes (leagues, races, a country's clubs)."""
         return frozenset(theme for entity in _entities_of(plan) for theme in self._themes_of(entity))
 
     def _fill(self, slot: int) -> Drawn:
-        wish = draw_brief(self._mix, self._seed, slot, lambda name, _: open_book(topology(name)).cells)
-        missed: dict[str, tuple[str, Counter[str]]] = {}
-        brief = wish
+        wish = draw_brief(self._wishes, self._seed, slot, lambda name, _: open_book(topology(name)).cells)
         taste = self._taste(slot, wish)
-        for step in ("", *_RELAXED):
-            if step:
-                if not getattr(brief, step) or getattr(brief, step) == "none":
-                    continue
-                brief = replace(brief, **{step: "none" if step == "anchoring" else ""})
-            reasons: Counter[str] = Counter()
-            found = self._try(slot, brief, taste, reasons, step)
+        reasons: Counter[str] = Counter()
+        for attempt in self._attempts(wish, slot):
+            found = self._try(slot, attempt, taste, reasons)
             if found is not None:
-                plan, anchor, kept = found
-                return Drawn(plan, wish, anchor, kept, missed)
-            relaxed = _RELAXED[0] if not step else _next_of(step)
-            if relaxed:
-                missed[relaxed] = (getattr(wish, relaxed), reasons)
+                anchor, hops = attempt.anchor, attempt.hops
+                drawn = Drawn(found, wish, anchor, _locate(found, hops))
+                return replace(drawn, missed=self._compare(drawn, reasons))
         raise NoPlanError(reasons)
 
-    def _try(
-        self, slot: int, brief: Brief, taste: Taste, reasons: Counter[str], step: str
-    ) -> tuple[Plan, Anchor | None, tuple[tuple[int, str], ...]] | None:
+    def _attempts(self, wish: Brief, slot: int) -> Iterator[_Attempt]:
+        """What to try in turn: with the anchors of the slot, then without; what is asked for, then less of it."""
         assert self._deck is not None
-        shape = topology(brief.topology)
-        for number in range(_ANCHORS):
-            key = f"{self._seed}:{slot}:{step}:{number}"
-            anchor: Anchor | None = None
-            hops: tuple[AnchorHops, ...] = ()
-            if brief.anchoring in ("0", "1", "2"):
-                anchor = self._deck.pick(slot, brief.band, number)
-                if anchor is None:
-                    break
-                resolved = self._reader.read(anchor)
-                if brief.anchoring == "2":
-                    hops = resolved if len(resolved) == 2 else ()
-                elif brief.anchoring == "1":
-                    hops = resolved[-1:]
-                if brief.anchoring != "0" and not hops:
-                    reasons["the anchor's hops are not in the graph"] += 1
-                    continue
-            kept = [hop.edge for hop in hops]
-            try:
-                plan = self._planner.draw(
-                    shape, anchor.entity if anchor else "", key, brief, taste=taste, kept=kept, tries=_TRIES
-                )
-            except NoPlanError as error:
-                reasons.update(error.reasons)
-                continue
-            over = next((theme for theme in sorted(self.themes(plan)) if self._refuses(slot, theme)), None)
-            if over is not None:
-                reasons["its theme is over its share"] += 1
-                continue
-            return plan, anchor, _locate(plan, hops)
-        return None
+        for number in range(_ANCHORS if wish.anchoring in ("0", "1", "2") else 0):
+            anchor = self._deck.pick(slot, wish.band, number, lambda one: self._can_keep(one, wish.anchoring))
+            if anchor is None:
+                break
+            resolved = self._reader.read(anchor)
+            hops = resolved if wish.anchoring == "2" else resolved[-1:] if wish.anchoring == "1" else ()
+            for kind, answer in dict.fromkeys(((wish.kind, wish.answer), (wish.kind, ""), ("", ""))):
+                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, _TRIES, anchor, hops)
+        yield _Attempt("graph", wish.kind, wish.answer, 3 * _TRIES)
+        yield _Attempt("graph:kind", wish.kind, "", 2 * _TRIES)
+        yield _Attempt("graph:any", "", "", 8 * _TRIES)
+
+    def _can_keep(self, anchor: Anchor, anchoring: str) -> bool:
+        """Whether so many of the anchor's own hops can be kept."""
+        return anchoring == "0" or len(self._reader.read(anchor)) >= int(anchoring)
+
+    def _try(self, slot: int, attempt: _Attempt, taste: Taste, reasons: Counter[str]) -> Plan | None:
+        brief = Brief(self._topology_of(slot), attempt.kind, attempt.answer)
+        try:
+            plan = self._planner.draw(
+                topology(brief.topology),
+                attempt.anchor.entity if attempt.anchor else "",
+                f"{self._seed}:{slot}:{attempt.name}",
+                brief,
+                taste=taste,
+                kept=[hop.edge for hop in attempt.hops],
+                tries=attempt.tries,
+                refuse=lambda plan: any(self._refuses(slot, theme) for theme in self.themes(plan)),
+            )
+        except NoPlanError as error:
+            reasons.update(error.reasons)
+            return None
+        return plan
+
+    def _topology_of(self, slot: int) -> str:
+        return draw_brief(self._wishes, self._seed, slot).topology
+
+    def _compare(self, drawn: Drawn, reasons: Counter[str]) -> dict[str, tuple[str, Counter[str]]]:
+        """Which wishes a plan does not meet, with what kept the attempts at them from succeeding."""
+        reached = self.describe(drawn)
+        return {
+            dimension: (wanted, reasons)
+            for dimension in ("kind", "answer", "anchoring", "band")
+            if (wanted := getattr(drawn.brief, dimension)) and wanted not in reached[dimension]
+        }
 
     def _taste(self, slot: int, brief: Brief) -> Taste:
         refused = functools.lru_cache(None)(functools.partial(self._refuses, slot))
@@ -177,33 +204,46 @@ class Drawer:
 
     def _refuses(self, slot: int, name: str) -> bool:
         """Whether a property or a theme that would be over its share has to stay out of this slot."""
-        assert self._admitted is not None
         admitted = self._admitted.get(name)
         return admitted is not None and chance(self._seed, slot, name) >= admitted
 
-    def _calibrate(self, anchors: Sequence[Anchor]) -> dict[str, float]:
-        """In what share of the slots each over-common property and theme may be used: found by drawing pilots."""
-        admitted: dict[str, float] = {}
+    def _calibrate(self) -> None:
+        """Draw pilots, and correct: what is over its share is admitted to fewer slots, what falls short is asked more.
+
+        Pilots have negative slots, so that they are nobody's.
+        """
         for turn in range(_ROUNDS):
             shares: Counter[str] = Counter()
+            reached: Counter[tuple[str, str]] = Counter()
             drawn = 0
             for number in range(_PILOTS):
                 try:
-                    plan = self._fill(-1 - turn * _PILOTS - number).plan
+                    pilot = self._fill(-1 - turn * _PILOTS - number)
                 except NoPlanError:
                     continue
                 drawn += 1
-                shares.update(properties_of(plan))
-                shares.update(self.themes(plan))
+                shares.update(properties_of(pilot.plan))
+                shares.update(self.themes(pilot.plan))
+                reached.update(
+                    (dimension, name) for dimension, names in self.describe(pilot).items() for name in names
+                )
+            if not drawn:
+                return
             for name, count in shares.items():
-                cap = self._cap(name)
-                if count / max(drawn, 1) > cap:
-                    admitted[name] = admitted.get(name, 1.0) * cap / (count / drawn)
-            self._admitted = dict(admitted)
-        return admitted
+                if count / drawn > (cap := self._cap(name)):
+                    self._admitted[name] = self._admitted.get(name, 1.0) * cap * drawn / count
+            self._wishes = replace(
+                self._wishes,
+                kinds=_correct(self._mix.kinds, self._wishes.kinds, "kind", reached, drawn),
+                answers=_correct(self._mix.answers, self._wishes.answers, "answer", reached, drawn),
+                anchoring=_correct(self._mix.anchoring, self._wishes.anchoring, "anchoring", reached, drawn),
+                bands=_correct(self._mix.bands, self._wishes.bands, "band", reached, drawn),
+            )
 
     def _cap(self, name: str) -> float:
         """The largest share of the items that a property or a theme may have."""
+        if name.startswith("entity:"):
+            return self._mix.theme_share / 2
         if not _PROPERTY.match(name):
             return self._mix.theme_share
         table, classes = self._planner.table, self._planner.moves.classes
@@ -238,18 +278,32 @@ class _Deck:
         for anchor in anchors:
             self._by_band.setdefault(band_of(graph.degree(anchor.entity)), []).append(anchor)
 
-    def pick(self, slot: int, band: str, number: int) -> Anchor | None:
-        """The anchor of a slot at its so-manieth try: of the band where it has some, at last of any."""
-        pool = self._by_band.get(band) if number < _ANCHORS - 2 else None
-        pool = pool or list(self.anchors)
-        if not pool:
-            return None
-        return pool[(slot + number * (len(pool) // 7 + 1)) % len(pool)]
+    def pick(self, slot: int, band: str, number: int, fits: Callable[[Anchor], bool]) -> Anchor | None:
+        """The anchor of a slot at its so-manieth try, of the band where that has some; None when few fit."""
+        pool = self._by_band.get(band) or list(self.anchors)
+        step = len(pool) // _STRIDE + 1
+        for place in range(_STRIDE):
+            anchor = pool[(slot + number * 7 * step + place * step) % len(pool)]
+            if fits(anchor):
+                return anchor
+        return None
 
 
-def _next_of(step: str) -> str:
-    place = _RELAXED.index(step) + 1
-    return _RELAXED[place] if place < len(_RELAXED) else ""
+def _correct(
+    wanted: Mapping[str, float],
+    asked: Mapping[str, float],
+    dimension: str,
+    reached: Mapping[tuple[str, str], int],
+    drawn: int,
+) -> dict[str, float]:
+    """Shares to ask for next, so that those reached come nearer to those wanted."""
+    total, sum_asked = sum(wanted.values()) or 1.0, sum(asked.values()) or 1.0
+    return {
+        name: asked[name]
+        / sum_asked
+        * min(2.5, max(0.4, (share / total + 0.01) / (reached.get((dimension, name), 0) / drawn + 0.01)))
+        for name, share in wanted.items()
+    }
 
 
 def _locate(plan: Plan, hops: Sequence[AnchorHops]) -> tuple[tuple[int, str], ...]:

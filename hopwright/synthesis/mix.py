@@ -42,12 +42,23 @@ class Mix:
     min_domains: int = 2
 
 
+    def dimensions(self) -> dict[str, Mapping[str, float]]:
+        """The shares of every dimension of a brief."""
+        return {
+            "topology": self.topologies,
+            "kind": self.kinds,
+            "answer": self.answers,
+            "band": self.bands,
+            "anchoring": self.anchoring,
+        }
+
+
 DEFAULT_KINDS: Mapping[str, float] = {
     "temporal": 0.26, "counting": 0.24, "comparison": 0.18, "arithmetic": 0.18, "combinatorics": 0.14,
 }  # fmt: skip
 DEFAULT_ANSWERS: Mapping[str, float] = {"entity": 0.5, "number": 0.38, "year": 0.07, "date": 0.05}
 DEFAULT_BANDS: Mapping[str, float] = {"head": 0.35, "middle": 0.35, "tail": 0.3}
-DEFAULT_ANCHORING: Mapping[str, float] = {"2": 0.35, "1": 0.25, "0": 0.15, "none": 0.25}
+DEFAULT_ANCHORING: Mapping[str, float] = {"2": 0.25, "1": 0.25, "0": 0.1, "none": 0.4}
 
 
 @dataclass(frozen=True, slots=True)

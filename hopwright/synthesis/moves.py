@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 from hopwright.graph.completeness import PropertyClasses
 from hopwright.graph.store import GraphStore
 from hopwright.records.values import Scalar
+from hopwright.synthesis.checks.text import holds_alias, pad
 from hopwright.synthesis.facts import GraphFacts
 from hopwright.synthesis.kinds import KindIndex, name_states_year
 from hopwright.synthesis.properties import EntityProperty, LiteralProperty, PropertyTable
@@ -73,6 +74,7 @@ class Moves:
         self.measured = functools.lru_cache(1_000)(self._measured)
         self.alike = functools.lru_cache(2_000)(self._alike)
         self.shared_by = functools.lru_cache(50_000)(self._shared_by)
+        self._names = functools.lru_cache(100_000)(self._names_of)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
 
@@ -215,8 +217,19 @@ class Moves:
             return False
         if not self.is_askable(entry, subject):
             return False
+        if self.gives_away(subject, object):
+            return False
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, "P31")
+
+    def gives_away(self, subject: str, object: str) -> bool:
+        """Whether a name of the object stands in the subject's: `The Queen` gives Elizabeth II away."""
+        label = self.graph.label(subject)
+        padded = pad(label)
+        return any(holds_alias(label, padded, name) for name in self._names(object))
+
+    def _names_of(self, entity: str) -> tuple[str, ...]:
+        return (self.graph.label(entity), *self.graph.aliases(entity)[:20])
 
     def _measures(self, entity: str) -> tuple[Measure, ...]:
         kind = self.kinds.kind(entity)

@@ -90,7 +90,7 @@ def lead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         return sketch.lead(entity)
     edge = sketch.random_edge(wanted)
     if edge is None:
-        raise DeadEnd("no fact of the graph suits")
+        raise DeadEnd(f"no fact of the graph suits {place.reader or 'the end'}")
     return sketch.walk(edge)
 
 
@@ -856,8 +856,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("dated-among", ("entity", "amount"), "entity", "", 1.2, dated_among),
     Operation("dated-among", ("entity", "year"), "entity", "", 1.0, dated_among),
     Operation("dated-by-both", ("year", "amount"), "entity", "", 1.0, dated_by_both),
-    Operation("compare", ("entity", "entity"), "entity", "comparison", 1.3, compare),
-    Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 1.3, compare),
+    Operation("compare", ("entity", "entity"), "entity", "comparison", 0.7, compare),
+    Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("ahead", ("entity",), "amount", "counting", 1.2, ahead, final=0.12),
     Operation("later", ("year",), "amount", "counting", 1.0, later, final=0.12),
     Operation("members", ("entity",), "amount", "counting", 2.0, members, final=0.1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from hopwright.errors import ExpressionError
@@ -58,6 +58,7 @@ class Planner:
         taste: Taste | None = None,
         kept: Sequence[Edge] = (),
         tries: int = TRIES,
+        refuse: Callable[[Plan], bool] | None = None,
     ) -> Plan:
         """Draw one proven plan. Raises NoPlanError.
 
@@ -83,7 +84,9 @@ class Planner:
             try:
                 run_program(program, sketch, anchor, kept)
                 plan = Plan(topology.name, tuple(sketch.draft.steps))
-                self._prove(plan, sketch.draft, topology, liking.min_domains if number < tries / 2 else 0)
+                self._prove(plan, sketch.draft, topology, liking.min_domains if number < 0.8 * tries else 0)
+                if refuse is not None and refuse(plan):
+                    raise DeadEnd("its theme is over its share")
                 return plan
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
