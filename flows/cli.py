@@ -342,7 +342,7 @@ def export_review(
     as_json: Json = False,
 ) -> None:
     """Write the task files, the labelling interfaces and the guidelines of a run."""
-    group = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
+    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
     group |= {"agreement_items": agreement_items, "gold_share": gold_share}
     _run_stage("review", run, {"review": group}, fresh, as_json)
 
@@ -362,7 +362,7 @@ def push_review(
     """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
     from flows.console.review import find_server, show_pushed
 
-    group = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
+    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
     group |= {"agreement_items": agreement_items, "gold_share": gold_share}
     _run_stage("review", run, {"review": group}, fresh, as_json)
     if not as_json:
