@@ -43,6 +43,7 @@ from hopwright.llm.types import Request, parse_model
 from hopwright.runs import RunFolder
 from hopwright.settings import ModelRun, RunParameters
 from tasks.progress import tell_models
+from tasks.steps import in_flow
 from tasks.work.models import STORE, ModelAccess, open_models
 
 _BEAT_S = 2.0
@@ -197,7 +198,7 @@ class ModelProgress:
             return
         tell_models(self._stage, describe_models(now))
         text = f"# {self._stage}: language models\n\n{render_progress(now)}\n"
-        if text == self._shown:
+        if text == self._shown or not in_flow():
             return
         self._shown = text
         if self._artifact is None:
