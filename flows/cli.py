@@ -243,6 +243,28 @@ def evaluate(
     evaluate_run(run, options, fresh=fresh, as_json=as_json, dry_run=dry_run)
 
 
+@app.command("export")
+def export_dataset(
+    data: Annotated[
+        str | None, typer.Argument(help="A release's folder or a JSONL file; the latest run's release otherwise.")
+    ] = None,
+    to: Annotated[
+        Literal["lm-eval", "inspect", "llama-factory", "verl"], typer.Option("--to", help="The tool to write for.")
+    ] = "lm-eval",
+    out: Annotated[Path | None, typer.Option("--out", help="Folder to write; ./hopwright-TOOL otherwise.")] = None,
+    variant: Annotated[
+        Literal["factual", "counterfactual", "both"], typer.Option(help="Items, their twins, or both.")
+    ] = "factual",
+    run: Run = None,
+    seed: Annotated[int, typer.Option(help="Another seed, another half of multiple-choice examples.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Write a dataset for lm-evaluation-harness, Inspect, LLaMA-Factory or verl."""
+    from flows.console.export import export_to
+
+    export_to(data, to, out, variant, run, seed, as_json=as_json)
+
+
 @review_app.command("export")
 def export_review(run: Run = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False) -> None:
     """Write the task file and the labelling interface of a run."""
