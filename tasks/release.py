@@ -11,7 +11,7 @@ from hopwright.settings import ReleaseRun
 from tasks.engine import carry_out_once, pick_parameters
 from tasks.rewrite import PASSAGES
 from tasks.steps import StagePlan, run_step
-from tasks.work.release import audit_release, write_dataset
+from tasks.work.release import audit_release, count_writers, write_dataset
 from tasks.work.resources import SOURCES, find_store
 
 _UNITS = {
@@ -51,10 +51,15 @@ def gather_facts(run: RunFolder, seed: int) -> dict[str, Any]:
     manifests = {name: Stage(run, name).read() for name in _UNITS}
     retrieve, rewrite = manifests["retrieve"], manifests["rewrite"]
     is_sample = not retrieve.parameters["corpus"]
+    writers = run_step("writers", count_writers, Stage(run, "filter").parts())
+    models = [writer for writer in writers if writer != "rules"]
     begun = run.read_manifest()
     profile = begun.parameters.get("profile", "offline") if begun is not None else "offline"
     return {
         "profile": profile,
+        "generator": "model" if models else "rules",
+        "model": ", ".join(models),
+        "writers": writers if models else {},
         "seed": seed,
         "versions": {name: retrieve.versions[name] for name in _KEPT_VERSIONS},
         "corpus": "the sample of Wikidata's facts that ships with Hopwright"
