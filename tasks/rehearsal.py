@@ -38,7 +38,7 @@ from tasks.filter import plan_filter
 from tasks.models import list_texts, names_model
 from tasks.pool import current_pool, open_pool
 from tasks.retrieve import plan_retrieve
-from tasks.rewrite import plan_rewrite
+from tasks.rewrite import plan_passages, plan_rewrite, plan_twins
 from tasks.steps import StagePlan
 from tasks.synthesize import plan_drafts, plan_selection
 from tasks.work.models import STORE
@@ -52,6 +52,8 @@ REHEARSED: tuple[tuple[type[RunParameters], Planner], ...] = (
     (SynthesizeRun, plan_drafts),
     (SynthesizeRun, plan_selection),
     (FilterRun, plan_filter),
+    (RewriteRun, plan_passages),
+    (RewriteRun, plan_twins),
     (RewriteRun, plan_rewrite),
 )
 """The stages up to the last that may ask models, in the order of the line of work."""

@@ -45,9 +45,9 @@ def _find_planner(stage: str) -> tuple[type[ModelRun], Callable[..., Any]]:
         from tasks.filter import plan_filter
 
         return FilterRun, plan_filter
-    from tasks.rewrite import plan_rewrite
+    from tasks.rewrite import plan_estimate
 
-    return RewriteRun, plan_rewrite
+    return RewriteRun, plan_estimate
 
 
 def print_estimate(estimate: Estimate, parameters: ModelRun, *, as_json: bool) -> None:

@@ -237,6 +237,15 @@ def list_translations(spec: RewritePart) -> Iterator[Request]:
                 yield prompt.request(inputs, target, seed=0)
 
 
+def list_wordings(spec: PassagesPart) -> Iterator[Request]:
+    """The requests of one part's passages in a model's words, for an estimate."""
+    prompt, target = _read_prompt("word-passage"), parse_model(spec.making.wanted.passage_model)
+    for one in open_workshop(spec.making).make_furnisher().furnish(read_items(spec.part)):
+        for hop in one.item.hops:
+            for passage in hop.evidence.passages:
+                yield prompt.request({"title": passage.title, "facts": passage.text}, target, seed=0)
+
+
 def count_texts(returned: Iterable[Returned]) -> Counter[str]:
     """Figures over the texts of twins: how many were sent and reworded, masks, and both distributions."""
     figures = Counter[str]()
