@@ -205,6 +205,56 @@ def release(
     _run_stage("release", run, {"release": {"name": name, "version": version}}, fresh, as_json)
 
 
+@app.command()
+def evaluate(
+    data: Annotated[
+        str | None, typer.Argument(help="A release's folder or a JSONL file; the run's own release otherwise.")
+    ] = None,
+    model: Annotated[list[str] | None, typer.Option(help="endpoint/model; may be given several times.")] = None,
+    form: Annotated[list[str] | None, typer.Option(help="mcq or open; both otherwise.")] = None,
+    prompting: Annotated[list[str] | None, typer.Option(help="direct or cot; both otherwise.")] = None,
+    protocol: Annotated[
+        list[str] | None, typer.Option(help="question, alone, independent or chain; all otherwise.")
+    ] = None,
+    passages: Annotated[
+        list[str] | None, typer.Option(help="none, own or irrelevant; may be given several times.")
+    ] = None,
+    sub_questions: Annotated[
+        bool | None, typer.Option("--sub-questions/--no-sub-questions", help="Also ask with the sub-questions.")
+    ] = None,
+    judge: Annotated[str | None, typer.Option(help="endpoint/model that judges free answers.")] = None,
+    limit: Annotated[int | None, typer.Option(help="How many items are asked about; 0 for all.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Tokens that an answer may have.")] = None,
+    endpoints: Endpoints = None,
+    budget: Budget = None,
+    batch: Batch = None,
+    dry_run: DryRun = False,
+    run: Run = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
+) -> None:
+    """Ask models about a dataset, hop by hop, and write the report."""
+    from flows.console.evaluate import evaluate_run
+
+    group = {
+        "data": data,
+        "models": model,
+        "forms": form,
+        "promptings": prompting,
+        "protocols": protocol,
+        "passages": passages,
+        "sub_questions": sub_questions,
+        "judge": judge,
+        "limit": limit,
+        "max_tokens": max_tokens,
+    }
+    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
+    options = {"seed": seed, "workers": workers, "evaluate": group, "models": models}
+    evaluate_run(run, options, fresh=fresh, as_json=as_json, dry_run=dry_run)
+
+
 @review_app.command("export")
 def export_review(run: Run = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False) -> None:
     """Write the task file and the labelling interface of a run."""

@@ -202,6 +202,77 @@ class ReleaseParameters(Parameters):
     )
 
 
+class EvaluateParameters(Parameters):
+    """Which models are asked about a dataset, and how."""
+
+    data: str = Field(
+        default="",
+        max_length=4096,
+        title="Dataset",
+        description="A release's folder or a JSONL file in the release format; empty takes this run's release.",
+    )
+    models: list[str] = Field(
+        default=[],
+        max_length=100,
+        title="Models",
+        description="The models to ask, each as endpoint/model.",
+    )
+    forms: list[Literal["mcq", "open"]] = Field(
+        default=["mcq", "open"],
+        min_length=1,
+        title="Forms",
+        description="mcq: with the options A to D; open: the answer in words.",
+    )
+    promptings: list[Literal["direct", "cot"]] = Field(
+        default=["direct", "cot"],
+        min_length=1,
+        title="Prompting",
+        description="direct: the answer at once; cot: reasoning first (chain of thought).",
+    )
+    protocols: list[Literal["question", "alone", "independent", "chain"]] = Field(
+        default=["question", "alone", "independent", "chain"],
+        min_length=1,
+        title="Protocols",
+        description="question: the whole question; alone: every single hop; independent: hops after the gold answers "
+        "that they rest on; chain: hops after the model's own answers.",
+    )
+    passages: list[Literal["none", "own", "irrelevant"]] = Field(
+        default=["none"],
+        min_length=1,
+        title="Passages",
+        description="Closed book, with the item's own passages, or with passages of other items.",
+    )
+    sub_questions: bool = Field(
+        default=False,
+        title="With sub-questions",
+        description="Also ask the whole question together with the sub-questions that it comes apart into.",
+    )
+    judge: str = Field(
+        default="",
+        max_length=500,
+        title="Judge",
+        description="A model, as endpoint/model, that says whether a free answer means the gold one; empty asks none.",
+    )
+    limit: int = Field(
+        default=0, ge=0, le=10_000_000, title="Items", description="How many items are asked about; 0 asks about all."
+    )
+    max_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        title="Longest answer",
+        description="Tokens that an answer may have; 0 takes the prompts' own figures.",
+    )
+
+    @field_validator("models", "forms", "promptings", "protocols", "passages")
+    @classmethod
+    def refuse_doubles(cls, names: list[str]) -> list[str]:
+        """What is named twice would be paid for once and counted twice."""
+        if len(set(names)) != len(names):
+            raise ValueError("each may be named once")
+        return names
+
+
 class RunParameters(Parameters):
     """What every stage needs to know of its run."""
 
@@ -350,6 +421,16 @@ class ReleaseRun(RunParameters):
     )
 
 
+class EvaluateRun(ShardedRun, ModelRun):
+    """A dataset → what models make of it, step by step."""
+
+    evaluate: EvaluateParameters = Field(
+        default_factory=EvaluateParameters,
+        title="Evaluation",
+        description="Which models are asked about a dataset, and how.",
+    )
+
+
 class BuildParameters(RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun):
     """A whole run, from raw files to a release."""
 
@@ -405,7 +486,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
         return f"{where}: there is no such parameter" + (f"; is {near[0]} meant?" if near else "")
     if error["type"] == "string_pattern_mismatch" and where in known:
         return f"{where}: {error['input']!r} does not fit ({known[where].description})"
-    given = "" if error["type"] == "missing" else f", not {error['input']!r}"
+    whole = isinstance(error["input"], dict) and error["type"] == "value_error"
+    given = "" if whole or error["type"] == "missing" else f", not {error['input']!r}"
     return f"{where}: {error['msg'].removeprefix('Value error, ')}{given}"
 
 

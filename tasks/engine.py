@@ -122,6 +122,8 @@ def carry_out_once(
 def stages_after(name: str) -> tuple[str, ...]:
     """The stages that rest on a stage's output, by the order of the line of work."""
     head, _, part = name.partition("/")
+    if head not in STAGES:
+        return ()
     later = STAGES[STAGES.index(head) + 1 :]
     return (head, *later) if part else later
 

@@ -23,6 +23,7 @@ from hopwright.llm.types import Request
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import (
     BuildParameters,
+    EvaluateRun,
     FilterRun,
     ModelRun,
     RetrieveRun,
@@ -32,13 +33,14 @@ from hopwright.settings import (
     home,
     narrow,
 )
+from tasks.evaluate import plan_evaluation
 from tasks.filter import plan_filter
 from tasks.models import list_texts, names_model
 from tasks.pool import current_pool, open_pool
 from tasks.retrieve import plan_retrieve
 from tasks.rewrite import plan_rewrite
 from tasks.steps import StagePlan
-from tasks.synthesize import plan_drafts, plan_selection
+from tasks.synthesize import count_kept, plan_drafts, plan_words
 from tasks.work.models import STORE
 from tasks.work.shards import ShardWork, execute_shard
 
@@ -48,7 +50,7 @@ _P = TypeVar("_P", bound=BaseModel)
 REHEARSED: tuple[tuple[type[RunParameters], Planner], ...] = (
     (RetrieveRun, plan_retrieve),
     (SynthesizeRun, plan_drafts),
-    (SynthesizeRun, plan_selection),
+    (SynthesizeRun, plan_words),
     (FilterRun, plan_filter),
     (RewriteRun, plan_rewrite),
 )
@@ -67,7 +69,7 @@ def estimate_build(parameters: BuildParameters) -> Estimate:
     if not any(names_model(text) for text in list_texts(parameters)):
         return add_estimates([])
     drafts = min(parameters.synthesize.drafts, DRAFTS)
-    small = parameters.synthesize.model_copy(update={"drafts": drafts})
+    small = parameters.synthesize.model_copy(update={"drafts": drafts, "items": 0})
     wanted = parameters.model_copy(update={"synthesize": small})
     free = without_models(wanted)
     growth = parameters.synthesize.drafts / drafts
@@ -80,6 +82,9 @@ def estimate_build(parameters: BuildParameters) -> Estimate:
         run = RunFolder(Path(folder), "dry-run")
         for number, (model, make_plan) in enumerate(REHEARSED, start=1):
             plan = make_plan(run, narrow(wanted, model))
+            if parameters.synthesize.items and make_plan is plan_words:
+                # From here on the rows are the items that are asked for, however many drafts they take.
+                growth = parameters.synthesize.items / max(1, count_kept(plan))
             estimates.append(_estimate_plan(plan, parameters, growth))
             if number < len(REHEARSED):
                 _perform(run, plan if plan.requests is None else make_plan(run, narrow(free, model)))
@@ -90,6 +95,13 @@ def estimate_stage(make_plan: Planner, parameters: ModelRun) -> Estimate:
     """What one stage of a run would ask and cost, given what the stages before it have made."""
     with open_pool(parameters.workers):
         return _estimate_plan(make_plan(RunFolder(home(), parameters.run), parameters), parameters, 1.0)
+
+
+def estimate_evaluation(parameters: EvaluateRun) -> Estimate:
+    """What an evaluation would ask and cost."""
+    with open_pool(parameters.workers):
+        plans = plan_evaluation(RunFolder(home(), parameters.run), parameters)
+        return add_estimates([_estimate_plan(plan, parameters, 1.0) for plan in plans])
 
 
 def without_models(parameters: _P) -> _P:

@@ -7,7 +7,7 @@ from typing import Any
 from flows.console.options import merge_options, parameters_of, read_parameter_file
 from flows.console.output import err, out, print_json
 from hopwright.llm.estimate import Estimate, render_estimate
-from hopwright.settings import BuildParameters, FilterRun, ModelRun, RewriteRun, load_parameters
+from hopwright.settings import BuildParameters, EvaluateRun, FilterRun, ModelRun, RewriteRun, load_parameters
 
 
 def estimate_build_run(file: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
@@ -17,7 +17,7 @@ def estimate_build_run(file: Path | None, options: Mapping[str, Any], *, as_json
         from tasks.rehearsal import estimate_build
 
         estimate = estimate_build(parameters)
-    _print_estimate(estimate, parameters, as_json=as_json)
+    print_estimate(estimate, parameters, as_json=as_json)
 
 
 def estimate_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, as_json: bool) -> None:
@@ -28,7 +28,16 @@ def estimate_one_stage(stage: str, run: str | None, options: Mapping[str, Any], 
         from tasks.rehearsal import estimate_stage
 
         estimate = estimate_stage(planner, parameters)
-    _print_estimate(estimate, parameters, as_json=as_json)
+    print_estimate(estimate, parameters, as_json=as_json)
+
+
+def estimate_evaluation_run(parameters: EvaluateRun, *, as_json: bool) -> None:
+    """Print what an evaluation would ask and cost."""
+    with err.status("planning"):
+        from tasks.rehearsal import estimate_evaluation
+
+        estimate = estimate_evaluation(parameters)
+    print_estimate(estimate, parameters, as_json=as_json)
 
 
 def _find_planner(stage: str) -> tuple[type[ModelRun], Callable[..., Any]]:
@@ -41,7 +50,8 @@ def _find_planner(stage: str) -> tuple[type[ModelRun], Callable[..., Any]]:
     return RewriteRun, plan_rewrite
 
 
-def _print_estimate(estimate: Estimate, parameters: ModelRun, *, as_json: bool) -> None:
+def print_estimate(estimate: Estimate, parameters: ModelRun, *, as_json: bool) -> None:
+    """Print an estimate, and whether the budget would hold it."""
     limit = parameters.models.limit()
     if as_json:
         print_json({**estimate.to_dict(), "budget_usd": limit})

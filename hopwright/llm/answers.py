@@ -48,10 +48,3 @@ class JudgedAnswer(_Output):
 
     same: bool
     reason: str = Field(max_length=300)
-
-
-class StepwiseAnswer(_Output):
-    """An answer with what each step gave."""
-
-    steps: list[str] = Field(min_length=1, max_length=8)
-    answer: str = Field(min_length=1, max_length=200)
