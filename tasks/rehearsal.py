@@ -58,7 +58,7 @@ REHEARSED: tuple[tuple[type[RunParameters], Planner], ...] = (
 
 DRAFTS = 250
 """Draft slots that are rehearsed; a run of fewer is rehearsed whole."""
-_HEAVY = ("llm", "vllm:", "transformers:", "marian")
+_HEAVY = ("llm", "vllm:", "transformers:", "marian", "anthropic", "openai")
 """Values of parameters that name what is too heavy for a rehearsal, or asks a model."""
 _SHARDS = 20
 """Shards of a stage whose requests are listed, evenly over all of them."""
