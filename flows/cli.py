@@ -36,7 +36,15 @@ Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph s
 Endpoint = Annotated[str | None, typer.Option(help="Address of a SPARQL 1.1 service; Wikidata's otherwise.")]
 Contact = Annotated[str | None, typer.Option(help="E-mail or web address to name in the User-Agent.")]
 BatchSize = Annotated[int | None, typer.Option(help="Entities asked for in one query.")]
-MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy (0-3).")]
+MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy.")]
+Voters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--voter",
+        metavar="VOTER",
+        help="Who judges difficulty: shortcuts, vllm:MODEL, transformers:MODEL or ENDPOINT/MODEL; several times.",
+    ),
+]
 Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
 Translation = Annotated[
     Literal["auto", "apertium", "off"] | None, typer.Option(help="Back-translation of the twins' wording.")
@@ -55,6 +63,13 @@ DryRun = Annotated[
 ]
 Url = Annotated[str | None, typer.Option("--url", help="Address of a Label Studio server.")]
 ReviewItems = Annotated[int | None, typer.Option("--items", help="How many items are handed over.")]
+ReviewKind = Annotated[
+    list[str] | None,
+    typer.Option("--kind", help="single_hop, multi_hop or twin; may be given several times; all otherwise."),
+]
+Overlap = Annotated[int | None, typer.Option(help="Reviewers per task.")]
+AgreementItems = Annotated[int | None, typer.Option(help="Items that go to one reviewer more, to measure agreement.")]
+GoldShare = Annotated[float | None, typer.Option(help="Items with a planted fault, as a share of the items.")]
 Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
 Version = Annotated[str | None, typer.Option("--version", help="Semantic version of the dataset.")]
 
@@ -96,6 +111,10 @@ def build(
     corpus: Annotated[str | None, typer.Option(help="Folder with Wikidata5M's files.")] = None,
     anchors: Annotated[str | None, typer.Option(help="MuSiQue's JSONL of 2-hop questions.")] = None,
     shard_size: Annotated[int | None, typer.Option(help="Items per shard (50-500).")] = None,
+    profile: Annotated[
+        Literal["offline", "api", "gpu"] | None, typer.Option(help="Who judges difficulty unless voters are named.")
+    ] = None,
+    voter: Voters = None,
     max_right: MaxRight = None,
     twins: Twins = None,
     back_translation: Translation = None,
@@ -128,7 +147,8 @@ def build(
             "writer": writer,
             "model": model,
         },
-        "filter": {"max_right": max_right},
+        "profile": profile,
+        "filter": {"voters": voter or None, "max_right": max_right},
         "rewrite": {"enabled": twins, "back_translation": back_translation},
         "review": {"url": review_url, "items": review_items},
         "release": {"name": name, "version": version},
@@ -161,19 +181,37 @@ def audit(
 @app.command("filter")
 def filter_items(
     run: Run = None,
+    voter: Voters = None,
     max_right: MaxRight = None,
+    all_votes: Annotated[
+        bool | None, typer.Option("--all-votes/--stop-early", help="Let every voter vote on every item.")
+    ] = None,
+    rotations: Annotated[
+        Literal["one", "all"] | None, typer.Option(help="Orders of the options that a voter is shown.")
+    ] = None,
+    closed_book: Annotated[
+        int | None, typer.Option(help="Items that are also asked without options, and hop by hop.")
+    ] = None,
+    pilot: Annotated[int | None, typer.Option(help="Items that everyone votes on first, to order the voters.")] = None,
+    gpus: Annotated[int | None, typer.Option(help="GPUs that vLLM uses; 0 takes all.")] = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
-    batch: Batch = None,
-    dry_run: DryRun = False,
     workers: Workers = None,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
-    """Let the shortcut solvers vote on a run's items, and drop those that are too easy."""
-    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
-    options = {"filter": {"max_right": max_right}, "models": models, "workers": workers}
-    _run_stage("filter", run, options, fresh, as_json, dry_run=dry_run)
+    """Let the voters answer a run's items, and drop those that are too easy."""
+    group = {
+        "voters": voter or None,
+        "max_right": max_right,
+        "all_votes": all_votes,
+        "rotations": rotations,
+        "closed_book": closed_book,
+        "pilot": pilot,
+    }
+    models = {"endpoints": endpoints, "budget_usd": budget}
+    options = {"filter": group, "models": models, "vllm": {"gpus": gpus}, "workers": workers}
+    _run_stage("filter", run, options, fresh, as_json)
 
 
 @app.command()
@@ -255,20 +293,65 @@ def evaluate(
     evaluate_run(run, options, fresh=fresh, as_json=as_json, dry_run=dry_run)
 
 
+@app.command("export")
+def export_dataset(
+    data: Annotated[
+        str | None, typer.Argument(help="A release's folder or a JSONL file; the latest run's release otherwise.")
+    ] = None,
+    to: Annotated[
+        Literal["lm-eval", "inspect", "llama-factory", "verl"], typer.Option("--to", help="The tool to write for.")
+    ] = "lm-eval",
+    out: Annotated[Path | None, typer.Option("--out", help="Folder to write; ./hopwright-TOOL otherwise.")] = None,
+    variant: Annotated[
+        Literal["factual", "counterfactual", "both"], typer.Option(help="Items, their twins, or both.")
+    ] = "factual",
+    run: Run = None,
+    seed: Annotated[int, typer.Option(help="Another seed, another half of multiple-choice examples.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Write a dataset for lm-evaluation-harness, Inspect, LLaMA-Factory or verl."""
+    from flows.console.export import export_to
+
+    export_to(data, to, out, variant, run, seed, as_json=as_json)
+
+
 @review_app.command("export")
-def export_review(run: Run = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False) -> None:
-    """Write the task file and the labelling interface of a run."""
-    _run_stage("review", run, {"review": {"items": items, "url": ""}}, fresh, as_json)
+def export_review(
+    run: Run = None,
+    items: ReviewItems = None,
+    kind: ReviewKind = None,
+    overlap: Overlap = None,
+    agreement_items: AgreementItems = None,
+    gold_share: GoldShare = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
+) -> None:
+    """Write the task files, the labelling interfaces and the guidelines of a run."""
+    group = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
+    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
+    _run_stage("review", run, {"review": group}, fresh, as_json)
 
 
 @review_app.command("push")
 def push_review(
-    run: Run = None, url: Url = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False
+    run: Run = None,
+    url: Url = None,
+    items: ReviewItems = None,
+    kind: ReviewKind = None,
+    overlap: Overlap = None,
+    agreement_items: AgreementItems = None,
+    gold_share: GoldShare = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
 ) -> None:
     """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
-    from flows.console.review import find_server
+    from flows.console.review import find_server, show_pushed
 
-    _run_stage("review", run, {"review": {"items": items, "url": find_server(url)}}, fresh, as_json)
+    group = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
+    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
+    _run_stage("review", run, {"review": group}, fresh, as_json)
+    if not as_json:
+        show_pushed(run)
 
 
 @graph_app.command("ingest")

@@ -9,6 +9,7 @@ from hopwright.errors import RunError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.settings import ReleaseRun
 from tasks.engine import carry_out_once, pick_parameters
+from tasks.rewrite import PASSAGES
 from tasks.steps import StagePlan, run_step
 from tasks.work.release import audit_release, count_writers, write_dataset
 from tasks.work.resources import SOURCES, find_store
@@ -24,12 +25,12 @@ _KEPT_VERSIONS = ("hopwright", "python")
 
 
 def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
-    """The items that the filter kept, and their twins."""
+    """The items that the filter kept, with their passages, and their twins."""
     return StagePlan(
         name="release",
         unit="items and twins",
         parameters=pick_parameters(parameters, "release"),
-        inputs={**Stage(run, "filter").output_hashes(), **Stage(run, "rewrite").output_hashes()},
+        inputs={**Stage(run, PASSAGES).output_hashes(), **Stage(run, "rewrite").output_hashes()},
     )
 
 
@@ -84,7 +85,7 @@ def gather_facts(run: RunFolder, seed: int) -> dict[str, Any]:
 
 
 def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest:
-    items, twins = Stage(run, "filter"), Stage(run, "rewrite")
+    items, twins = Stage(run, PASSAGES), Stage(run, "rewrite")
     if not items.read().counts.out:
         raise RunError(
             f"no item is left to release; the manifests in {run.path} say where they went. "

@@ -217,7 +217,7 @@ class Interviewer:
             "question": question,
             "passages": [passage.model_dump() for passage in self._passages(item, setting.passages)],
             "steps": steps,
-            "sub_questions": _list_sub_questions(item) if setting.sub_questions and not probe.hop else [],
+            "sub_questions": list_sub_questions(item) if setting.sub_questions and not probe.hop else [],
         }
         if setting.form == "mcq":
             inputs["options"] = probe.part.options
@@ -345,8 +345,10 @@ def _show(answer: Answer, hop: EvalHop) -> str:
     return hop.options.get(answer.given, UNKNOWN) if answer.form == "mcq" else answer.given
 
 
-def _list_sub_questions(item: EvalItem) -> list[str]:
-    return [reopen(hop, item, {index: f"#{index}" for index in hop.depends_on})[0] for hop in item.hops]
+def list_sub_questions(item: EvalItem) -> list[str]:
+    """The sub-questions with `#1` in the place of the first answer, and so on."""
+    opened = [reopen(hop, item, {index: f"#{index}" for index in hop.depends_on})[0] for hop in item.hops]
+    return [question.replace("the #", "#") for question in opened]
 
 
 def _list_ancestors(item: EvalItem, index: int) -> list[int]:

@@ -31,7 +31,7 @@ def draw_table(table: Table) -> bytes | None:
 
 
 def _draw_accuracy(table: Table) -> bytes:
-    rows = [row for row in table.rows if not row["sub_questions"]]
+    rows = sorted((row for row in table.rows if not row["sub_questions"]), key=_by_model)
     bars = [
         (f"{_short(row['model'])}, {row['form']}, {_PROMPTINGS[row['prompting']]}{_tell(row)}", row) for row in rows
     ]
@@ -88,7 +88,7 @@ def _draw_panels(
 ) -> bytes:  # fmt: skip
     """One panel per model, variant and form, all on the same axes; series by `series_of`."""
     panels: dict[tuple[str, ...], list[Row]] = {}
-    for row in table.rows:
+    for row in sorted(table.rows, key=_by_model):
         panels.setdefault((row["model"], row["variant"], row["form"], row["passages"]), []).append(row)
     shown = dict(list(panels.items())[:_MOST_PANELS])
     series = sorted({series_of(row) for rows in shown.values() for row in rows})
@@ -116,6 +116,11 @@ def _draw_panels(
         axes.set_axis_off()
     _legend_below(figure, series)
     return _save(figure)
+
+
+def _by_model(row: Row) -> tuple[bool, str]:
+    """Factual items first, then model by model; the rest stays in order."""
+    return row["variant"] != "factual", row["model"]
 
 
 def _by_prompting(row: Row) -> str:
@@ -181,6 +186,8 @@ def _save(figure: Figure) -> bytes:
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_axisbelow(True)
         axes.tick_params(labelsize=8)
+        axes.xaxis.label.set_size(9)
+        axes.yaxis.label.set_size(9)
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=144, metadata={"Software": None})
     return buffer.getvalue()

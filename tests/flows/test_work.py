@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from hopwright.settings import SynthesizeRun, sample_folder
 from tasks.synthesize import plan_drafts
 from tasks.work.filter import FilterPart, name_voters, vote_on_part
 from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
-from tasks.work.review import write_sample
+from tasks.work.review import SampleRequest, write_sample
 from tasks.work.rewrite import RewritePart, twin_part
 from tasks.work.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts
 
@@ -117,19 +118,40 @@ def test_twins_are_counted_with_their_translation(run: RunFolder, store: Path) -
     assert set(output.rows.column("variant").to_pylist()) == {"counterfactual"}
 
 
+def write_review(run: RunFolder, folder: Path, count: int, seed: int) -> dict[str, bytes]:
+    """The files of a review of so many items, a fifth of them gold."""
+    request = SampleRequest(
+        parts=tuple(Stage(run, "synthesize/drafts").parts()),
+        twins=(),
+        count=count,
+        seed=seed,
+        folder=folder,
+        kinds=("single_hop", "multi_hop", "twin"),
+        overlap=2,
+        agreement_overlap=3,
+        agreement_items=5,
+        gold_share=0.2,
+    )
+    gold = math.ceil(count * 0.2)
+    whole = {"single_hop": 4 * count + gold, "multi_hop": count + gold, "gold": 2 * gold} if count else {"gold": 0}
+    assert write_sample(request) == whole
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.js*")}
+
+
 @pytest.mark.parametrize("count", [0, 7, 30])
 def test_a_review_sample_is_even_and_repeatable(count: int, run: RunFolder, tmp_path: Path) -> None:
-    parts = Stage(run, "synthesize/drafts").parts()
-    for name in "ab":
-        write_sample(parts, count, 0, tmp_path / name)
-    assert (tmp_path / "a" / "tasks.json").read_bytes() == (tmp_path / "b" / "tasks.json").read_bytes()
-    tasks = json.loads((tmp_path / "a" / "tasks.json").read_text("utf-8"))
-    assert len(tasks) == count
-    shapes = [task["data"]["topology"] for task in tasks]
-    if count:
-        assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 1
-        write_sample(parts, count, 1, tmp_path / "c")
-        assert (tmp_path / "c" / "tasks.json").read_bytes() != (tmp_path / "a" / "tasks.json").read_bytes()
+    files = write_review(run, tmp_path / "a", count, seed=0)
+    assert files == write_review(run, tmp_path / "b", count, seed=0)
+    if not count:
+        return
+    assert files != write_review(run, tmp_path / "c", count, seed=1)
+    tasks = [task["data"] for task in json.loads(files["multi_hop/tasks-000.json"])]
+    gold = {json.loads(line)["item_id"]: json.loads(line) for line in files["gold.jsonl"].splitlines()}
+    kept = [task for task in tasks if task["item_id"] not in gold]
+    shapes = [task["topology"] for task in kept]
+    assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 1
+    assert len(json.loads(files["review.json"])["items"]) == min(5, count)
+    assert not {one["source"] for one in gold.values()} & {task["item_id"] for task in kept}, "shown twice"
 
 
 def test_malformed_lines_of_the_corpus_are_counted(tmp_path: Path) -> None:
