@@ -40,7 +40,7 @@ from tasks.pool import current_pool, open_pool
 from tasks.retrieve import plan_retrieve
 from tasks.rewrite import plan_passages, plan_rewrite, plan_twins
 from tasks.steps import StagePlan
-from tasks.synthesize import plan_drafts, plan_selection
+from tasks.synthesize import count_kept, plan_drafts, plan_words
 from tasks.work.models import STORE
 from tasks.work.shards import ShardWork, execute_shard
 
@@ -50,7 +50,7 @@ _P = TypeVar("_P", bound=BaseModel)
 REHEARSED: tuple[tuple[type[RunParameters], Planner], ...] = (
     (RetrieveRun, plan_retrieve),
     (SynthesizeRun, plan_drafts),
-    (SynthesizeRun, plan_selection),
+    (SynthesizeRun, plan_words),
     (FilterRun, plan_filter),
     (RewriteRun, plan_passages),
     (RewriteRun, plan_twins),
@@ -60,7 +60,7 @@ REHEARSED: tuple[tuple[type[RunParameters], Planner], ...] = (
 
 DRAFTS = 250
 """Draft slots that are rehearsed; a run of fewer is rehearsed whole."""
-_HEAVY = ("llm", "vllm:", "transformers:", "marian")
+_HEAVY = ("llm", "vllm:", "transformers:", "marian", "anthropic", "openai")
 """Values of parameters that name what is too heavy for a rehearsal, or asks a model."""
 _SHARDS = 20
 """Shards of a stage whose requests are listed, evenly over all of them."""
@@ -71,7 +71,7 @@ def estimate_build(parameters: BuildParameters) -> Estimate:
     if not any(names_model(text) for text in list_texts(parameters)):
         return add_estimates([])
     drafts = min(parameters.synthesize.drafts, DRAFTS)
-    small = parameters.synthesize.model_copy(update={"drafts": drafts})
+    small = parameters.synthesize.model_copy(update={"drafts": drafts, "items": 0})
     wanted = parameters.model_copy(update={"synthesize": small})
     free = without_models(wanted)
     growth = parameters.synthesize.drafts / drafts
@@ -84,6 +84,9 @@ def estimate_build(parameters: BuildParameters) -> Estimate:
         run = RunFolder(Path(folder), "dry-run")
         for number, (model, make_plan) in enumerate(REHEARSED, start=1):
             plan = make_plan(run, narrow(wanted, model))
+            if parameters.synthesize.items and make_plan is plan_words:
+                # From here on the rows are the items that are asked for, however many drafts they take.
+                growth = parameters.synthesize.items / max(1, count_kept(plan))
             estimates.append(_estimate_plan(plan, parameters, growth))
             if number < len(REHEARSED):
                 _perform(run, plan if plan.requests is None else make_plan(run, narrow(free, model)))
