@@ -922,7 +922,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
         return f"{where}: there is no such parameter" + (f"; is {near[0]} meant?" if near else "")
     if error["type"] == "string_pattern_mismatch" and where in known:
         return f"{where}: {error['input']!r} does not fit ({known[where].description})"
-    given = "" if error["type"] == "missing" else f", not {error['input']!r}"
+    whole = isinstance(error["input"], dict) and error["type"] == "value_error"
+    given = "" if whole or error["type"] == "missing" else f", not {error['input']!r}"
     return f"{where}: {error['msg'].removeprefix('Value error, ')}{given}"
 
 

@@ -38,7 +38,8 @@ class Workshop:
         self.seed = seed
         # The spread over domains was settled for the originals, and twins have the same.
         self.context = CheckContext(table=table, graph=graph, min_domains=1)
-        self.planner = PassagePlanner(Moves(graph, table, kinds), seed=seed, distractors=distractors)
+        self.moves = Moves(graph, table, kinds)
+        self.planner = PassagePlanner(self.moves, seed=seed, distractors=distractors)
         self.passages = PassageRewriter(graph, self.names, seed=seed)
         self._reader = SceneryReader(self.planner, PassageWriter(table), self.names, self.passages)
         self._maker = TwinMaker(graph, self.names, table, seed=seed)
