@@ -18,6 +18,7 @@ from typing import BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from hopwright.difficulty.plots import draw_calibration
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item
 from hopwright.records.model import Variant
@@ -135,6 +136,8 @@ def _fill(
                 rows |= _write_rows(aside, spool)
         example = factual_spool.read_first()
     plots = draw_plots(figures, rejections, aside / "plots")
+    if facts.difficulty is not None and draw_calibration(facts.difficulty, aside / "plots" / "calibration.png"):
+        plots = (*plots, "calibration.png")
     card = render_card(
         name=name,
         version=version,
