@@ -103,8 +103,8 @@ def measure_wire(count: int) -> None:
     dropped = sum(fate == "dropped" for fate in wanted.values())
     print(
         f"wire: {count:,} items, four voters over HTTP in {seconds:.0f} s ({asked / seconds:,.0f} votes/s with the "
-        f"server on the same machine): {wrong} wrong verdicts, {dropped / count:.1%} dropped; {asked:,} votes asked, the pilot's "
-        f"included, in the order {[ACCURACIES[index] for index in order.sequence]}"
+        f"server on the same machine): {wrong} wrong verdicts, {dropped / count:.1%} dropped; {asked:,} votes asked, "
+        f"the pilot's included, in the order {[ACCURACIES[index] for index in order.sequence]}"
     )
     print("votes saved against asking everyone, voters right on 25, 33, 42 and 50 % of the items:")
     print("  luck that is the item's | dropped | saved, listed order | saved, order of a pilot | the most possible")
