@@ -63,6 +63,13 @@ DryRun = Annotated[
 ]
 Url = Annotated[str | None, typer.Option("--url", help="Address of a Label Studio server.")]
 ReviewItems = Annotated[int | None, typer.Option("--items", help="How many items are handed over.")]
+ReviewKind = Annotated[
+    list[str] | None,
+    typer.Option("--kind", help="single_hop, multi_hop or twin; may be given several times; all otherwise."),
+]
+Overlap = Annotated[int | None, typer.Option(help="Reviewers per task.")]
+AgreementItems = Annotated[int | None, typer.Option(help="Items that go to one reviewer more, to measure agreement.")]
+GoldShare = Annotated[float | None, typer.Option(help="Items with a planted fault, as a share of the items.")]
 Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
 Version = Annotated[str | None, typer.Option("--version", help="Semantic version of the dataset.")]
 
@@ -96,11 +103,16 @@ def build(
     drafts: Annotated[int | None, typer.Option(help="How many plans are drawn.")] = None,
     topology: Annotated[list[str] | None, typer.Option(help="Reasoning graph; may be given several times.")] = None,
     min_domains: Annotated[int | None, typer.Option(help="Domains that one item must span at least.")] = None,
+    items: Annotated[int | None, typer.Option(help="Items that synthesis ends with; 0 keeps all.")] = None,
+    writer: Annotated[
+        Literal["rules", "anthropic", "openai"] | None, typer.Option(help="Who words the plans: rules or a model.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The model that words, as endpoint/model.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Folder with Wikidata5M's files.")] = None,
     anchors: Annotated[str | None, typer.Option(help="MuSiQue's JSONL of 2-hop questions.")] = None,
     shard_size: Annotated[int | None, typer.Option(help="Items per shard (50-500).")] = None,
     profile: Annotated[
-        Literal["offline", "gpu"] | None, typer.Option(help="Who judges difficulty unless voters are named.")
+        Literal["offline", "api", "gpu"] | None, typer.Option(help="Who judges difficulty unless voters are named.")
     ] = None,
     voter: Voters = None,
     max_right: MaxRight = None,
@@ -127,7 +139,14 @@ def build(
         "anchors": anchors,
         "shard_size": shard_size,
         "workers": workers,
-        "synthesize": {"drafts": drafts, "topologies": topology, "min_domains": min_domains},
+        "synthesize": {
+            "drafts": drafts,
+            "topologies": topology,
+            "min_domains": min_domains,
+            "items": items,
+            "writer": writer,
+            "model": model,
+        },
         "profile": profile,
         "filter": {"voters": voter or None, "max_right": max_right},
         "rewrite": {"enabled": twins, "back_translation": back_translation},
@@ -151,12 +170,19 @@ def audit(
     graph: Annotated[
         Path | None, typer.Option("--graph", metavar="STORE", help="Also check against this graph store.")
     ] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Published questions to look for (MuSiQue, …); may be given several times."),
+    ] = None,
+    scorecard: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also measure variety and guessability, and write them there.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a dataset file and report every violation by item, hop and check; exits with 1 when there is one."""
     from flows.console.audit import audit_file
 
-    audit_file(file, graph, as_json=as_json)
+    audit_file(file, graph, against or [], scorecard, as_json=as_json)
 
 
 @app.command("filter")
@@ -218,10 +244,18 @@ def rewrite(
 
 @app.command()
 def release(
-    run: Run = None, name: Name = None, version: Version = None, fresh: Fresh = False, as_json: Json = False
+    run: Run = None,
+    name: Name = None,
+    version: Version = None,
+    reviewed: Annotated[
+        bool | None, typer.Option("--reviewed/--all", help="Only what the expert review accepted, or everything.")
+    ] = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
 ) -> None:
     """Write a run's items and twins as a dataset: JSONL, Parquet, card and plots."""
-    _run_stage("release", run, {"release": {"name": name, "version": version}}, fresh, as_json)
+    group = {"name": name, "version": version, "reviewed": reviewed}
+    _run_stage("release", run, {"release": group}, fresh, as_json)
 
 
 @app.command()
@@ -297,19 +331,95 @@ def export_dataset(
 
 
 @review_app.command("export")
-def export_review(run: Run = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False) -> None:
-    """Write the task file and the labelling interface of a run."""
-    _run_stage("review", run, {"review": {"items": items, "url": ""}}, fresh, as_json)
+def export_review(
+    run: Run = None,
+    items: ReviewItems = None,
+    kind: ReviewKind = None,
+    overlap: Overlap = None,
+    agreement_items: AgreementItems = None,
+    gold_share: GoldShare = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
+) -> None:
+    """Write the task files, the labelling interfaces and the guidelines of a run."""
+    group = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
+    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
+    _run_stage("review", run, {"review": group}, fresh, as_json)
 
 
 @review_app.command("push")
 def push_review(
-    run: Run = None, url: Url = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False
+    run: Run = None,
+    url: Url = None,
+    items: ReviewItems = None,
+    kind: ReviewKind = None,
+    overlap: Overlap = None,
+    agreement_items: AgreementItems = None,
+    gold_share: GoldShare = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
 ) -> None:
     """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
-    from flows.console.review import find_server
+    from flows.console.review import find_server, show_pushed
 
-    _run_stage("review", run, {"review": {"items": items, "url": find_server(url)}}, fresh, as_json)
+    group = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
+    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
+    _run_stage("review", run, {"review": group}, fresh, as_json)
+    if not as_json:
+        show_pushed(run)
+
+
+@review_app.command("pull")
+def pull_review(
+    run: Run = None,
+    url: Url = None,
+    full: Annotated[bool, typer.Option("--full", help="Fetch everything again, not only what changed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch what was reviewed in Label Studio, and ask back where a correction does not hold."""
+    from flows.console.reviews import pull
+
+    pull(run, url, full=full, as_json=as_json)
+
+
+@review_app.command("listen")
+def listen_review(
+    run: Run = None,
+    url: Url = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port on this machine; 0 takes a free one.")] = 8090,
+) -> None:
+    """Fetch reviews as they are made: have Label Studio call this machine, until Ctrl-C."""
+    from flows.console.reviews import listen
+
+    listen(run, url, port)
+
+
+@review_app.command("agreement")
+def measure_review(run: Run = None, as_json: Json = False) -> None:
+    """Say how far annotators agree, and write the report; needs no server."""
+    from flows.console.reviews import measure
+
+    measure(run, as_json=as_json)
+
+
+@review_app.command("adjudicate")
+def adjudicate_review(
+    run: Run = None,
+    url: Url = None,
+    push: Annotated[bool, typer.Option("--push/--no-push", help="Whether disputes are pushed to the server.")] = True,
+    min_mean: Annotated[float | None, typer.Option(help="Least mean over all criteria.")] = None,
+    floor: Annotated[float | None, typer.Option(help="Least mean of any one criterion.")] = None,
+    score_gap: Annotated[int | None, typer.Option(help="Scores further apart than this are settled.")] = None,
+    settle_returned: Annotated[
+        bool | None, typer.Option("--settle-returned", help="Settle corrections that wait for their authors, too.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Decide what was reviewed, write the accepted set, and push to an adjudicator what reviewers differ on."""
+    from flows.console.reviews import adjudicate
+
+    group = {"min_mean": min_mean, "floor": floor, "score_gap": score_gap, "settle_returned": settle_returned}
+    adjudicate(run, url, group, push=push, as_json=as_json)
 
 
 @graph_app.command("ingest")

@@ -4,7 +4,7 @@ import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -22,6 +22,7 @@ from hopwright.errors import InputError
 
 _CHECKOUT = Path(__file__).resolve().parents[1]
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+_MODEL = r"^([^/\s]+/\S+)?$"
 STAGES = ("retrieve", "synthesize", "filter", "rewrite", "review", "release")
 """In the order of the line of work; each rests on those before it."""
 GPU_VOTERS = (
@@ -40,6 +41,11 @@ def home() -> Path:
         return Path(named).expanduser().absolute()
     root = _CHECKOUT if (_CHECKOUT / "pyproject.toml").is_file() else Path.cwd()
     return root / ".hopwright"
+
+
+def prompts_folder() -> Path:
+    """The prompt files that ship with the project."""
+    return _CHECKOUT / "prompts"
 
 
 def sample_folder() -> Path:
@@ -84,6 +90,69 @@ class SynthesizeParameters(Parameters):
         title="Largest share of an answer",
         description="No final answer may be that of more than this share of the items.",
     )
+    embeddings: Literal["off", "on", "auto"] = Field(
+        default="off",
+        title="Sentence embeddings",
+        description="How alike two wrong options are. off: by spelling and the graph, the same bytes everywhere. "
+        "on: also by sentence embeddings (the extra local must be installed). auto: on where it is installed.",
+    )
+
+    items: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000,
+        title="Items",
+        description="How many items synthesis ends with; more drafts are drawn as long as some are missing. "
+        "0 keeps all that the drafts give.",
+    )
+    writer: Literal["rules", "anthropic", "openai"] = Field(
+        default="rules",
+        title="Writer",
+        description="Who words the proven plans: rules (free, exact), or a model in Anthropic's or OpenAI's format.",
+    )
+    model: str = Field(
+        default="",
+        max_length=200,
+        pattern=_MODEL,
+        title="Model",
+        description="The model that words, as endpoint/model, such as anthropic/claude-sonnet-5-5; none for rules.",
+    )
+    fallback_models: list[Annotated[str, Field(min_length=3, max_length=200, pattern=_MODEL)]] = Field(
+        default=[],
+        max_length=4,
+        title="Fall-back models",
+        description="Models that are asked in turn while the first one is down, as endpoint/model.",
+    )
+    temperature: float = Field(
+        default=0.7,
+        ge=0,
+        le=2,
+        title="Temperature",
+        description="How freely the model words; endpoints whose models refuse it are asked without.",
+    )
+    rounds: int = Field(
+        default=3,
+        ge=1,
+        le=3,
+        title="Rounds",
+        description="Answers that a model may give for one item: the first, and those in which it puts right what was "
+        "wrong with the one before.",
+    )
+    keep_rules: bool = Field(
+        default=False,
+        title="Keep the rules' wording",
+        description="When no answer of the model is fit, keep the item in the rules' words, labelled as such, "
+        "instead of rejecting it.",
+    )
+
+    @model_validator(mode="after")
+    def demand_model(self) -> Self:
+        """A model is named exactly when one words."""
+        if self.writer != "rules" and not self.model:
+            raise ValueError(f"the writer {self.writer} needs a model: endpoint/model (--model)")
+        if self.writer == "rules" and (self.model or self.fallback_models):
+            raise ValueError("the writer rules asks no model: choose anthropic or openai (--writer), or name no model")
+        return self
 
     @field_validator("topologies")
     @classmethod
@@ -288,12 +357,117 @@ class RewriteParameters(Parameters):
     """Counterfactual twins: the same reasoning in a world of invented names and shifted numbers."""
 
     enabled: bool = Field(default=True, title="Make twins", description="Whether counterfactual twins are made at all.")
-    back_translation: Literal["auto", "apertium", "off"] = Field(
+    passages: Literal["rules", "llm", "corpus", "off"] = Field(
+        default="rules",
+        title="Evidence passages",
+        description="What items and twins are given to read: worded from their facts by rules, by a language model, taken "
+        "from a corpus where it has the answer, or nothing.",
+    )
+    passage_model: str = Field(
+        default="",
+        max_length=200,
+        pattern=_MODEL,
+        title="Model of the passages",
+        description="Who words them when a language model does, as endpoint/model.",
+    )
+    corpus: str = Field(
+        default="",
+        max_length=4096,
+        title="Corpus of passages",
+        description="JSON or JSON lines of {title, text}, when passages come from a corpus.",
+    )
+    distractor_passages: int = Field(
+        default=1,
+        ge=0,
+        le=3,
+        title="Distractor passages per hop",
+        description="Passages that look as if they held the answer and do not.",
+    )
+    back_translation: Literal["auto", "apertium", "llm", "marian", "off"] = Field(
         default="auto",
         title="Back-translation",
-        description="Reword twins by English → Spanish → English: auto uses Apertium when it is installed, "
-        "apertium insists on it, off leaves the wording.",
+        description="Reword twins by a round trip through another language: auto uses Apertium (Spanish) when it is "
+        "installed, apertium insists on it, llm asks a language model, marian runs local weights, off leaves the wording.",
     )
+    translation_model: str = Field(
+        default="",
+        max_length=200,
+        pattern=_MODEL,
+        title="Model of the back-translation",
+        description="Who translates when a language model does, as endpoint/model.",
+    )
+    pivots: list[str] = Field(
+        default=["Chinese"],
+        min_length=1,
+        max_length=5,
+        title="Pivot languages",
+        description="Languages to go through when a language model translates, tried in turn; 'Chinese, German' goes "
+        "through both.",
+    )
+    weights: list[str] = Field(
+        default=[],
+        max_length=8,
+        title="MarianMT weights",
+        description="Folders of MarianMT models in the order of the round trip, such as opus-mt-en-zh and opus-mt-zh-en.",
+    )
+    tries: int = Field(
+        default=2,
+        ge=1,
+        le=4,
+        title="Tries per pivot",
+        description="How many different round trips a text that fails a gate is sent on before the next pivot.",
+    )
+    max_overlap: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        title="Largest overlap",
+        description="A reworded text may share at most this part of the old one's pairs of neighbouring words.",
+    )
+    min_similarity: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        title="Least similarity",
+        description="A reworded text must be at least this similar by sentence embeddings (needs the local extra); "
+        "0 does not measure it.",
+    )
+    judge_model: str = Field(
+        default="",
+        max_length=200,
+        pattern=_MODEL,
+        title="Judge of the meaning",
+        description="A model, as endpoint/model, that must say that a reworded text means the same; empty asks none.",
+    )
+    memory_voters: list[str] = Field(
+        default=[],
+        max_length=8,
+        title="Voters from memory",
+        description="Models, as endpoint/model, that answer originals and twins without passages, to show that memory "
+        "does not help; empty asks the shortcut solvers, which remember nothing.",
+    )
+    memory_items: int = Field(
+        default=100,
+        ge=0,
+        le=100_000,
+        title="Pairs for the voters",
+        description="How many originals, each with its twin, the voters answer; 0 asks none.",
+    )
+
+    @model_validator(mode="after")
+    def check_what_is_asked(self) -> Self:
+        """Say at once what a chosen way lacks."""
+        lacking = {
+            "passage_model": self.passages == "llm" and not self.passage_model,
+            "corpus": self.passages == "corpus" and not self.corpus,
+            "translation_model": self.back_translation == "llm" and not self.translation_model,
+            "weights": self.back_translation == "marian" and len(self.weights) < 2,
+        }
+        for name, is_lacking in lacking.items():
+            if is_lacking:
+                chosen = "passages" if name in ("passage_model", "corpus") else "back_translation"
+                raise ValueError(f"{chosen} {getattr(self, chosen)!r} needs {name}")
+        return self
 
 
 class ReviewParameters(Parameters):
@@ -313,6 +487,90 @@ class ReviewParameters(Parameters):
         title="Items to review",
         description="How many items are exported, drawn evenly over the topologies; 0 exports none.",
     )
+    kinds: list[Literal["single_hop", "multi_hop", "twin"]] = Field(
+        default=["single_hop", "multi_hop", "twin"],
+        min_length=1,
+        max_length=3,
+        title="Kinds of tasks",
+        description="What is reviewed of an item: each hop by itself, the whole question, its counterfactual twin.",
+    )
+    overlap: int = Field(
+        default=2, ge=1, le=10, title="Reviewers per task", description="How many people review each task."
+    )
+    agreement_overlap: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        title="Reviewers of the agreement sample",
+        description="How many people review each task of the items on which agreement is measured.",
+    )
+    agreement_items: int = Field(
+        default=30,
+        ge=0,
+        le=10_000,
+        title="Agreement sample",
+        description="How many of the items go to the larger number of reviewers.",
+    )
+    gold_share: float = Field(
+        default=0.05,
+        ge=0,
+        le=0.5,
+        title="Gold items",
+        description="Items with a planted fault, as a share of the items and for each kind of task: attention checks.",
+    )
+
+
+class PullParameters(Parameters):
+    """How reviews come home from Label Studio. The access token comes from LABEL_STUDIO_API_KEY only."""
+
+    url: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://\S+)?$",
+        title="Label Studio address",
+        description="The server that the review tasks were pushed to; empty takes LABEL_STUDIO_URL.",
+    )
+    full: bool = Field(
+        default=False, title="Everything", description="Fetch every annotation again, not only those that changed."
+    )
+
+
+class AdjudicateParameters(Parameters):
+    """When reviewers differ too much, and when an item is good enough for the bench."""
+
+    url: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://\S+)?$",
+        title="Label Studio address",
+        description="Push what reviewers differ on to this server; empty only decides.",
+    )
+    min_mean: float = Field(
+        default=4.0,
+        ge=1,
+        le=5,
+        title="Least mean",
+        description="An item is rejected whose mean over all criteria is below this.",
+    )
+    floor: float = Field(
+        default=3.0,
+        ge=1,
+        le=5,
+        title="Floor",
+        description="An item is rejected when its reviewers' mean on any one criterion, of any hop, is below this.",
+    )
+    score_gap: int = Field(
+        default=2,
+        ge=0,
+        le=4,
+        title="Largest gap",
+        description="Scores of one criterion that are further apart than this are settled by an adjudicator.",
+    )
+    settle_returned: bool = Field(
+        default=False,
+        title="Settle what was not answered",
+        description="Hand corrections that do not hold to the adjudicator instead of waiting for their authors.",
+    )
 
 
 class ReleaseParameters(Parameters):
@@ -329,6 +587,18 @@ class ReleaseParameters(Parameters):
         pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,32})?$",
         title="Version",
         description="Semantic version of the dataset, such as 1.0.0.",
+    )
+    reviewed: bool = Field(
+        default=False,
+        title="Reviewed items only",
+        description="Release the accepted set of the expert review instead of everything that the filter kept.",
+    )
+    against: list[str] = Field(
+        default=[],
+        max_length=20,
+        title="Published questions",
+        description="Files of MuSiQue, HotpotQA, 2WikiMultihopQA or others (JSON, JSON lines, text): the release says "
+        "which of its questions overlap with them. It is always compared with the anchor questions.",
     )
 
 
@@ -550,6 +820,20 @@ class ReviewRun(RunParameters):
     )
 
 
+class ReviewPullRun(RunParameters):
+    """Annotations in Label Studio → reviews."""
+
+    pull: PullParameters = Field(default_factory=PullParameters, title="Pull", description="How reviews come home.")
+
+
+class AdjudicateRun(RunParameters):
+    """Reviews → disputes and the accepted set."""
+
+    adjudicate: AdjudicateParameters = Field(
+        default_factory=AdjudicateParameters, title="Decisions", description="When an item is good enough."
+    )
+
+
 class ReleaseRun(RunParameters):
     """Items and twins → a dataset release."""
 
@@ -571,11 +855,12 @@ class EvaluateRun(ShardedRun, ModelRun):
 class BuildParameters(RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun):
     """A whole run, from raw files to a release."""
 
-    profile: Literal["offline", "gpu"] = Field(
+    profile: Literal["offline", "api", "gpu"] = Field(
         default="offline",
         title="Profile",
         description="Who words the questions and judges their difficulty. offline: rules and shortcut solvers, "
-        "no key, no GPU, no network. gpu: Omanic's four small models judge, in vLLM on a GPU, unless voters are named.",
+        "no key, no GPU, no network. api: language models behind endpoints; naming a model to write chooses it. "
+        "gpu: Omanic's four small models judge, in vLLM on a GPU, unless voters are named.",
     )
 
     @model_validator(mode="before")
@@ -591,6 +876,16 @@ class BuildParameters(RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewR
             return values
         return {**values, "filter": {**group, "voters": list(GPU_VOTERS)}}
 
+    @model_validator(mode="after")
+    def settle_profile(self) -> Self:
+        """A run that asks a model to write is no offline run, and one of profile api asks one."""
+        asks = self.synthesize.writer != "rules"
+        if asks and self.profile == "offline":
+            self.profile = "api"
+        elif self.profile == "api" and not asks:
+            raise ValueError("the profile api needs a model: --writer anthropic or openai, and --model endpoint/model")
+        return self
+
 
 _P = TypeVar("_P", bound=RunParameters)
 
@@ -603,7 +898,8 @@ def narrow(parameters: RunParameters, model: type[_P]) -> _P:
 def identify(parameters: RunParameters) -> dict[str, Any]:
     """The parameters that shape the output: all but the run's name, how it is executed, where tasks are pushed, and
     where models answer at what cost."""
-    hidden: Any = {"run": True, "workers": True, "fresh": True, "models": True, "vllm": True, "review": {"url"}}
+    hidden: Any = {"run": True, "workers": True, "fresh": True, "models": True, "vllm": True, "pull": True}
+    hidden |= {"review": {"url"}, "adjudicate": {"url"}}
     return parameters.model_dump(mode="json", exclude=hidden)
 
 

@@ -87,6 +87,11 @@ def list_voter_rows(report: DifficultyReport) -> list[dict[str, Any]]:
     ]
 
 
+def publish_text(key: str, markdown: str, description: str) -> None:
+    """A text of a stage's own."""
+    create_markdown_artifact(key=key, markdown=markdown, description=description)
+
+
 def count_rows(manifest: StageManifest) -> list[dict[str, Any]]:
     """One row per outcome: accepted, then rejected by check, most frequent first."""
     counts = manifest.counts

@@ -259,7 +259,8 @@ class Client:
         messages = request.messages
         kind: FailureKind = "invalid"
         problem = ""
-        for turn in range(self.settings.retry.repairs + 1):
+        repairs = self.settings.retry.repairs
+        for turn in range((repairs if request.repairs is None else min(repairs, request.repairs)) + 1):
             self.progress.counts["repairs"] += turn > 0
             call = make_call(request, lane.target, messages, lane.provider.native_choices)
             amounts, worst = self._measure(lane, request, messages)
