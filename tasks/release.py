@@ -9,8 +9,9 @@ from hopwright.errors import RunError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.settings import ReleaseRun
 from tasks.engine import carry_out_once, pick_parameters
+from tasks.rewrite import PASSAGES
 from tasks.steps import StagePlan, run_step
-from tasks.work.release import audit_release, write_dataset
+from tasks.work.release import audit_release, count_writers, write_dataset
 from tasks.work.resources import SOURCES, find_store
 
 _UNITS = {
@@ -24,12 +25,12 @@ _KEPT_VERSIONS = ("hopwright", "python")
 
 
 def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
-    """The items that the filter kept, and their twins."""
+    """The items that the filter kept, with their passages, and their twins."""
     return StagePlan(
         name="release",
         unit="items and twins",
         parameters=pick_parameters(parameters, "release"),
-        inputs={**Stage(run, "filter").output_hashes(), **Stage(run, "rewrite").output_hashes()},
+        inputs={**Stage(run, PASSAGES).output_hashes(), **Stage(run, "rewrite").output_hashes()},
     )
 
 
@@ -50,10 +51,15 @@ def gather_facts(run: RunFolder, seed: int) -> dict[str, Any]:
     manifests = {name: Stage(run, name).read() for name in _UNITS}
     retrieve, rewrite = manifests["retrieve"], manifests["rewrite"]
     is_sample = not retrieve.parameters["corpus"]
+    writers = run_step("writers", count_writers, Stage(run, "filter").parts())
+    models = [writer for writer in writers if writer != "rules"]
     begun = run.read_manifest()
     profile = begun.parameters.get("profile", "offline") if begun is not None else "offline"
     return {
         "profile": profile,
+        "generator": "model" if models else "rules",
+        "model": ", ".join(models),
+        "writers": writers if models else {},
         "seed": seed,
         "versions": {name: retrieve.versions[name] for name in _KEPT_VERSIONS},
         "corpus": "the sample of Wikidata's facts that ships with Hopwright"
@@ -79,7 +85,7 @@ def gather_facts(run: RunFolder, seed: int) -> dict[str, Any]:
 
 
 def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest:
-    items, twins = Stage(run, "filter"), Stage(run, "rewrite")
+    items, twins = Stage(run, PASSAGES), Stage(run, "rewrite")
     if not items.read().counts.out:
         raise RunError(
             f"no item is left to release; the manifests in {run.path} say where they went. "

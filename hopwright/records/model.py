@@ -115,10 +115,11 @@ class LiteralFact(Record):
 
 
 class Passage(Record):
-    """A text that holds evidence."""
+    """A text that a reader is given. `supporting`: it holds what the hop rests on; else it only looks as if it might."""
 
     title: str
     text: str
+    supporting: bool = True
 
 
 class Evidence(Record):

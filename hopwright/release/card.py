@@ -43,6 +43,8 @@ class RunFacts(_Facts):
     generator: Literal["rules", "model"] = "rules"
     model: str = ""
     """Name and version of the model that worded the items; empty for rules."""
+    writers: dict[str, int] = Field(default_factory=dict)
+    """Factual items by who worded them, where a model did."""
     seed: int
     versions: dict[str, str] = Field(default_factory=dict)
     """Program or library → version."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.records import Item
-from hopwright.records.arrow import read_items
+from hopwright.records.arrow import ITEM_SCHEMA, read_items, read_parquet
 from hopwright.synthesis.properties import default_table
 from tasks.work.resources import open_graph
 
@@ -36,6 +36,17 @@ def write_dataset(
         rejections=rejections,
     )
     return {"items": manifest.items, "twins": manifest.twins}
+
+
+def count_writers(items: list[Path]) -> dict[str, int]:
+    """How many items each writer worded: `rules`, or a model by endpoint, name and version. Most first."""
+    counts = Counter[str]()
+    for part in items:
+        for made in read_parquet(part, ITEM_SCHEMA).column("provenance").to_pylist():
+            version = made["model_version"]
+            named = f"{made['model']} ({version})" if version and version not in made["model"] else made["model"]
+            counts[named if made["generator"] == "model" else "rules"] += 1
+    return dict(counts.most_common())
 
 
 def audit_release(files: list[Path], store: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from tasks.work.filter import FilterPart, name_voters, vote_on_part
 from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
 from tasks.work.review import SampleRequest, write_sample
 from tasks.work.rewrite import RewritePart, twin_part
-from tasks.work.synthesize import DraftSlots, draft_slots, keep_selected, select_drafts
+from tasks.work.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts
 
 DRAFTS = 120
 QUESTIONS = sample_folder() / "anchors.jsonl"
@@ -53,6 +53,11 @@ def slots(run: RunFolder, store: Path, size: int) -> list[DraftSlots]:
     return [DraftSlots(store, anchors, 0, shapes, 2, start, size) for start in range(0, DRAFTS, size)]
 
 
+def select_all(parts: list[Path], share: float) -> list[Selection]:
+    survey = survey_drafts(parts, share, 0)
+    return [Selection(part, dropped) for part, dropped in zip(parts, survey.dropped, strict=True)]
+
+
 def read_all(stage: Stage) -> list[Item]:
     return [item for part in stage.parts() for item in read_items(part)]
 
@@ -73,7 +78,7 @@ def test_drafts_do_not_depend_on_how_they_were_cut(run: RunFolder, store: Path, 
 
 def test_selection_keeps_rows_in_order_and_names_what_it_drops(run: RunFolder) -> None:
     drafts = Stage(run, "synthesize/drafts")
-    selections = select_drafts(drafts.parts(), 0.02)
+    selections = select_all(drafts.parts(), 0.02)
     outputs = [keep_selected(one) for one in selections]
     kept = [id for output in outputs for id in output.rows.column("id").to_pylist()]
     dropped = {row.key for output in outputs for row in output.rejected}
@@ -87,7 +92,7 @@ def test_selection_keeps_rows_in_order_and_names_what_it_drops(run: RunFolder) -
 
 def test_a_repeated_draft_is_dropped_wherever_it_stands(run: RunFolder) -> None:
     part = Stage(run, "synthesize/drafts").parts()[0]
-    once, twice = select_drafts([part, part], 1.0)
+    once, twice = select_all([part, part], 1.0)
     assert len(twice.dropped) == keep_selected(twice).taken
     assert keep_selected(twice).rows.num_rows == 0
     assert keep_selected(once).rows.num_rows == keep_selected(once).taken - len(once.dropped) > 0
