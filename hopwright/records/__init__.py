@@ -10,6 +10,7 @@ from hopwright.records.model import (
     Constraint,
     Derivation,
     Distractor,
+    DistractorKind,
     Domain,
     Evidence,
     Hop,
@@ -28,6 +29,7 @@ from hopwright.records.model import (
     Vote,
     plan_id,
 )
+from hopwright.records.review import Correction, Review, ReviewKind, ReviewVerdict, Score
 
 __all__ = [
     "LABELS",
@@ -37,8 +39,10 @@ __all__ = [
     "CheckResult",
     "Compute",
     "Constraint",
+    "Correction",
     "Derivation",
     "Distractor",
+    "DistractorKind",
     "Domain",
     "Evidence",
     "Hop",
@@ -51,6 +55,10 @@ __all__ = [
     "Record",
     "Rejected",
     "ReverseLookup",
+    "Review",
+    "ReviewKind",
+    "ReviewVerdict",
+    "Score",
     "Source",
     "Surrogate",
     "Triplet",

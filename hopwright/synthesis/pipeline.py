@@ -12,9 +12,10 @@ from hopwright.graph.store import GraphStore
 from hopwright.records import Anchor, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
 from hopwright.records.values import Value
 from hopwright.synthesis.checks import CheckContext, run_checks
-from hopwright.synthesis.distractors import DistractorMaker
+from hopwright.synthesis.distractors import DistractorMaker, Likeness
 from hopwright.synthesis.evidence import evidence_for
 from hopwright.synthesis.execution import render_answer
+from hopwright.synthesis.guessing import overlap
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.options import assign_options
@@ -50,6 +51,7 @@ class Synthesizer:
         topologies: Sequence[str] = ("chain", "converging", "bridge"),
         min_domains: int = 2,
         sources: tuple[Source, ...] = (),
+        likeness: Likeness = overlap,
     ) -> None:
         kinds = self.kinds = KindIndex(graph)
         self.graph = graph
@@ -59,8 +61,10 @@ class Synthesizer:
         self._planner = Planner(graph, table, kinds, min_domains=min_domains)
         self._writer = RulesWriter(table)
         self._names = GraphNames(kinds)
-        self._distractors = DistractorMaker(graph, table, kinds, seed)
-        self.context = CheckContext(table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains)
+        self._distractors = DistractorMaker(graph, table, kinds, seed, likeness=likeness)
+        self.context = CheckContext(
+            table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains, kinds=kinds
+        )
         self._sources = sources
 
     def draft(self, anchors: Sequence[Anchor], start: int, count: int) -> tuple[list[Item], list[Rejected]]:
@@ -136,7 +140,8 @@ class Synthesizer:
                 evidence=evidence_for(step, answers, self.graph, self._table),
                 verify=self._verify(step),
             )
-            distractors = self._distractors.make(hop, answers, hops)
+            asked = wording.question if index == len(plan.steps) else ""
+            distractors = self._distractors.make(hop, answers, hops, asked)
             if distractors is None:
                 return Rejected(
                     key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
@@ -166,19 +171,30 @@ class Synthesizer:
 def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 0) -> dict[int, tuple[str, str]]:
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
-    Drops repeated plans and questions, and what is over the share of one final answer. Half of the share is allowed
-    here, because the difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is
-    asked for, the share is of that number: what is kept then stays kept when further drafts are drawn.
+    Drops repeated plans and questions, what nearly repeats an earlier question (named in the reason), and what is over
+    the share of one final answer. Half of the share is allowed here, because the difficulty filter then takes away a
+    part of the items but not evenly. Where a number of `items` is asked for, the share is of that number: what is kept
+    then stays kept when further drafts are drawn.
     """
+    from hopwright.synthesis.checks.near import NearDuplicateFinder  # slow to load, and of no use to the workers
+
     dropped: dict[int, tuple[str, str]] = {}
     kept: list[DraftKey] = []
     seen: dict[str, int] = {}
+    finder = NearDuplicateFinder()
+    texts: dict[str, str] = {}
     for draft in sorted(drafts, key=lambda one: one.slot):
         first = next((seen[name] for name in (draft.id, draft.question.casefold()) if name in seen), None)
         if first is not None:
             dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
             continue
         seen[draft.id] = seen[draft.question.casefold()] = draft.slot
+        near = finder.add(draft.question, str(draft.slot))
+        if near is not None:
+            twin = f"slot {near.key}, {texts[near.key]!r}"
+            dropped[draft.slot] = ("near_duplicate", f"{near.share:.0%} the same as {twin}")
+            continue
+        texts[str(draft.slot)] = draft.question
         kept.append(draft)
     allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
     counts: Counter[str] = Counter()
