@@ -5,7 +5,7 @@ from prefect import flow
 from hopwright.runs import StageManifest
 from hopwright.settings import RewriteRun
 from tasks.engine import carry_out, make_task_runner, open_run
-from tasks.rewrite import plan_twins, plan_passages, plan_rewrite, report_rewrite
+from tasks.rewrite import plan_passages, plan_rewrite, plan_twins, report_rewrite
 
 DEFAULT = RewriteRun()
 
