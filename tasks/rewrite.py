@@ -150,7 +150,7 @@ class _Reporting:
 
 
 def make_making(run: RunFolder, parameters: RewriteRun) -> Making:
-    """What every shard of the stage needs. Raises InputError for a model that cannot be asked, before anything is sent."""
+    """What every shard of the stage needs. Raises InputError for a model that cannot be asked."""
     wanted = parameters.rewrite
     asked = {
         wanted.passage_model if wanted.passages == "llm" else "",

@@ -121,14 +121,14 @@ def settle_names(drafts: Sequence[Path], items: Sequence[Path], making: Making) 
     """
     owners: dict[str, str] = {}
     clashing: dict[str, int] = {}
-    for part, item, names in _read_worlds(drafts):
-        if any(owners.get(name, item) != item for name in names):
-            clashing[item] = part
+    for part, id, names in _read_worlds(drafts):
+        if any(owners.get(name, id) != id for name in names):
+            clashing[id] = part
         else:
-            owners.update(dict.fromkeys(names, item))
+            owners.update(dict.fromkeys(names, id))
     salts: dict[str, int] = {}
     workshop = open_workshop(making)
-    for part, wanted in itertools.groupby(clashing, key=lambda item: clashing[item]):
+    for part, wanted in itertools.groupby(clashing, key=clashing.__getitem__):
         ids = set(wanted)
         for item in (one for one in read_items(items[part]) if one.id in ids):
             for salt in range(1, _MOST_SALTS):
@@ -174,7 +174,7 @@ def finish_part(spec: RewritePart) -> ShardOutput:
 
 
 def find_translators(making: Making) -> tuple[str, str]:
-    """The translators' names, or an empty one and why there is none. Raises InputError when one that is a must lacks."""
+    """The translators' names, or an empty one and why there is none. Raises InputError for a must that lacks."""
     mode = making.wanted.back_translation
     if mode == "off" or not making.wanted.enabled:
         return "", "switched off"
