@@ -182,7 +182,7 @@ class GoldItem(Record):
 
 
 class LedgerEntry(Record):
-    """What we know of a task on a server: one line of `<run>/review/ledgers/<server>.jsonl`."""
+    """What we know of a task on a server: one line of `<run>/label-studio/ledger-<server>.jsonl`."""
 
     key: str
     kind: Kind

@@ -13,6 +13,8 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
+from hopwright.difficulty.render import render_report
+from hopwright.difficulty.report import DifficultyReport
 from hopwright.runs import StageManifest
 from tasks.progress import tell
 
@@ -55,6 +57,39 @@ def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
         markdown=tell_story(manifest, unit, folder),
         description=f"{manifest.stage}: what came in, what came out, where it lies",
     )
+
+
+def publish_difficulty(report: DifficultyReport, files: Mapping[str, str], folder: str) -> None:
+    """What the votes say: a table of the voters, and the whole report."""
+    create_table_artifact(
+        key="filter-voters", table=list_voter_rows(report), description="filter: how the voters did, over all items"
+    )
+    plot = f"\n\nThe calibration plot is `{folder}/calibration.png`." if "calibration.png" in files else ""
+    create_markdown_artifact(
+        key="filter-report",
+        markdown=f"# How difficult the items are\n\n{render_report(report)}{plot}",
+        description="filter: accuracy, agreement, calibration, what was dropped",
+    )
+
+
+def list_voter_rows(report: DifficultyReport) -> list[dict[str, Any]]:
+    """One row per voter: accuracy in all and by reasoning graph."""
+    graphs = report.by.get("topology", {})
+    return [
+        {
+            "voter": name,
+            "votes": voter.overall.votes,
+            "accuracy": f"{voter.overall.accuracy:.1%}",
+            "no answer": voter.unanswered,
+            **{graph: f"{scores[name].accuracy:.1%}" if name in scores else "–" for graph, scores in graphs.items()},
+        }
+        for name, voter in report.voters.items()
+    ]
+
+
+def publish_text(key: str, markdown: str, description: str) -> None:
+    """A text of a stage's own."""
+    create_markdown_artifact(key=key, markdown=markdown, description=description)
 
 
 def count_rows(manifest: StageManifest) -> list[dict[str, Any]]:

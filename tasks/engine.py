@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Iterator
 from typing import Any, cast
@@ -14,8 +15,9 @@ from hopwright.errors import BudgetError
 from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.settings import STAGES, RunParameters, home, identify
 from tasks.artifacts import StageProgress, publish_stage
-from tasks.models import ModelProgress, end_models, note_models, prepare_models
+from tasks.models import ModelProgress, demand_keys, end_models, hand_in, note_models, prepare_models
 from tasks.pool import current_pool, open_pool
+from tasks.progress import tell_models
 from tasks.steps import StagePlan, run_shard
 from tasks.work.shards import ShardWork
 
@@ -50,7 +52,7 @@ def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageM
     )
     notes = dict(plan.notes)
     if missing and plan.process is not None:
-        with _follow_models(plan, len(missing)) as models:
+        with _follow_models(plan, missing) as models:
             try:
                 _make_shards(stage, plan, missing, models)
             finally:
@@ -63,11 +65,15 @@ def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageM
 
 
 @contextlib.contextmanager
-def _follow_models(plan: StagePlan, missing: int) -> Iterator[ModelProgress | None]:
+def _follow_models(plan: StagePlan, missing: list[int]) -> Iterator[ModelProgress | None]:
     if plan.access is None:
         yield None
         return
-    with ModelProgress(plan.name, plan.access, missing=missing, parallel=current_pool().workers) as models:
+    demand_keys(plan.access)
+    with ModelProgress(plan.name, plan.access, missing=len(missing), parallel=current_pool().workers) as models:
+        if plan.access.batch and plan.requests is not None:
+            listed = (request for index in missing for request in plan.requests(plan.specs[index]))
+            hand_in(plan.access, listed, functools.partial(tell_models, plan.name))
         yield models
 
 
@@ -116,6 +122,8 @@ def carry_out_once(
 def stages_after(name: str) -> tuple[str, ...]:
     """The stages that rest on a stage's output, by the order of the line of work."""
     head, _, part = name.partition("/")
+    if head not in STAGES:
+        return ()
     later = STAGES[STAGES.index(head) + 1 :]
     return (head, *later) if part else later
 

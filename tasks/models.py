@@ -8,7 +8,7 @@ A stage that asks models
   requests at once;
 - sets `requests` on its `StagePlan`: a module-level function that lists, for one spec, the requests that the shard
   would make, as far as they are known before the first answer. Where a later request rests on an earlier answer, it
-  lists one of about the same length. `--dry-run` counts them; nothing is sent.
+  lists a `Likely` one of about the same length. `--dry-run` counts them all; `--batch` hands the others in beforehand.
 
 The engine does the rest: keys, the live artifact, what was spent in the manifest.
 """
@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import contextvars
 import os
+import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, cast
 from uuid import UUID
@@ -28,18 +29,21 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.blocks.system import Secret
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import ArtifactUpdate
+from pydantic import BaseModel
 
 from hopwright.errors import InputError
+from hopwright.llm.batch import BatchProgress
 from hopwright.llm.config import LlmSettings, block_name, key_variable, read_key, read_settings
+from hopwright.llm.estimate import Likely
 from hopwright.llm.progress import Snapshot, render_progress
 from hopwright.llm.reports import gather_progress, read_reports
 from hopwright.llm.session import close_session
 from hopwright.llm.store import Store
-from hopwright.llm.types import parse_model
+from hopwright.llm.types import Request, parse_model
 from hopwright.runs import RunFolder
 from hopwright.settings import ModelRun, RunParameters
 from tasks.progress import tell_models
-from tasks.work.models import STORE, ModelAccess
+from tasks.work.models import STORE, ModelAccess, open_models
 
 _BEAT_S = 2.0
 _from_blocks: set[str] = set()
@@ -47,32 +51,73 @@ _from_blocks: set[str] = set()
 
 
 def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = ()) -> ModelAccess:
-    """Leave for a stage of this run to ask models.
+    """Leave for a stage of this run to ask `models`, each as `endpoint/model`.
 
-    `models` are those that it will ask, as `endpoint/model`. Raises InputError, before anything is sent, for an
-    endpoints file that cannot be used, an unknown endpoint, or a key that is neither in the environment nor in a
-    Secret block.
+    Raises InputError for an endpoints file that cannot be used and for an unknown endpoint. The keys are asked for
+    when the stage is carried out: `--dry-run` needs none.
     """
     wanted = parameters.models
     settings = read_settings(wanted.endpoints_file())
-    endpoints = {name: settings.endpoint(name) for name in (parse_model(model).provider for model in models)}
-    load_keys(settings, endpoints)
-    for endpoint in endpoints.values():
-        read_key(endpoint)
-    return ModelAccess(wanted.endpoints_file(), run.home / STORE, run.name, wanted.limit())
+    chains = [target for model in models for target in (model, *settings.fallbacks.get(model, ()))]
+    names = tuple(dict.fromkeys(settings.endpoint(parse_model(model).provider).name for model in chains))
+    return ModelAccess(wanted.endpoints_file(), run.home / STORE, run.name, wanted.limit(), names, wanted.batch)
+
+
+def demand_keys(access: ModelAccess) -> None:
+    """Raises InputError where a key is neither in the environment nor in a Secret block, before anything is sent."""
+    settings = read_settings(access.endpoints)
+    load_keys(settings, access.asked)
+    for name in access.asked:
+        read_key(settings.endpoint(name))
+
+
+def hand_in(access: ModelAccess, requests: Iterable[Request | Likely], tell: Callable[[str], None]) -> None:
+    """Have what is known of a stage's requests answered by the batch interfaces, before its shards begin.
+
+    The shards then find the answers in the store, and ask directly for what is left: endpoints without such an
+    interface, requests that rest on an answer, rows that three batches could not answer. `tell` is told how far it is.
+    """
+    settings = read_settings(access.endpoints)
+    batched = {endpoint.name for endpoint in settings.endpoints if endpoint.kind in ("openai", "anthropic")}
+    known = [one for one in requests if not isinstance(one, Likely) and one.provider in batched]
+    if known:
+        open_models(access).complete_batch(
+            known, poll_s=settings.retry.batch_poll_s, report=lambda now: tell(describe_batches(now))
+        )
+
+
+def describe_batches(now: BatchProgress) -> str:
+    """How the batches are going, in one line."""
+    return (
+        f"{now.open:,} batches open, {now.rows_done:,} of {now.rows_done + now.rows_waiting:,} rows done there, "
+        f"{now.answered:,} answered, {now.spent_usd:,.2f} dollars spent"
+    )
 
 
 def prepare_models(parameters: RunParameters) -> None:
-    """Fill the environment, before workers inherit it, with the keys of the endpoints that the parameters name."""
-    if isinstance(parameters, ModelRun):
-        named = {
-            text.split("/", 1)[0] for text in _list_texts(parameters.model_dump(exclude={"models"})) if "/" in text
-        }
-        known = {"openai", "anthropic"} if not parameters.models.endpoints_file() else None
-        # A run without models reads no file and asks Prefect nothing.
-        if named and (known is None or named & known):
-            settings = read_settings(parameters.models.endpoints_file())
-            load_keys(settings, named & {endpoint.name for endpoint in settings.endpoints})
+    """Fill the environment, before workers inherit it, with the keys of the endpoints that the parameters name.
+
+    A run without models reads no file and asks Prefect nothing.
+    """
+    if not isinstance(parameters, ModelRun):
+        return
+    named = {text.split("/", 1)[0] for text in list_texts(parameters) if names_model(text)}
+    if named:
+        settings = read_settings(parameters.models.endpoints_file())
+        load_keys(settings, named & {endpoint.name for endpoint in settings.endpoints})
+
+
+def names_model(text: str) -> bool:
+    """Whether a parameter may name a model as `endpoint/model`; a path or an address does not."""
+    return bool(re.match(r"[A-Za-z0-9][\w.-]*/[^/\s]", text))
+
+
+def list_texts(parameters: BaseModel) -> Iterator[str]:
+    """The texts in the groups of parameters, one by one: a model that is asked is named in one of them."""
+    for name in type(parameters).model_fields:
+        group = getattr(parameters, name)
+        if isinstance(group, BaseModel) and name != "models":
+            yield from _list_texts(group.model_dump())
 
 
 def load_keys(settings: LlmSettings, endpoints: Iterable[str]) -> None:

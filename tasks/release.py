@@ -7,10 +7,12 @@ from typing import Any
 
 from hopwright.errors import RunError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
-from hopwright.settings import ReleaseRun
+from hopwright.runs.files import hash_file
+from hopwright.settings import ReleaseRun, RetrieveRun
 from tasks.engine import carry_out_once, pick_parameters
+from tasks.rewrite import PASSAGES
 from tasks.steps import StagePlan, run_step
-from tasks.work.release import audit_release, write_dataset
+from tasks.work.release import audit_release, count_writers, write_dataset
 from tasks.work.resources import SOURCES, find_store
 
 _UNITS = {
@@ -25,12 +27,15 @@ _KEPT_VERSIONS = ("hopwright", "python")
 
 
 def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
-    """The items that the filter kept, and their twins; or those of them that the expert review accepted."""
-    inputs = {**Stage(run, "filter").output_hashes(), **Stage(run, "rewrite").output_hashes()}
+    """The items that the filter kept, with their passages, and their twins; or those that the expert review accepted."""
+    inputs = {**Stage(run, PASSAGES).output_hashes(), **Stage(run, "rewrite").output_hashes()}
     if parameters.release.reviewed:
         inputs |= Stage(run, _REVIEWED).output_hashes()
     return StagePlan(
-        name="release", unit="items and twins", parameters=pick_parameters(parameters, "release"), inputs=inputs
+        name="release",
+        unit="items and twins",
+        parameters=pick_parameters(parameters, "release"),
+        inputs={**inputs, **{f"against/{path}": hash_file(path) for path in _list_published(run, parameters)}},
     )
 
 
@@ -51,10 +56,15 @@ def gather_facts(run: RunFolder, seed: int, *, reviewed: bool = False) -> dict[s
     manifests = {name: Stage(run, name).read() for name in _list_stages(reviewed)}
     retrieve, rewrite = manifests["retrieve"], manifests["rewrite"]
     is_sample = not retrieve.parameters["corpus"]
+    writers = run_step("writers", count_writers, Stage(run, "filter").parts())
+    models = [writer for writer in writers if writer != "rules"]
     begun = run.read_manifest()
     profile = begun.parameters.get("profile", "offline") if begun is not None else "offline"
     return {
         "profile": profile,
+        "generator": "model" if models else "rules",
+        "model": ", ".join(models),
+        "writers": writers if models else {},
         "seed": seed,
         "versions": {name: retrieve.versions[name] for name in _KEPT_VERSIONS},
         "corpus": "the sample of Wikidata's facts that ships with Hopwright"
@@ -81,7 +91,7 @@ def gather_facts(run: RunFolder, seed: int, *, reviewed: bool = False) -> dict[s
 
 def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest:
     reviewed = parameters.release.reviewed
-    items, twins = Stage(run, _REVIEWED if reviewed else "filter"), Stage(run, _REVIEWED if reviewed else "rewrite")
+    items, twins = Stage(run, _REVIEWED if reviewed else PASSAGES), Stage(run, _REVIEWED if reviewed else "rewrite")
     if not items.read().counts.out:
         if reviewed:
             raise RunError(f"the review has accepted no item of run {run.name!r} yet; {run.path / _REVIEWED} says why")
@@ -100,6 +110,7 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         parameters.release.version,
         gather_facts(run, parameters.seed, reviewed=reviewed),
         {name: dict(Stage(run, name).read().counts.rejected) for name in _list_stages(reviewed)},
+        _list_published(run, parameters),
     )
     files = [path for path in (folder / "data.jsonl", folder / "counterfactual.jsonl") if path.exists()]
     audited = run_step("audit", audit_release, files, find_store(run))
@@ -113,6 +124,14 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
 
 def _list_stages(reviewed: bool) -> tuple[str, ...]:
     return (*_UNITS, *((_REVIEWED,) if reviewed else ()))
+
+
+def _list_published(run: RunFolder, parameters: ReleaseRun) -> list[Path]:
+    """The files that the questions are compared with: the anchor questions, while they are there, and those given."""
+    retrieved = Stage(run, "retrieve").read().parameters
+    anchors = RetrieveRun(corpus=retrieved["corpus"], anchors=retrieved["anchors"]).anchors_file()
+    given = [Path(name).expanduser().absolute() for name in parameters.release.against]
+    return list(dict.fromkeys([*([anchors] if anchors.is_file() else []), *given]))
 
 
 def _count_stage(name: str, manifest: StageManifest) -> dict[str, Any]:

@@ -9,8 +9,10 @@ from typing import Any, TypedDict, TypeVar
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
+from prefect.context import FlowRunContext
 
 from hopwright.errors import ServiceError
+from hopwright.llm.estimate import Likely
 from hopwright.llm.types import Request
 from hopwright.runs import ShardOutput, ShardReport
 from tasks.pool import current_pool
@@ -38,7 +40,7 @@ class StagePlan:
     notes: Mapping[str, Any] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     access: ModelAccess | None = None
-    requests: Callable[[Any], Iterable[Request]] | None = None
+    requests: Callable[[Any], Iterable[Request | Likely]] | None = None
 
 
 class ServiceRetries(TypedDict):
@@ -75,7 +77,13 @@ def run_shard(work: ShardWork) -> ShardReport:
     return current_pool().run(execute_shard, work)
 
 
-@task(name="step", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
 def run_step(name: str, function: Callable[..., _T], *args: Any) -> _T:
-    """Run something else than a shard in a worker process."""
+    """Run something else than a shard in a worker process, as a task of its own where a flow is running."""
+    if FlowRunContext.get() is None:
+        return current_pool().run(function, *args)
+    return _run_step(name, function, *args)
+
+
+@task(name="step", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
+def _run_step(name: str, function: Callable[..., _T], *args: Any) -> _T:
     return current_pool().run(function, *args)

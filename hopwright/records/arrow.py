@@ -49,7 +49,7 @@ _EVIDENCE = pa.struct(
     [
         ("triplets", _TRIPLETS),
         ("literals", _LITERALS),
-        ("passages", pa.list_(_struct("title", "text"))),
+        ("passages", pa.list_(_struct("title", "text", supporting=pa.bool_()))),
         ("wikipedia_url", _TEXT),
     ]
 )

@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hopwright.records import Item, Source
 from hopwright.release.statistics import DatasetStatistics
+from hopwright.synthesis.checks.overlap import OverlapReport
+from hopwright.synthesis.scorecard import Scorecard, write_bound
 
 _SIZES = (
     (1_000, "n<1K"),
@@ -43,6 +45,8 @@ class RunFacts(_Facts):
     generator: Literal["rules", "model"] = "rules"
     model: str = ""
     """Name and version of the model that worded the items; empty for rules."""
+    writers: dict[str, int] = Field(default_factory=dict)
+    """Factual items by who worded them, where a model did."""
     seed: int
     versions: dict[str, str] = Field(default_factory=dict)
     """Program or library → version."""
@@ -84,6 +88,8 @@ def render_card(
     rejections: Mapping[str, Mapping[str, int]],
     plots: Sequence[str],
     example: Item | None = None,
+    scorecard: Scorecard | None = None,
+    overlap: OverlapReport | None = None,
 ) -> str:
     """Render README.md. `plots` are file names below `plots/`; `example` is shown hop by hop."""
     return _load_template().render(
@@ -96,6 +102,8 @@ def render_card(
         plots=plots,
         captions=_CAPTIONS,
         example=example,
+        scorecard=scorecard,
+        overlap=overlap,
         size=_find_size(figures.items + twin_figures.items),
     )
 
@@ -107,6 +115,7 @@ _CAPTIONS = {
     "computation_kinds.png": "Kinds of computation",
     "answer_types.png": "Types of the final answer",
     "rejections.png": "Rejected rows by stage and check",
+    "scorecard.png": "Length of the questions, and guessing from the options alone",
 }
 
 
@@ -120,7 +129,7 @@ def _load_template() -> jinja2.Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"md": _escape, "percent": _percent, "thousands": _thousands}
+    environment.filters |= {"md": _escape, "percent": _percent, "thousands": _thousands, "bound": write_bound}
     return environment.get_template("card.md.j2")
 
 

@@ -98,19 +98,25 @@ class Siblings:
         return self._graph.degree(entity) > POOL_SIZE
 
     def rank(self, entity: str, candidates: Sequence[str], rng: random.Random) -> list[str]:
-        """Order candidates by how alike they are to an entity in connections, era, popularity and form of name."""
-        mine, era, degree = self.neighbours(entity), self.era(entity), self._graph.degree(entity)
-        label, noun = self._graph.label(entity), self.noun(entity)
-        scored = []
-        for candidate in candidates:
-            score = 1.5 * rng.random() + min(3, len(mine & self.neighbours(candidate)))
-            if era is not None and (other := self.era(candidate)) is not None:
-                score += max(0.0, 2 - abs(era - other) / 25)
-            score += max(0.0, 2.5 - abs(math.log((self._graph.degree(candidate) + 1) / (degree + 1))))
-            score += 3 * (self.noun(candidate) == noun)
-            score -= 1.5 * _differ_in_look(label, self._graph.label(candidate))
-            scored.append((-score, candidate))
+        """Order candidates by how alike they are to an entity, with some chance in it."""
+        scored = [(-self.closeness(entity, one) - 1.5 * rng.random(), one) for one in candidates]
         return [candidate for _, candidate in sorted(scored)]
+
+    def closeness(self, entity: str, candidate: str) -> float:
+        """How alike two entities are in connections, era, popularity, noun and form of name: about -4 to 10."""
+        score = float(min(3, len(self.neighbours(entity) & self.neighbours(candidate))))
+        apart = self.years_apart(entity, candidate)
+        if apart is not None:
+            score += max(0.0, 2 - apart / 25)
+        degrees = self._graph.degree(candidate) + 1, self._graph.degree(entity) + 1
+        score += max(0.0, 2.5 - abs(math.log(degrees[0] / degrees[1])))
+        score += 3 * (self.noun(candidate) == self.noun(entity))
+        return score - 1.5 * _differ_in_look(self._graph.label(entity), self._graph.label(candidate))
+
+    def years_apart(self, one: str, other: str) -> int | None:
+        """Years between the dates by which two entities are known; None where one has none."""
+        mine, theirs = self.era(one), self.era(other)
+        return None if mine is None or theirs is None else abs(mine - theirs)
 
     def is_distinct(self, candidate: str, answer: str) -> bool:
         """Whether two entities can be told apart: neither is named as the other, or is part of it."""
