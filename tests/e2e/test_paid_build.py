@@ -102,9 +102,12 @@ def course(servers: tuple[WireServer, WireServer], tmp_path_factory: pytest.Temp
 def test_a_dry_run_needs_no_key_and_is_not_far_off(course: Course) -> None:
     parts = {part["model"]: part for part in course.estimate["models"]}
     assert set(parts) == {"words/scribe", "votes/voter"}
-    models = course.summary["models"]
-    assert course.estimate["requests"] == pytest.approx(models["sent"] - models["repairs"], rel=0.35)
-    assert course.estimate["worst_usd"] > models["spent_usd"] > 0.1 * course.estimate["usd"]
+    with Store(course.home.path / "llm.sqlite") as store:
+        stats = store.stats()
+    # The writer's second rounds are not in the estimate; votes on what was rejected are.
+    assert course.estimate["requests"] == pytest.approx(stats.answers + stats.failures, rel=0.25)
+    spent = course.summary["models"]["spent_usd"]
+    assert course.estimate["worst_usd"] > spent > 0.1 * course.estimate["usd"]
 
 
 def test_a_small_budget_stops_the_build_in_one_line_and_it_continues(course: Course) -> None:
