@@ -45,9 +45,11 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable . --constraint constraints.txt
 	@touch $@
 
+# torch first and alone: so it comes in its CPU build. Together with what needs it, it would bring gigabytes for a GPU.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing Hopwright, what it needs and what its tests need"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]' --constraint constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check torch --constraint constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,local]' --constraint constraints.txt
 	@touch $@ $(VENV)/.run
 
 $(LABEL_STUDIO)/.ready: requirements/label-studio.txt

@@ -171,12 +171,19 @@ def audit(
     graph: Annotated[
         Path | None, typer.Option("--graph", metavar="STORE", help="Also check against this graph store.")
     ] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Published questions to look for (MuSiQue, …); may be given several times."),
+    ] = None,
+    scorecard: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also measure variety and guessability, and write them there.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a dataset file and report every violation by item, hop and check; exits with 1 when there is one."""
     from flows.console.audit import audit_file
 
-    audit_file(file, graph, as_json=as_json)
+    audit_file(file, graph, against or [], scorecard, as_json=as_json)
 
 
 @app.command("filter")
@@ -267,10 +274,18 @@ def rewrite(
 
 @app.command()
 def release(
-    run: Run = None, name: Name = None, version: Version = None, fresh: Fresh = False, as_json: Json = False
+    run: Run = None,
+    name: Name = None,
+    version: Version = None,
+    reviewed: Annotated[
+        bool | None, typer.Option("--reviewed/--all", help="Only what the expert review accepted, or everything.")
+    ] = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
 ) -> None:
     """Write a run's items and twins as a dataset: JSONL, Parquet, card and plots."""
-    _run_stage("release", run, {"release": {"name": name, "version": version}}, fresh, as_json)
+    group = {"name": name, "version": version, "reviewed": reviewed}
+    _run_stage("release", run, {"release": group}, fresh, as_json)
 
 
 @app.command()
@@ -357,7 +372,7 @@ def export_review(
     as_json: Json = False,
 ) -> None:
     """Write the task files, the labelling interfaces and the guidelines of a run."""
-    group = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
+    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
     group |= {"agreement_items": agreement_items, "gold_share": gold_share}
     _run_stage("review", run, {"review": group}, fresh, as_json)
 
@@ -377,11 +392,64 @@ def push_review(
     """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
     from flows.console.review import find_server, show_pushed
 
-    group = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
+    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
     group |= {"agreement_items": agreement_items, "gold_share": gold_share}
     _run_stage("review", run, {"review": group}, fresh, as_json)
     if not as_json:
         show_pushed(run)
+
+
+@review_app.command("pull")
+def pull_review(
+    run: Run = None,
+    url: Url = None,
+    full: Annotated[bool, typer.Option("--full", help="Fetch everything again, not only what changed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch what was reviewed in Label Studio, and ask back where a correction does not hold."""
+    from flows.console.reviews import pull
+
+    pull(run, url, full=full, as_json=as_json)
+
+
+@review_app.command("listen")
+def listen_review(
+    run: Run = None,
+    url: Url = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port on this machine; 0 takes a free one.")] = 8090,
+) -> None:
+    """Fetch reviews as they are made: have Label Studio call this machine, until Ctrl-C."""
+    from flows.console.reviews import listen
+
+    listen(run, url, port)
+
+
+@review_app.command("agreement")
+def measure_review(run: Run = None, as_json: Json = False) -> None:
+    """Say how far annotators agree, and write the report; needs no server."""
+    from flows.console.reviews import measure
+
+    measure(run, as_json=as_json)
+
+
+@review_app.command("adjudicate")
+def adjudicate_review(
+    run: Run = None,
+    url: Url = None,
+    push: Annotated[bool, typer.Option("--push/--no-push", help="Whether disputes are pushed to the server.")] = True,
+    min_mean: Annotated[float | None, typer.Option(help="Least mean over all criteria.")] = None,
+    floor: Annotated[float | None, typer.Option(help="Least mean of any one criterion.")] = None,
+    score_gap: Annotated[int | None, typer.Option(help="Scores further apart than this are settled.")] = None,
+    settle_returned: Annotated[
+        bool | None, typer.Option("--settle-returned", help="Settle corrections that wait for their authors, too.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Decide what was reviewed, write the accepted set, and push to an adjudicator what reviewers differ on."""
+    from flows.console.reviews import adjudicate
+
+    group = {"min_mean": min_mean, "floor": floor, "score_gap": score_gap, "settle_returned": settle_returned}
+    adjudicate(run, url, group, push=push, as_json=as_json)
 
 
 @graph_app.command("ingest")

@@ -90,6 +90,12 @@ class SynthesizeParameters(Parameters):
         title="Largest share of an answer",
         description="No final answer may be that of more than this share of the items.",
     )
+    embeddings: Literal["off", "on", "auto"] = Field(
+        default="off",
+        title="Sentence embeddings",
+        description="How alike two wrong options are. off: by spelling and the graph, the same bytes everywhere. "
+        "on: also by sentence embeddings (the extra local must be installed). auto: on where it is installed.",
+    )
 
     items: int = Field(
         default=0,
@@ -514,6 +520,59 @@ class ReviewParameters(Parameters):
     )
 
 
+class PullParameters(Parameters):
+    """How reviews come home from Label Studio. The access token comes from LABEL_STUDIO_API_KEY only."""
+
+    url: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://\S+)?$",
+        title="Label Studio address",
+        description="The server that the review tasks were pushed to; empty takes LABEL_STUDIO_URL.",
+    )
+    full: bool = Field(
+        default=False, title="Everything", description="Fetch every annotation again, not only those that changed."
+    )
+
+
+class AdjudicateParameters(Parameters):
+    """When reviewers differ too much, and when an item is good enough for the bench."""
+
+    url: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://\S+)?$",
+        title="Label Studio address",
+        description="Push what reviewers differ on to this server; empty only decides.",
+    )
+    min_mean: float = Field(
+        default=4.0,
+        ge=1,
+        le=5,
+        title="Least mean",
+        description="An item is rejected whose mean over all criteria is below this.",
+    )
+    floor: float = Field(
+        default=3.0,
+        ge=1,
+        le=5,
+        title="Floor",
+        description="An item is rejected when its reviewers' mean on any one criterion, of any hop, is below this.",
+    )
+    score_gap: int = Field(
+        default=2,
+        ge=0,
+        le=4,
+        title="Largest gap",
+        description="Scores of one criterion that are further apart than this are settled by an adjudicator.",
+    )
+    settle_returned: bool = Field(
+        default=False,
+        title="Settle what was not answered",
+        description="Hand corrections that do not hold to the adjudicator instead of waiting for their authors.",
+    )
+
+
 class ReleaseParameters(Parameters):
     """The name under which the dataset goes out."""
 
@@ -528,6 +587,18 @@ class ReleaseParameters(Parameters):
         pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,32})?$",
         title="Version",
         description="Semantic version of the dataset, such as 1.0.0.",
+    )
+    reviewed: bool = Field(
+        default=False,
+        title="Reviewed items only",
+        description="Release the accepted set of the expert review instead of everything that the filter kept.",
+    )
+    against: list[str] = Field(
+        default=[],
+        max_length=20,
+        title="Published questions",
+        description="Files of MuSiQue, HotpotQA, 2WikiMultihopQA or others (JSON, JSON lines, text): the release says "
+        "which of its questions overlap with them. It is always compared with the anchor questions.",
     )
 
 
@@ -749,6 +820,20 @@ class ReviewRun(RunParameters):
     )
 
 
+class ReviewPullRun(RunParameters):
+    """Annotations in Label Studio → reviews."""
+
+    pull: PullParameters = Field(default_factory=PullParameters, title="Pull", description="How reviews come home.")
+
+
+class AdjudicateRun(RunParameters):
+    """Reviews → disputes and the accepted set."""
+
+    adjudicate: AdjudicateParameters = Field(
+        default_factory=AdjudicateParameters, title="Decisions", description="When an item is good enough."
+    )
+
+
 class ReleaseRun(RunParameters):
     """Items and twins → a dataset release."""
 
@@ -813,7 +898,8 @@ def narrow(parameters: RunParameters, model: type[_P]) -> _P:
 def identify(parameters: RunParameters) -> dict[str, Any]:
     """The parameters that shape the output: all but the run's name, how it is executed, where tasks are pushed, and
     where models answer at what cost."""
-    hidden: Any = {"run": True, "workers": True, "fresh": True, "models": True, "vllm": True, "review": {"url"}}
+    hidden: Any = {"run": True, "workers": True, "fresh": True, "models": True, "vllm": True, "pull": True}
+    hidden |= {"review": {"url"}, "adjudicate": {"url"}}
     return parameters.model_dump(mode="json", exclude=hidden)
 
 
@@ -836,7 +922,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
         return f"{where}: there is no such parameter" + (f"; is {near[0]} meant?" if near else "")
     if error["type"] == "string_pattern_mismatch" and where in known:
         return f"{where}: {error['input']!r} does not fit ({known[where].description})"
-    given = "" if error["type"] == "missing" else f", not {error['input']!r}"
+    whole = isinstance(error["input"], dict) and error["type"] == "value_error"
+    given = "" if whole or error["type"] == "missing" else f", not {error['input']!r}"
     return f"{where}: {error['msg'].removeprefix('Value error, ')}{given}"
 
 

@@ -79,15 +79,19 @@ class Compute(Record):
 Derivation = Annotated[Lookup | ReverseLookup | Compute, Field(discriminator="op")]
 
 
+DistractorKind = Literal["sibling", "near_miss", "operand", "slip", "neighbour"]
+
+
 class Distractor(Record):
     """A wrong option and why it is plausible.
 
     Kinds: `sibling` (same class, near by), `operand` (a number or entity that occurs on the way),
-    `slip` (a plausible arithmetic slip), `neighbour` (a near date or number).
+    `near_miss` (what a wrong turn at an earlier step leads to, or what meets only some of the conditions),
+    `slip` (a plausible arithmetic slip), `neighbour` (next to the answer in time or in number).
     """
 
     text: str
-    kind: Literal["sibling", "operand", "slip", "neighbour"]
+    kind: DistractorKind
     id: str | None = None
 
 
@@ -146,6 +150,8 @@ class Hop(Record):
     answer_aliases: tuple[str, ...] = ()
     unit: str = ""
     domain: Domain
+    domain_reason: str = ""
+    """What the domain follows from: `place of birth (P19) of painter`."""
     depends_on: tuple[int, ...]
     derivation: Derivation
     distractors: tuple[Distractor, ...] = ()
@@ -197,12 +203,20 @@ class Provenance(Record):
     sources: tuple[Source, ...] = ()
 
 
+class AnchorHop(Record):
+    """One of the anchor question's own single hops, kept in an item: the item's hop, and the hop's id in MuSiQue."""
+
+    index: int = Field(ge=1, le=8)
+    single_hop_id: str
+
+
 class AnchorRef(Record):
-    """The MuSiQue question whose answer an item was grown from."""
+    """The MuSiQue question whose answer an item was grown from, and which of its single hops the item keeps."""
 
     question_id: str
     answer: str
     entity: str
+    hops: tuple[AnchorHop, ...] = ()
 
 
 class Surrogate(Record):
@@ -246,6 +260,7 @@ class Anchor(Record):
     answer: str
     sub_questions: tuple[str, ...] = ()
     sub_answers: tuple[str, ...] = ()
+    sub_ids: tuple[str, ...] = ()
     entity: str
     entity_label: str
     triplets: tuple[Triplet, ...] = ()

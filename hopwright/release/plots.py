@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from hopwright.release.statistics import DatasetStatistics
+from hopwright.synthesis.scorecard import Scorecard
 
 Rejections = Mapping[str, Mapping[str, int]]
 """Stage → check → rows rejected there."""
@@ -85,6 +86,40 @@ def draw_plots(figures: DatasetStatistics, rejections: Rejections, folder: Path)
     for name, (title, unit, bars) in plots.items():
         draw_bars(title, unit, bars, folder / name)
     return tuple(plots)
+
+
+def draw_scorecard(card: Scorecard, path: Path) -> None:
+    """Write one PNG: the length of the questions, and how well solvers guess that know nothing."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams["font.size"] = 10
+        solvers = [one for one in card.item_solvers if one.tried]
+        figure = Figure(figsize=(_WIDTH, 3.2 + 0.24 * max(len(solvers), 2)), layout=ConstrainedLayoutEngine(h_pad=0.12))
+        FigureCanvasAgg(figure)
+        lengths, guesses = figure.subplots(2, 1, height_ratios=(2.2, max(0.24 * len(solvers), 0.8) + 0.4))
+        lengths.set_title("Words per question", loc="left", fontweight="bold", fontsize=11)
+        lengths.bar(list(card.words_per_question), list(card.words_per_question.values()), color=_COLOURS[0], width=0.9)
+        lengths.set_ylabel("items")
+        guesses.set_title("Guessing from the options alone", loc="left", fontweight="bold", fontsize=11)
+        places = range(len(solvers))
+        guesses.hlines(places, 0.25, [one.bound for one in solvers], color=_COLOURS[4], linewidth=7, label="by chance")
+        guesses.scatter(
+            [one.accuracy for one in solvers],
+            places,
+            color=[_COLOURS[0] if one.met else _COLOURS[5] for one in solvers],
+            zorder=3,
+        )
+        guesses.axvline(0.25, color="#555555", linewidth=1)
+        guesses.set_yticks(places, [one.solver for one in solvers])
+        guesses.set_ylim(len(solvers) - 0.5, -0.5)
+        guesses.set_xlim(0, 1)
+        guesses.set_xlabel("right answers; the bar reaches from chance to three standard errors above it")
+        guesses.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
+        for axes in (lengths, guesses):
+            axes.grid(True, axis="x" if axes is guesses else "y", color="#DDDDDD", linewidth=0.8)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(path, dpi=144, metadata={"Software": None})
 
 
 def draw_bars(title: str, unit: str, bars: list[Bar], path: Path) -> None:

@@ -9,19 +9,23 @@ from dataclasses import dataclass
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Anchor, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
+from hopwright.records import Anchor, AnchorHop, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
 from hopwright.records.values import Value
 from hopwright.synthesis.checks import CheckContext, run_checks
-from hopwright.synthesis.distractors import DistractorMaker
+from hopwright.synthesis.distractors import DistractorMaker, Likeness
+from hopwright.synthesis.drawing import Drawer, Drawn
 from hopwright.synthesis.evidence import evidence_for
 from hopwright.synthesis.execution import render_answer
+from hopwright.synthesis.guessing import overlap
 from hopwright.synthesis.kinds import KindIndex
+from hopwright.synthesis.mix import Mix
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.options import assign_options
-from hopwright.synthesis.plan import Plan, Step, domain_of
+from hopwright.synthesis.plan import Plan, Step
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.topologies import TOPOLOGIES, topology
+from hopwright.synthesis.targeting import Ledger
+from hopwright.synthesis.topologies import TOPOLOGIES
 from hopwright.synthesis.writer import RulesWriter, Wording
 
 MAX_ALIASES = 20
@@ -49,18 +53,24 @@ class Synthesizer:
         seed: int,
         topologies: Sequence[str] = ("chain", "converging", "bridge"),
         min_domains: int = 2,
+        mix: Mix | None = None,
         sources: tuple[Source, ...] = (),
+        likeness: Likeness = overlap,
     ) -> None:
         kinds = self.kinds = KindIndex(graph)
         self.graph = graph
         self._table = table
         self._seed = seed
-        self._topologies = [topology(name) for name in topologies]
-        self._planner = Planner(graph, table, kinds, min_domains=min_domains)
+        wanted = mix or Mix(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
+        self._planner = Planner(graph, table, kinds, min_domains=wanted.min_domains)
+        self._drawer = Drawer(self._planner, wanted, seed, graph)
+        self.ledger = Ledger(self._drawer)
         self._writer = RulesWriter(table)
         self._names = GraphNames(kinds)
-        self._distractors = DistractorMaker(graph, table, kinds, seed)
-        self.context = CheckContext(table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains)
+        self._distractors = DistractorMaker(graph, table, kinds, seed, likeness=likeness)
+        self.context = CheckContext(
+            table=table, facts=self._planner.moves.facts, graph=graph, min_domains=wanted.min_domains, kinds=kinds
+        )
         self._sources = sources
 
     def draft(self, anchors: Sequence[Anchor], start: int, count: int) -> tuple[list[Item], list[Rejected]]:
@@ -68,23 +78,21 @@ class Synthesizer:
         items: list[Item] = []
         rejected: list[Rejected] = []
         for slot in range(start, start + count):
-            outcome = self._fill(anchors[slot % len(anchors)], slot, len(anchors))
+            outcome = self._fill(anchors, slot)
             if isinstance(outcome, Item):
                 items.append(outcome)
             else:
                 rejected.append(outcome)
         return items, rejected
 
-    def _fill(self, anchor: Anchor, slot: int, anchors: int) -> Item | Rejected:
-        # Neighbouring slots, and the rounds over the anchors, take the topologies in turn.
-        shape = self._topologies[(slot + slot // anchors) % len(self._topologies)]
-        key = f"{self._seed}:{slot}"
+    def _fill(self, anchors: Sequence[Anchor], slot: int) -> Item | Rejected:
         try:
-            plan = self._planner.draw(shape, anchor.entity, key)
+            drawn = self._drawer.draw(anchors, slot)
         except NoPlanError as error:
-            return Rejected(key=f"slot-{slot}", check="no_plan", reason=f"{anchor.entity}, {shape.name}: {error}")
-        reference = AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity)
-        item = self.compose(plan, reference)
+            self.ledger.note_failure(error)
+            return Rejected(key=f"slot-{slot}", check="no_plan", reason=str(error))
+        self.ledger.note(drawn)
+        item = self.compose(drawn.plan, _refer(drawn))
         if isinstance(item, Rejected):
             return item
         checks = run_checks(item, self.context)
@@ -120,6 +128,7 @@ class Synthesizer:
     def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:
         answers: dict[int, Value] = {}
         hops: list[Hop] = []
+        rulings = self._planner.domains.of_steps(plan.steps)
         for index, (step, question) in enumerate(zip(plan.steps, wording.hop_questions, strict=True), start=1):
             entity = step.value if step.answer_type == "entity" and isinstance(step.value, str) else None
             hop = Hop(
@@ -130,13 +139,15 @@ class Synthesizer:
                 answer_id=entity,
                 answer_aliases=self.graph.aliases(entity)[:MAX_ALIASES] if entity else (),
                 unit=step.unit,
-                domain=domain_of(step, self._table),
+                domain=rulings[index - 1].domain,
+                domain_reason=rulings[index - 1].reason,
                 depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
                 derivation=step.derivation,
                 evidence=evidence_for(step, answers, self.graph, self._table),
                 verify=self._verify(step),
             )
-            distractors = self._distractors.make(hop, answers, hops)
+            asked = wording.question if index == len(plan.steps) else ""
+            distractors = self._distractors.make(hop, answers, hops, asked)
             if distractors is None:
                 return Rejected(
                     key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
@@ -166,19 +177,30 @@ class Synthesizer:
 def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 0) -> dict[int, tuple[str, str]]:
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
-    Drops repeated plans and questions, and what is over the share of one final answer. Half of the share is allowed
-    here, because the difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is
-    asked for, the share is of that number: what is kept then stays kept when further drafts are drawn.
+    Drops repeated plans and questions, what nearly repeats an earlier question (named in the reason), and what is over
+    the share of one final answer. Half of the share is allowed here, because the difficulty filter then takes away a
+    part of the items but not evenly. Where a number of `items` is asked for, the share is of that number: what is kept
+    then stays kept when further drafts are drawn.
     """
+    from hopwright.synthesis.checks.near import NearDuplicateFinder  # slow to load, and of no use to the workers
+
     dropped: dict[int, tuple[str, str]] = {}
     kept: list[DraftKey] = []
     seen: dict[str, int] = {}
+    finder = NearDuplicateFinder()
+    texts: dict[str, str] = {}
     for draft in sorted(drafts, key=lambda one: one.slot):
         first = next((seen[name] for name in (draft.id, draft.question.casefold()) if name in seen), None)
         if first is not None:
             dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
             continue
         seen[draft.id] = seen[draft.question.casefold()] = draft.slot
+        near = finder.add(draft.question, str(draft.slot))
+        if near is not None:
+            twin = f"slot {near.key}, {texts[near.key]!r}"
+            dropped[draft.slot] = ("near_duplicate", f"{near.share:.0%} the same as {twin}")
+            continue
+        texts[str(draft.slot)] = draft.question
         kept.append(draft)
     allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
     counts: Counter[str] = Counter()
@@ -187,6 +209,15 @@ def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 
         if counts[draft.answer] > allowed:
             dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
     return dropped
+
+
+def _refer(drawn: Drawn) -> AnchorRef | None:
+    """The anchor of an item and which of its single hops it keeps; None for a chain of the graph alone."""
+    if drawn.anchor is None:
+        return None
+    hops = tuple(AnchorHop(index=index, single_hop_id=id) for index, id in drawn.kept)
+    anchor = drawn.anchor
+    return AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity, hops=hops)
 
 
 def topology_shares(items: Iterable[Item]) -> Mapping[str, float]:

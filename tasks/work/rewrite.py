@@ -22,8 +22,9 @@ from hopwright.counterfactual.model_translation import HOME, ModelBackTranslator
 from hopwright.counterfactual.rewriting import Workshop, finish_twins
 from hopwright.counterfactual.translating import BackTranslator
 from hopwright.errors import InputError
+from hopwright.llm.estimate import Likely
 from hopwright.llm.prompts import Prompt, read_prompts
-from hopwright.llm.types import Request, parse_model
+from hopwright.llm.types import parse_model
 from hopwright.records import Item
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_items, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
@@ -222,8 +223,8 @@ def open_gates(making: Making) -> Gates:
     )
 
 
-def list_translations(spec: RewritePart) -> Iterator[Request]:
-    """The requests of one part's back-translation, for an estimate: every leg of the first pivots, once."""
+def list_translations(spec: RewritePart) -> Iterator[Likely]:
+    """About the requests of one part's back-translation: every leg of the first pivots, once."""
     wanted = spec.making.wanted
     if wanted.back_translation != "llm" or not spec.translate:
         return
@@ -234,16 +235,16 @@ def list_translations(spec: RewritePart) -> Iterator[Request]:
         for text in list_pieces(twin):
             for source, end in itertools.pairwise(path):
                 inputs = {"source_language": source, "target_language": end, "text": mask(text, names, "brackets").text}
-                yield prompt.request(inputs, target, seed=0)
+                yield Likely(prompt.request(inputs, target, seed=0))
 
 
-def list_wordings(spec: PassagesPart) -> Iterator[Request]:
-    """The requests of one part's passages in a model's words, for an estimate."""
+def list_wordings(spec: PassagesPart) -> Iterator[Likely]:
+    """About the requests of one part's passages in a model's words."""
     prompt, target = _read_prompt("word-passage"), parse_model(spec.making.wanted.passage_model)
     for one in open_workshop(spec.making).make_furnisher().furnish(read_items(spec.part)):
         for hop in one.item.hops:
             for passage in hop.evidence.passages:
-                yield prompt.request({"title": passage.title, "facts": passage.text}, target, seed=0)
+                yield Likely(prompt.request({"title": passage.title, "facts": passage.text}, target, seed=0))
 
 
 def count_texts(returned: Iterable[Returned]) -> Counter[str]:

@@ -30,8 +30,8 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 IMAGES = os.environ.get("HOPWRIGHT_UPDATE_IMAGES")
 """Set to keep the screenshots in docs/images."""
 PLANTED = {
-    "script": "<script>window.planted = 1</script><img src=x onerror='window.planted = 2'>{{7*7}}${7*7}",
-    "right-to-left": "\u202eright to left\u202e \u05d0\u05d1\u05d2 <svg onload='window.planted = 3'>",
+    "markup": "<script>window.planted = 1</script><img src=x onerror='window.planted = 2'>{{7*7}}${7*7} "
+    "\u202eright to left\u202e \u05d0\u05d1\u05d2 <svg onload='window.planted = 3'>",
     "long": "averylongwordwithoutanyspace" * 360,
 }
 
@@ -213,7 +213,7 @@ def test_planted_text_is_shown_as_text_and_the_page_stays_usable(
     report = push_to(label_studio, f"Planted {planted}: {kind}", [task], tmp_path, kind, of)
     page.evaluate("window.planted = undefined")
     dialogs: list[Any] = []
-    page.on("dialog", dialogs.append)
+    page.on("dialog", lambda dialog: dialogs.append(dialog))
     (held,) = label_studio.tasks(report.project).values()
     open_task(page, label_studio, report.project, held.id)
     for place in (".hw-question bdi", ".hw-option bdi", ".hw-check bdi", ".hw-id bdi", *PLACES[kind]):
@@ -377,6 +377,7 @@ def review_next(page: Any, server: LiveServer, project: int, kind: Kind, *, fixe
         page.keyboard.press("q")
         correct(page, 1, "corrected in the page")
     page.locator("[name='comment']").fill("Looked up twice.")
+    page.keyboard.press("Tab")  # keys are letters while a text field has the cursor
     with page.expect_response(lambda answer: "/annotations" in answer.url and answer.request.method == "POST") as done:
         page.keyboard.press("Control+Enter")
     assert done.value.status == 201
