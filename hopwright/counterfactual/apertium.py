@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 
-from hopwright.counterfactual.translating import Translated
+from hopwright.counterfactual.translating import MaskStyle, Translated
 from hopwright.errors import ServiceError
 
 _CHUNK = 2_000
@@ -16,13 +16,13 @@ _CHUNK = 2_000
 class ApertiumBackTranslator:
     """English → Spanish → English through the `apertium` command, many sentences a process: its start costs most.
 
-    timeout: seconds that one call with up to 2,000 sentences may take. It mangles more than it rewords, so its texts are
-    taken edit by edit only.
+    timeout: seconds that one call with up to 2,000 sentences may take. It mangles more than it rewords, so its texts
+    are taken edit by edit only.
     """
 
     name = "apertium eng-spa-eng"
     pivots = ("Spanish",)
-    style = "words"
+    style: MaskStyle = "words"
     whole = False
     tries = 1
     _PAIRS = ("eng-spa", "spa-eng")

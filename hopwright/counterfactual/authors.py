@@ -1,7 +1,7 @@
 """Passages in a model's words: the same facts as the rules', and no others.
 
-A model that adds what it remembers would spoil the one thing that a passage is for, so its text is held against the facts:
-every name and number of them is in it, and no other name or number.
+A model that adds what it remembers would spoil the one thing that a passage is for, so its text is held against the
+facts: every name and number of them is in it, and no other name or number.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from hopwright.counterfactual.asking import Asked, ask_in_rounds
 from hopwright.counterfactual.forms import is_telling
 from hopwright.counterfactual.mentions import find_mentions
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
-from hopwright.llm.types import ModelRef
+from hopwright.llm.types import ModelRef, Request
 from hopwright.records import Passage
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
@@ -55,20 +55,11 @@ class ModelAuthor:
 
     def write(self, drafts: Sequence[Draft]) -> list[Asked[Passage]]:
         """See Author."""
-        return ask_in_rounds(
-            self._session,
-            [
-                lambda attempt, draft=draft: self._prompt.request(
-                    {"title": draft.passage.title, "facts": draft.passage.text},
-                    self._target,
-                    item=draft.key,
-                    seed=attempt,
-                )
-                for draft in drafts
-            ],
-            [lambda answer, draft=draft: _judge(draft, answer.text) for draft in drafts],
-            tries=self._tries,
-        )
+        return ask_in_rounds(self._session, drafts, self._request, _judge, tries=self._tries)
+
+    def _request(self, draft: Draft, attempt: int) -> Request:
+        inputs = {"title": draft.passage.title, "facts": draft.passage.text}
+        return self._prompt.request(inputs, self._target, item=draft.key, seed=attempt)
 
 
 def find_fault(draft: Draft, text: str) -> str:
@@ -94,8 +85,8 @@ def find_fault(draft: Draft, text: str) -> str:
     return ""
 
 
-def _judge(draft: Draft, text: str) -> tuple[Passage | None, str]:
-    text = " ".join(text.split())
+def _judge(draft: Draft, answer: Any) -> tuple[Passage | None, str]:
+    text = " ".join(answer.text.split())
     fault = find_fault(draft, text)
     return (None, fault) if fault else (draft.passage.model_copy(update={"text": text}), "")
 

@@ -1,9 +1,9 @@
 """Evidence passages: which facts each of them tells, drawn from the graph, and how rules put them into words.
 
-CofCA (section 3.1) asks its questions of passages, so that reading takes the place of remembering. Every hop that rests on
-facts gets one passage per subject of these facts, with some more about the same subject; beside them stand passages about
-other subjects of the same kind that answer nothing. A plan of passages is drawn from graph, item and seed alone, so the
-same passages can be worded again in another world.
+CofCA (section 3.1) asks its questions of passages, so that reading takes the place of remembering. Every hop that
+rests on facts gets one passage per subject of these facts, with some more about the same subject; beside them stand
+passages about other subjects of the same kind that answer nothing. A plan of passages is drawn from graph, item and
+seed alone, so the same passages can be worded again in another world.
 """
 
 from __future__ import annotations
@@ -118,9 +118,7 @@ class PassagePlanner:
                 yield self._tell_of(rng.choice(edges), scene, rng)
         yield from self._distract_by_number(hop, scene, rng, self._distractors - found)
 
-    def _distract_by_number(
-        self, hop: Hop, scene: _Scene, rng: random.Random, wanted: int
-    ) -> Iterator[PassagePlan]:
+    def _distract_by_number(self, hop: Hop, scene: _Scene, rng: random.Random, wanted: int) -> Iterator[PassagePlan]:
         """Of a hop that asks for a number or a date: the same of another subject of its sort."""
         literals = hop.evidence.literals
         if not literals or wanted <= 0 or hop.answer_type == "entity":
@@ -136,9 +134,7 @@ class PassagePlanner:
                 yield self._make(other, (), held, supporting=False)
 
     def _tell_of(self, edge: Edge, scene: _Scene, rng: random.Random) -> PassagePlan:
-        others = [
-            one for one in self._moves.lookups_from(edge.subject) if one != edge and scene.admits(one.object)
-        ]
+        others = [one for one in self._moves.lookups_from(edge.subject) if one != edge and scene.admits(one.object)]
         context = self._draw_context(edge.subject, others, set(), rng)
         triplets = (self._triplet(edge), *context.triplets)
         for triplet in triplets:
@@ -189,11 +185,9 @@ class PassageWriter:
         noun = names.noun(plan.subject)
         sentences = [f"{phrase} is {article(noun)} {noun}."] if noun not in _VAGUE and noun.islower() else []
         pronoun = "It" if names.kind(plan.subject) not in ("person", "fiction") else _PRONOUNS.get(plan.gender, "")
-        for triplet in plan.triplets:
-            sentences.append(self._tell_triplet(triplet, phrase, names))
-        for literal in plan.literals:
-            if sentence := self._tell_literal(literal, phrase, names):
-                sentences.append(sentence)
+        sentences += [self._tell_triplet(triplet, phrase, names) for triplet in plan.triplets]
+        told = (self._tell_literal(literal, phrase, names) for literal in plan.literals)
+        sentences += [sentence for sentence in told if sentence]
         text = " ".join(
             _capitalise(_refer(sentence, phrase, pronoun) if place else sentence)
             for place, sentence in enumerate(sentences)

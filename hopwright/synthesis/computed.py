@@ -44,6 +44,22 @@ Say = Callable[[str], str]
 _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _SHORT = 80
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
+_ONE_OF_TWO = (
+    "Of {names}, one {predicate}.",
+    "Between {names}, one {predicate}.",
+    "One of {names} {predicate}.",
+    "Only one of {names} {predicate}.",
+)
+_PAIRS = (
+    "Consider {a} and {b}.", "Take {a} and {b}.", "Compare {a} with {b}.", "Set {a} beside {b}.",
+    "Look at {a} and {b}.", "Weigh {a} against {b}.", "Think of {a} and {b}.", "Here are two: {a}, and {b}.",
+)  # fmt: skip
+_GROUPS = ("Consider {all}.", "Take {all}.", "Compare {all}.", "Look at {all}.")
+_GROUP: dict[Kind, str] = {
+    "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
+    "nature": "places", "transport": "routes and stations", "event": "events", "competition": "competitions",
+    "award": "awards", "fiction": "characters", "country": "countries",
+}  # fmt: skip
 _CHOSEN = {2: "pairs", 3: "groups of three"}
 
 
@@ -141,18 +157,19 @@ class ComputedWords:
         predicate = self._extreme_predicate(form)
         names = self._ordered(form.entities, self._text.described)
         person = self._text.names.kind(winner) == "person"
-        if len(names) == 2 and len(" ".join(names)) < _SHORT and not any(_CLAUSE.search(name) for name in names):
-            return f"whichever of {listed(names)} {predicate}"
-        if len(names) == 2:
-            opening = self._pick(
-                ("Consider {a} and {b}.", "Take {a} and {b}.", "Compare {a} with {b}.", "Set {a} beside {b}.")
-            ).format(a=names[0], b=names[1])
-        else:
-            opening = self._pick(("Consider {all}.", "Take {all}.", "Compare {all}.")).format(all=listed(names))
-        self._text.preludes.append(opening)
         noun = self._common_noun(form.entities)
         one = noun if noun and not person else "one"
-        return f"the {one} {'who' if person else 'that'} {predicate}"
+        relative = f"the {one} {'who' if person else 'that'} {predicate}"
+        simple = len(names) == 2 and not any(_CLAUSE.search(name) for name in names)
+        if simple and self._pick((True, True, False)):
+            return f"whichever of {listed(names)} {predicate}"
+        if len(names) == 2 and self._pick((True, False)):
+            # The comparison itself is stated first, and what is asked goes on from it.
+            self._text.preludes.append(self._pick(_ONE_OF_TWO).format(names=listed(names), predicate=predicate))
+            return self._pick(("that " + (noun if noun and not person else "one"), f"the {one} in question"))
+        opening = self._pick(_PAIRS if len(names) == 2 else _GROUPS)
+        self._text.preludes.append(opening.format(a=names[0], b=names[-1], all=listed(names)))
+        return relative
 
     def _extreme_predicate(self, form: Extreme) -> str:
         entry = self._text.table.literal[form.property].worded(self._kind(form.entities[0]))
@@ -188,8 +205,9 @@ class ComputedWords:
                 f"How many years separate {one} from {other}?",
                 f"What is the number of years between {both}?",
                 f"Between {both}, how many years passed?",
-                f"By how many years are {one} and {other} apart?",
                 f"What span of years lies between {both}?",
+                *([f"By how many years are {both} apart?"] if len(both) < _SHORT else ()),
+                *([f"Count the years between {both}: how many are there?"] if len(both) > _SHORT else ()),
             )
         )
 
@@ -217,14 +235,14 @@ class ComputedWords:
 
     def _ask_shift(self, expression: str, say: Say) -> str:
         when = self._text.when(expression, say)
-        return self._pick((f"Which year came {when}?", f"What year was it {when}?", f"Which year fell {when}?"))
+        return self._pick((f"Which year came {when}?", f"What year was it {when}?"))
 
     # ------------------------------------------------------------ counting
 
     def _ask_count(self, form: Ahead | Later | Members, say: Say) -> str:
         noun, names, predicate = self._list_parts(form, say)
         these = listed(names)
-        group = f"the {noun} {these}" if noun else these
+        group = f"the {noun} {these}"
         return self._pick(
             (
                 f"How many of {group} {predicate}?",
@@ -236,14 +254,12 @@ class ComputedWords:
     def _count_parts(self, form: Ahead | Later | Members, say: Say) -> tuple[str, str]:
         """`films among A, B and C`, and the predicate that is counted."""
         noun, names, predicate = self._list_parts(form, say)
-        return f"{noun or 'names'} among {listed(names)}", predicate
+        return f"{noun} among {listed(names)}", predicate
 
     def _list_parts(self, form: Ahead | Later | Members, say: Say) -> tuple[str, list[str], str]:
         members = form.subjects if isinstance(form, Members) else form.others
-        noun = self._common_noun(members)
-        if not noun and all(self._kind(one) == "person" for one in members):
-            noun = "person"
-        names = [self._text.stated(one).removeprefix(f"the {noun} ") for one in members]
+        noun = self._group_noun(members)
+        names = [self._bare(one) for one in members]
         kind = self._kind(members[0])
         match form:
             case Members(property=property, reference=reference):
@@ -262,7 +278,23 @@ class ComputedWords:
                 moment = self._text.event(reference) if say == self._text.described else say(reference)
                 verb = pluralise_verb(self._pick(phrases).removesuffix(f" {word}"))
                 predicate = f"{verb} {'after' if later else 'before'} {moment}"
-        return (pluralise(noun) if noun else ""), names, predicate
+        return noun, names, predicate
+
+    def _group_noun(self, members: Sequence[str]) -> str:
+        """A common noun for all of a list, in the plural."""
+        nouns = {plain_noun(self._text.names.noun(one)) for one in members}
+        heads = {noun.split()[-1] for noun in nouns}
+        if len(nouns) == 1 and not nouns & _VAGUE:
+            return pluralise(nouns.pop())
+        if len(heads) == 1 and not heads & _VAGUE:
+            return pluralise(heads.pop())
+        return _GROUP.get(self._kind(members[0]), "names")
+
+    def _bare(self, entity: str) -> str:
+        """A name in a list under a common noun: without a noun of its own."""
+        phrase = self._text.stated(entity)
+        noun = plain_noun(self._text.names.noun(entity))
+        return phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
 
     # ------------------------------------------------------------ arithmetic
 
@@ -350,19 +382,28 @@ class ComputedWords:
                 f"How many different {chosen} can be formed from a group of {group}?",
                 f"If a group consists of {group}, how many different {chosen} can be formed from it?",
                 f"Imagine a group of {group}. How many different {chosen} can be formed from it?",
+                f"Suppose that a club has {group.replace('people', 'members', 1)}. "
+                f"How many different {chosen} can be formed from them?",
             )
         )
 
     def _ask_choice(self, form: Ways, say: Say) -> str:
         pool = f"{numeral(int(form.pool))} candidates"
         if say != self._text.described:
-            return f"In how many ways can a committee of {say(form.size)} be chosen from {pool}?"
+            size = say(form.size)
+            members = "one member" if size == "1" else f"{size} members"
+            return f"In how many ways can a committee of {members} be chosen from {pool}?"
         members = self._group(form.size).replace("people", "members", 1)
+        if self._pick((True, False)):
+            self._text.preludes.append(f"A committee is to have {members}.")
+            return self._pick(
+                (f"In how many ways can it be chosen from {pool}?", f"How many ways are there to choose it from {pool}?")
+            )
         return self._pick(
             (
-                f"In how many ways can a committee of {members} be chosen from {pool}?",
-                f"If a committee of {members} is to be chosen from {pool}, in how many ways can this be done?",
                 f"From {pool}, how many different committees can be chosen that have {members}?",
+                f"How many different committees can be chosen from {pool} if they are to have {members}?",
+                f"With {pool} to choose from, how many different committees can be formed that have {members}?",
             )
         )
 

@@ -30,6 +30,7 @@ _TRIES = 8
 _STRIDE = 11
 _PILOTS = 150
 _ROUNDS = 2
+_TELLING = 6
 _SAMPLED = 60
 # A property may take part in so many items for each of its facts: four facts do not make a hundred questions.
 _PER_FACT = 0.002
@@ -230,7 +231,8 @@ class Drawer:
             if not drawn:
                 return
             for name, count in shares.items():
-                if count / drawn > (cap := self._cap(name)):
+                # A few pilots prove little: what is only just over its share is left alone.
+                if count > max(_TELLING, 1.2 * drawn * (cap := self._cap(name))):
                     self._admitted[name] = self._admitted.get(name, 1.0) * cap * drawn / count
             self._wishes = replace(
                 self._wishes,
@@ -242,8 +244,6 @@ class Drawer:
 
     def _cap(self, name: str) -> float:
         """The largest share of the items that a property or a theme may have."""
-        if name.startswith("entity:"):
-            return self._mix.theme_share / 2
         if not _PROPERTY.match(name):
             return self._mix.theme_share
         table, classes = self._planner.table, self._planner.moves.classes

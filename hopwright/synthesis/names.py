@@ -12,8 +12,8 @@ from hopwright.synthesis.properties import Kind
 # Nouns that tell nobody what a name stands for.
 _VAGUE = frozenset({"person", "thing", "class", "natural feature", "transport link", "event", "work", "place", "other"})
 _SETTLED = frozenset({"city", "town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood"})
-# A place that so many facts mention is known by its bare name.
-_KNOWN = 150
+# What so many facts mention is known by its bare name.
+_KNOWN = 60
 
 
 class GraphNames:
@@ -47,7 +47,9 @@ class GraphNames:
         if kind in ("country", "fiction") or {word.lower() for word in words} & set(noun.split()):
             return False
         if kind == "work":
-            return len(words) <= 2
-        if kind in ("place", "nature") and self._graph.degree(entity) > _KNOWN:
-            return False
-        return len(words) == 1 or (kind == "person" and len(self._graph.matches(label)) > 1)
+            return len(words) == 1
+        if kind in ("place", "nature"):
+            return len(label) <= 4 and self._graph.degree(entity) < _KNOWN
+        if kind == "person":
+            return len(words) == 1 or len(self._graph.matches(label)) > 1
+        return len(words) == 1 and self._graph.degree(entity) < _KNOWN

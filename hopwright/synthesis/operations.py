@@ -28,6 +28,8 @@ _COMMITTEES = [
 LATEST = 2026
 EARLIEST = 1500
 _CENTENARIAN = 100
+# Whether a film is about something, or something lies somewhere, is no question to count over a list.
+_DULL = frozenset({"P921", "P138", "P6885", "P7938"})
 _LOOKED_AT = 120
 _MODERN = 1950
 
@@ -88,7 +90,7 @@ def lead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         return sketch.extend(State("entity", place.anchor, place.anchor), wanted)
     if (entity := _find_measured(sketch, place)) is not None:
         return sketch.lead(entity)
-    edge = sketch.random_edge(wanted)
+    edge = sketch.random_edge(wanted, within=place.reader != "extend")
     if edge is None:
         raise DeadEnd(f"no fact of the graph suits {place.reader or 'the end'}")
     return sketch.walk(edge)
@@ -168,7 +170,7 @@ def dated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         target = sketch.targets.near(state.whole, sketch.rng, within=60)
         if target is None:
             break
-        if not wanted(target.entity):
+        if not wanted(target.entity) or sketch.refuses_target(target):
             continue
         apart = target.year - state.whole
         if abs(apart) >= 2:
@@ -185,7 +187,7 @@ def dated_by_amount(sketch: Sketch, inputs: Sequence[State], place: Place) -> St
         if target is None:
             break
         value = _offset(sketch, state, target.year)
-        if value and wanted(target.entity) and target.entity not in sketch.used:
+        if value and wanted(target.entity) and target.entity not in sketch.used and not sketch.refuses_target(target):
             return sketch.dated(value, target)
     raise DeadEnd("no target fits")
 
@@ -195,7 +197,7 @@ def dated_among(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     entity = next(state for state in inputs if state.type == "entity")
     other = next(state for state in inputs if state.type != "entity")
     wanted = suits_reader(sketch, place)
-    targets = [target for target in sketch.targets.conditioned(entity.entity) if wanted(target.entity)]
+    targets = [t for t in sketch.open_targets(entity.entity) if wanted(t.entity)]
     sketch.rng.shuffle(targets)
     for target in targets[:8]:
         if other.type == "amount":
@@ -211,7 +213,7 @@ def dated_among(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 def dated_stated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """Of those that stand in a relation to an entity, the one that a stated year singles out."""
     wanted = suits_reader(sketch, place)
-    targets = [t for t in sketch.targets.conditioned(inputs[0].entity) if sketch.admits(t.entity) and wanted(t.entity)]
+    targets = [t for t in sketch.open_targets(inputs[0].entity) if sketch.admits(t.entity) and wanted(t.entity)]
     if not targets:
         raise DeadEnd("nothing dated stands in a relation to it")
     target = sketch.rng.choice(targets)
@@ -221,9 +223,15 @@ def dated_stated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State
 def dated_by_both(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """What lies so many years before or after a looked-up year."""
     base, offset = _sorted(inputs, "year"), _sorted(inputs, "amount")
+    if offset.whole < 6:
+        raise DeadEnd("so few years are no distance")
     options: list[tuple[str, Target]] = []
     for sign, moved in (("+", base.whole + offset.whole), ("-", base.whole - offset.whole)):
-        options += [(sign, t) for t in sketch.targets.of_year(moved) if t.entity not in sketch.used]
+        options += [
+            (sign, t)
+            for t in sketch.targets.of_year(moved)
+            if t.entity not in sketch.used and not sketch.refuses_target(t)
+        ]
     if not options:
         raise DeadEnd("the year has no target")
     sign, target = sketch.rng.choice(options)
@@ -274,6 +282,7 @@ def ahead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         lambda other: (value > mine) == more  # type: ignore[operator]
         if sketch.moves.differ(property, mine, value := _value(sketch, other, property))
         else None,
+        _least_count(place),
     )
     sketch.claim(*others)
     conditions = [f"value({property}, {other}) {'>' if more else '<'} value({property}, {state.ref})" for other in others]
@@ -292,6 +301,7 @@ def later(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         lambda other: (held > state.whole) == after
         if (held := _value(sketch, other, seed.property).year) != state.whole  # type: ignore[union-attr]
         else None,
+        _least_count(place),
     )
     sketch.claim(*others)
     sign = ">" if after else "<"
@@ -304,7 +314,7 @@ def members(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """How many of several named subjects have an entity as their one object of a property."""
     (state,) = inputs
     by_property = sketch.moves.shared_by(state.entity)
-    usable = [property for property in by_property if not sketch.taste.refuses(property)]
+    usable = [one for one in by_property if not sketch.taste.refuses(one) and one not in _DULL]
     if not usable:
         raise DeadEnd("too few have the entity as theirs")
     property = sketch.rng.choice(usable)
@@ -316,7 +326,10 @@ def members(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     most = min(len(mine), size - 1)
     if most < 1 or len(theirs) < size:
         raise DeadEnd("too few have the entity as theirs")
-    count = sketch.rng.randint(1, most)
+    least = _least_count(place)
+    if most < least:
+        raise DeadEnd("too few have the entity as theirs")
+    count = sketch.rng.randint(least, most)
     ours = _draw_others(sketch, lambda: sketch.rng.choice(mine), count)
     others = _draw_others(sketch, lambda: sketch.rng.choice(theirs).subject, size - count, ours)
     listed = [*ours, *others]
@@ -397,6 +410,8 @@ def shift(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     base = _sorted(inputs, "year")
     if len(inputs) == 2:
         offset = _sorted(inputs, "amount")
+        if offset.whole < 6:
+            raise DeadEnd("so few years are no distance")
         options = [(s, y) for s, y in (("+", base.whole + offset.whole), ("-", base.whole - offset.whole)) if y < LATEST]
         if place.reader.startswith("dated"):
             options = [(sign, y) for sign, y in options if sketch.targets.of_year(y)] or options
@@ -496,20 +511,12 @@ def add(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 
 
 def product(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
-    """Two amounts multiplied; or one and a stated factor."""
-    if len(inputs) == 2:
-        one, other = inputs
-        if one.unit == "years" or other.unit == "years" or not 2 <= one.whole * other.whole <= 5000:
-            raise DeadEnd("the product says nothing")
-        result = one.whole * other.whole
-        return State("amount", sketch.compute(f"{one.ref} * {other.ref}", "arithmetic", result), number=result)
-    (state,) = inputs
-    factor = sketch.rng.choice((3, 4, 6, 7, 8, 9, 11, 12, 13, 15, 17, 19, 21, 23, 25))
-    unit = state.unit
-    result = factor * state.whole
-    return State(
-        "amount", sketch.compute(f"{factor} * {state.ref}", "arithmetic", result, unit), number=result, unit=unit
-    )
+    """Two counts multiplied."""
+    one, other = inputs
+    if one.unit == "years" or other.unit == "years" or not 2 <= one.whole * other.whole <= 5000:
+        raise DeadEnd("the product says nothing")
+    result = one.whole * other.whole
+    return State("amount", sketch.compute(f"{one.ref} * {other.ref}", "arithmetic", result), number=result)
 
 
 # ---------------------------------------------------------------- computations: combinatorics
@@ -569,9 +576,11 @@ def suits(sketch: Sketch, readers: Sequence[str]) -> Callable[[str], bool]:
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader == "members":
-        return lambda entity: any(not sketch.taste.refuses(one) for one in sketch.moves.shared_by(entity))
+        return lambda entity: any(
+            one not in _DULL and not sketch.taste.refuses(one) for one in sketch.moves.shared_by(entity)
+        )
     if reader in ("dated-stated", "dated-among"):
-        return lambda entity: bool(sketch.targets.conditioned(entity))
+        return lambda entity: bool(sketch.open_targets(entity))
     return lambda entity: True
 
 
@@ -595,7 +604,9 @@ def _find_measured(sketch: Sketch, place: Place) -> str | None:
     if place.reader in ("dated-among", "dated-stated"):
         for _ in range(20):
             target = sketch.targets.any(sketch.rng)
-            if target is not None and sketch.moves.lookups_to(entity := target.condition.object):
+            if target is None or sketch.refuses_target(target):
+                continue
+            if sketch.moves.lookups_to(entity := target.condition.object):
                 if sketch.admits(entity):
                     return entity
         return None
@@ -751,11 +762,11 @@ def _draw_others(
 
 
 def _draw_sides(
-    sketch: Sketch, pool: Sequence[str], counts: Callable[[str], bool | None]
+    sketch: Sketch, pool: Sequence[str], counts: Callable[[str], bool | None], least: int
 ) -> tuple[list[str], int]:
     """Some entities that count and some that do not (None: neither), mixed; and how many of them count."""
     size = sketch.rng.choice((4, 4, 5, 5, 6))
-    wanted = sketch.rng.randint(1, size - 1)
+    wanted = sketch.rng.randint(least, size - 1)
     sides: dict[bool, list[str]] = {True: [], False: []}
     for other in sketch.rng.sample(pool, min(len(pool), _LOOKED_AT)):
         if (verdict := counts(other)) is not None:
@@ -769,6 +780,11 @@ def _draw_sides(
     return others, wanted
 
 
+def _least_count(place: Place) -> int:
+    """A count that is multiplied into years has to be two at least."""
+    return 2 if place.reader.startswith("dated") else 1
+
+
 def _counted(sketch: Sketch, conditions: Sequence[str], count: int, place: Place) -> State:
     expression = f"count({', '.join(conditions)})"
     if len(expression) > 480:
@@ -778,6 +794,8 @@ def _counted(sketch: Sketch, conditions: Sequence[str], count: int, place: Place
 
 def _offset(sketch: Sketch, state: State, year: int) -> str:
     """An expression that leads from an amount to a year: `1968 - hop3`, `1900 + 7 * hop3`; empty when none fits."""
+    if state.whole == 1:
+        return ""
     times = sketch.rng.choice((3, 4, 5, 6, 7, 8, 9, 11, 12)) if state.whole <= 6 else 1
     for before in sketch.rng.sample((True, False), 2):
         base = year + times * state.whole if before else year - times * state.whole
@@ -858,23 +876,22 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("dated-by-both", ("year", "amount"), "entity", "", 1.0, dated_by_both),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
-    Operation("ahead", ("entity",), "amount", "counting", 1.2, ahead, final=0.12),
-    Operation("later", ("year",), "amount", "counting", 1.0, later, final=0.12),
-    Operation("members", ("entity",), "amount", "counting", 2.0, members, final=0.1),
+    Operation("ahead", ("entity",), "amount", "counting", 1.2, ahead, final=0.04),
+    Operation("later", ("year",), "amount", "counting", 1.0, later, final=0.04),
+    Operation("members", ("entity",), "amount", "counting", 2.0, members, final=0.04),
     Operation("between", ("entity",), "amount", "temporal", 0.8, between),
     Operation("between-two", ("entity", "entity"), "amount", "temporal", 1.0, between),
     Operation("apart", ("year", "year"), "amount", "temporal", 1.0, apart),
     Operation("apart-three", ("year", "year", "year"), "amount", "temporal", 1.0, apart),
     Operation("apart-named", ("year",), "amount", "temporal", 0.8, apart_named),
     Operation("age", ("year",), "amount", "temporal", 1.0, age_named),
-    Operation("shift", ("year",), "year", "temporal", 0.6, shift),
-    Operation("shift-both", ("year", "amount"), "year", "temporal", 0.8, shift),
+    Operation("shift", ("year",), "year", "temporal", 0.6, shift, final=0.3),
+    Operation("shift-both", ("year", "amount"), "year", "temporal", 0.8, shift, final=0.5),
     Operation("total", ("entity",), "number", "arithmetic", 1.2, total, inner=False),
     Operation("total-two", ("entity", "entity"), "number", "arithmetic", 1.0, total, inner=False),
     Operation("rate", ("entity",), "number", "arithmetic", 1.0, rate, inner=False),
     Operation("add", ("number", "number"), "number", "arithmetic", 1.0, add, inner=False),
     Operation("product", ("amount", "amount"), "amount", "arithmetic", 0.8, product),
-    Operation("times", ("amount",), "amount", "arithmetic", 0.3, product, inner=False),
     Operation("choose", ("amount",), "ways", "combinatorics", 1.0, choose_of, inner=False),
     Operation("choose", ("number",), "ways", "combinatorics", 0.8, choose_of, inner=False),
 )

@@ -17,6 +17,7 @@ _LESSER = {"fewer": "the fewest", "more": "the most", "less": "the least"}
 _ADJECTIVE = re.compile(
     r"\b(?P<the>the )?(?P<word>larg|small|high|low|long|short|tall|heav[iy]|light|fast|slow|lat|earl[iy]|old|young)er\b"
 )
+_ONE_OF = re.compile(r"\ban? (citizen|member|child|parent|sibling|winner|successor|competition|season)\b")
 _THE = re.compile(r"\bthe (?=(?:larg|small|high|low|long|short|tall|heavi|light|fast|slow|lat|earli|old|young)er\b)")
 _NATIONALITY = re.compile(r"^(?:[A-Z][\w-]+ )+(?=[a-z])")
 _PLACE_OF_NOUN = re.compile(r" (?:in|of) (?:the )?[A-Z].*$")
@@ -60,13 +61,19 @@ def pluralise_verb(predicate: str) -> str:
                 words[place] = word[:-3] + "y"
             elif word.endswith("s") and not word.endswith("ss"):
                 words[place] = word[:-1]
-    return re.sub(r"\bits\b", "their", " ".join(words))
+    return _ONE_OF.sub(lambda match: match[1] + "s", re.sub(r"\bits\b", "their", " ".join(words)))
 
 
 def exceed(predicate: str) -> str:
     """A comparative predicate of many, to follow a list and precede `than`: `have a larger population`."""
     many = pluralise_verb(predicate)
-    return _THE.sub(lambda match: f"{article(many[match.end() :])} ", many)
+    return _THE.sub(lambda match: _start(many[match.end() :]), many)
+
+
+def _start(phrase: str) -> str:
+    """The article before a noun phrase: none before a plural."""
+    head = re.split(r" (?:of|in|per|at|on|to|for|by)\b", phrase)[0].split()[-1]
+    return "" if head.endswith("s") and not head.endswith("ss") else f"{article(phrase)} "
 
 
 def superlative(predicate: str) -> str:

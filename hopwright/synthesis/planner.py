@@ -28,6 +28,8 @@ from hopwright.synthesis.topologies import Topology
 
 # A try costs about a tenth of a millisecond; most anchors offer a plan within ten.
 TRIES = 30
+# What failed so often at a place, with the same operations to follow, is not tried there again.
+_PATIENCE = 3
 
 
 class NoPlanError(Exception):
@@ -79,7 +81,14 @@ class Planner:
         if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
         weights = list(itertools.accumulate(program.weight for program in programs))
-        for number, program in enumerate(rng.choices(programs, cum_weights=weights, k=tries)):
+        hopeless: Counter[object] = Counter()
+        number = 0
+        for program in rng.choices(programs, cum_weights=weights, k=8 * tries):
+            if number >= tries:
+                break
+            if any(hopeless[key] >= _PATIENCE for key in program.keys):
+                continue
+            number += 1
             sketch = Sketch(self.moves, self.targets, self.domains, liking, rng)
             try:
                 run_program(program, sketch, anchor, kept)
@@ -90,6 +99,8 @@ class Planner:
                 return plan
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
+                if (place := len(sketch.draft.steps)) < len(program.keys):
+                    hopeless[program.keys[place]] += 1
         raise NoPlanError(reasons)
 
     def _fitting(

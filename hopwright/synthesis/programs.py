@@ -62,6 +62,11 @@ class Program:
         return self._paths[place]
 
     @functools.cached_property
+    def keys(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+        """For each hop what decides whether it can be had: its place, its operation and the two that follow."""
+        return tuple((place, one.name, self._paths[place][:2]) for place, one in enumerate(self.operations))
+
+    @functools.cached_property
     def _paths(self) -> tuple[tuple[str, ...], ...]:
         paths: list[tuple[str, ...]] = []
         for place in reversed(range(len(self.operations))):

@@ -22,6 +22,8 @@ Type = Literal["entity", "year", "amount", "number", "date", "ways"]
 """What a hop gives: `amount` is a count or a number of years or an age, `number` a literal in its unit, `ways` a
 number of ways to choose."""
 
+# A place in a place in a place makes no question: one such step does not follow another.
+_WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
 # A domain that the plan has not touched yet is so much likelier to be chosen.
 _NEW_DOMAIN = 6.0
 _IN_BAND = 3.0
@@ -139,10 +141,13 @@ class Sketch:
 
     def extend(self, state: State, suits: Callable[[str], bool]) -> State:
         """A step from an entity to another one that suits, along a property or against it."""
+        last = self.draft.steps[-1].derivation if self.draft.steps else None
+        within = isinstance(last, Lookup) and last.property in _WITHIN and state.ref == f"hop{len(self.draft.steps)}"
         forward = [
             e
             for e in self.moves.lookups_from(state.entity)
-            if self._welcome(e) and self.admits(e.object) and suits(e.object)
+            if not (within and e.property in _WITHIN)
+            and self._welcome(e) and self.admits(e.object) and suits(e.object)
         ]
         backward = [
             e
@@ -175,7 +180,7 @@ class Sketch:
 
     def dated(self, value: str, target: Target, constraint: str = "") -> State:
         """The reverse look-up of a target by the expression `value`, which must give its year."""
-        if self.taste.refuses(target.property) or self.taste.refuses(target.condition.property):
+        if self.refuses_target(target):
             raise DeadEnd("the property is over its share")
         self.claim(target.entity)
         if not constraint:
@@ -190,13 +195,25 @@ class Sketch:
         """The entity's literals whose property is not over its share."""
         return [one for one in self.moves.measures(entity) if not self.taste.refuses(one.property)]
 
-    def random_edge(self, suits: Callable[[str], bool]) -> Edge | None:
-        """A fact of the graph whose object suits, of the band wanted where it can be."""
+    def refuses_target(self, target: Target) -> bool:
+        """Whether a target rests on a property that is over its share."""
+        return self.taste.refuses(target.property) or self.taste.refuses(target.condition.property)
+
+    def open_targets(self, entity: str) -> list[Target]:
+        """The targets that stand in a relation to an entity, by properties that are not over their share."""
+        return [target for target in self.targets.conditioned(entity) if not self.refuses_target(target)]
+
+    def random_edge(self, suits: Callable[[str], bool], *, within: bool) -> Edge | None:
+        """A fact of the graph whose object suits, of the band wanted where it can be.
+
+        `within`: whether it may say in what its subject lies; another such step could not follow.
+        """
         degree, taste = self.moves.graph.degree, self.taste
         for band in dict.fromkeys((taste.band, "")):
             for edge in self.moves.random_edges(self.rng, taste.roots, taste.root_weights, 16):
                 if (
-                    (not band or taste.band_of(degree(edge.subject)) == band)
+                    (within or edge.property not in _WITHIN)
+                    and (not band or taste.band_of(degree(edge.subject)) == band)
                     and self._telling(edge.subject).isdisjoint(self._telling(edge.object))
                     and self.admits(edge.object)
                     and self.admits(edge.subject)

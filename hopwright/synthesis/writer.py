@@ -193,8 +193,9 @@ class Text:
             raise ExpressionError(f"no words for the year {expression}")
         direction = "after" if form.later else "before"
         if say != self.described:
-            times = f"{form.times} times " if form.times > 1 else ""
-            return f"{times}{say(form.offset)} years {direction} {say(form.base)}"
+            offset = say(form.offset)
+            years = f"{form.times} × {offset}" if form.times > 1 else offset
+            return f"{years} year{'' if years == '1' else 's'} {direction} {say(form.base)}"
         start = self.event(form.base) if form.base.startswith("hop") else form.base
         if not form.offset.startswith("hop"):
             return f"exactly {form.offset} years {direction} {start}"

@@ -95,7 +95,9 @@ def review(job: Job, truth: Truth, seed: int = 0) -> Given:
     names = CRITERIA[job.kind]
     if who.careless:
         return Given(dice.choice(VERDICTS), {name: dice.randint(1, 5) for name in names}, (), seconds)
-    seen = {name: truth.quality[name] + who.bias + who.drift * job.progress + dice.gauss(0, who.noise) for name in names}
+    seen = {
+        name: truth.quality[name] + who.bias + who.drift * job.progress + dice.gauss(0, who.noise) for name in names
+    }
     scores = {name: min(5, max(1, round(value))) for name, value in seen.items()}
     if job.gold is not None:
         if dice.random() < who.skill:
@@ -144,7 +146,10 @@ def to_review(job: Job, given: Given, number: int, item_hash: str = "h") -> Revi
 
 
 def simulate(
-    units: Iterable[tuple[str, Kind, int | None]], annotators: Sequence[Annotator] = TEN, overlap: int = 2, seed: int = 0
+    units: Iterable[tuple[str, Kind, int | None]],
+    annotators: Sequence[Annotator] = TEN,
+    overlap: int = 2,
+    seed: int = 0,
 ) -> list[Review]:
     """Everybody's reviews of these units."""
     return [

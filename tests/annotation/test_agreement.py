@@ -13,7 +13,18 @@ from annotation.decisions import latest_reviews
 from annotation.reliability import count_values, find_alpha
 from annotation.schema import CRITERIA, VERDICT, VERDICTS, GoldItem, Kind
 from hopwright.records import CheckResult, Review
-from tests.annotation.simulated import QUALITY, RIGHT, SPREAD, TEN, Annotator, Job, draw_truth, review, simulate, to_review
+from tests.annotation.simulated import (
+    QUALITY,
+    RIGHT,
+    SPREAD,
+    TEN,
+    Annotator,
+    Job,
+    draw_truth,
+    review,
+    simulate,
+    to_review,
+)
 from tests.builders import chain_item
 
 GRAPHS = ("chain", "converging", "bridge")
@@ -112,9 +123,7 @@ def test_only_the_last_review_of_a_person_counts():
     first, second = simulate([("a", Kind.TWIN, None)], TEN[:2], 2)
     changed = first.model_copy(update={"annotation": 9, "updated": "2027-01-01T00:00:00.000000Z", "verdict": "Fix"})
     skipped = second.model_copy(update={"annotation": 10, "skipped": True, "verdict": None, "scores": ()})
-    assert latest_reviews([changed, first, second, skipped]) == sorted(
-        [changed, second], key=lambda one: one.annotator
-    )
+    assert latest_reviews([changed, first, second, skipped]) == sorted([changed, second], key=lambda one: one.annotator)
 
 
 def test_machine_and_annotator_agree_where_both_object():

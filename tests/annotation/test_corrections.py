@@ -73,7 +73,9 @@ def test_an_entity_that_is_another_breaks_the_chain():
     found = examine_review(item, fix(item, answer="Port Sabel"), CONTEXT)
     assert "hop 4" in found.problem
     corrected = apply_corrections(item, None, {"fix_answer": "Port Sabel"}, GRAPH)
-    assert (corrected.answer, corrected.hops[-1].answer, corrected.hops[-1].answer_id) == ("Port Sabel",) * 2 + ("Q908",)
+    assert (corrected.answer, corrected.hops[-1].answer, corrected.hops[-1].answer_id) == ("Port Sabel",) * 2 + (
+        "Q908",
+    )
 
 
 def test_a_wrong_answer_can_be_put_right():
