@@ -1,6 +1,7 @@
 # make run     sets up what is missing and runs the offline pipeline on the shipped sample
 # make test    sets up what is missing and runs every test
 # make serve   Prefect's server and UI with the flows served, and Label Studio
+# make test-vllm  the tests against vLLM's own server, on the CPU; makes its environment (3 GB) first
 # make bench   the benchmarks
 # make clean   removes environments and caches; runs and stores stay
 SHELL := /bin/bash
@@ -17,7 +18,7 @@ HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
 ARGS ?=
 
-.PHONY: help run test lint serve bench clean label-studio vllm vllm-env
+.PHONY: help run test lint serve bench clean label-studio vllm vllm-env test-vllm
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -87,6 +88,11 @@ test: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -p no:cacheprovider $(ARGS)
+
+# The CI's nightly variant runs this too: it takes minutes, and the environment is large.
+test-vllm: $(VENV)/.dev
+	@test -x $(VLLM)/bin/python || $(MAKE) --no-print-directory vllm-env
+	HOPWRIGHT_VLLM_VENV=$(abspath $(VLLM)) $(BIN)/python -m pytest -p no:cacheprovider tests/e2e/test_*vllm*.py $(ARGS)
 
 serve: $(VENV)/.run $(LABEL_STUDIO)/.ready
 	@PREFECT_PORT=$(PREFECT_PORT) LABEL_STUDIO_PORT=$(LABEL_STUDIO_PORT) $(BIN)/python -m flows.serve

@@ -114,6 +114,8 @@ class Client:
         response = self.find(request, key)
         if response is not None:
             self.progress.finish("cached")
+            # A run that goes on meets again only the rows that failed before: alone they would look hopeless.
+            self._run_health.count("")
             if request.item:
                 self.store.submit(link_statements(request, response.key, self.run), ignore_result)
             return response
@@ -257,7 +259,8 @@ class Client:
         messages = request.messages
         kind: FailureKind = "invalid"
         problem = ""
-        for turn in range(self.settings.retry.repairs + 1):
+        repairs = self.settings.retry.repairs
+        for turn in range((repairs if request.repairs is None else min(repairs, request.repairs)) + 1):
             self.progress.counts["repairs"] += turn > 0
             call = make_call(request, lane.target, messages, lane.provider.native_choices)
             amounts, worst = self._measure(lane, request, messages)

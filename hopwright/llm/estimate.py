@@ -64,6 +64,7 @@ class _Tally:
     input: int = 0
     output: int = 0
     worst_usd: float = 0.0
+    latency_s: float = 0.0
 
     def grow(self, factor: float) -> None:
         """Scale from a sample to the whole."""
@@ -71,6 +72,7 @@ class _Tally:
             round(amount * factor) for amount in (self.requests, self.input, self.output)
         )
         self.worst_usd *= factor
+        self.latency_s *= factor
 
 
 def estimate_run(
@@ -85,7 +87,7 @@ def estimate_run(
     tallies: dict[tuple[str, str], _Tally] = {}
     seen: Counter[str] = Counter()
     cached = 0
-    history: dict[tuple[str, str], tuple[float, float] | None] = {}
+    history: dict[tuple[str, str, str], tuple[float, float] | None] = {}
     factor = prices.batch_factor if batch else 1.0
     for listed in requests:
         if isinstance(listed, Likely):
@@ -101,13 +103,15 @@ def estimate_run(
                 cached += 1
                 continue
         target = (request.provider, request.model)
-        if target not in history:
-            history[target] = _read_history(store, *target)
+        kind = (*target, request.prompt)
+        if kind not in history:
+            history[kind] = _read_history(store, *kind)
         tally = tallies.setdefault(target, _Tally())
         schema_bytes = measure_schema(request)
         most = request.sampling.max_tokens
-        known = history[target]
+        known = history[kind]
         tally.requests += 1
+        tally.latency_s += known[1] if known else _TYPICAL_LATENCY_S
         tally.input += guess_tokens(request.messages, schema_bytes)
         tally.output += min(most, round(known[0])) if known else max(1, round(most * _TYPICAL_OUTPUT))
         price = FREE if settings.endpoint(request.provider).free else prices.find(request.model)
@@ -115,10 +119,7 @@ def estimate_run(
             tally.worst_usd += price.worst(bound_tokens(request.messages, schema_bytes), most, factor)
     for tally in tallies.values():
         tally.grow(growth)
-    parts = tuple(
-        _estimate_model(stage, target, tally, settings, prices, history[target], factor)
-        for target, tally in tallies.items()
-    )
+    parts = tuple(_estimate_model(stage, target, tally, settings, prices, factor) for target, tally in tallies.items())
     return Estimate(
         requests=round(seen.total() * growth), cached=round(cached * growth),
         repeated=round((seen.total() - len(seen)) * growth), models=parts,
@@ -169,12 +170,16 @@ def render_estimate(estimate: Estimate) -> str:
     return "\n".join(lines)
 
 
-def _read_history(store: Store, provider: str, model: str) -> tuple[float, float] | None:
-    """Mean output tokens and mean latency of the model's last answers."""
+def _read_history(store: Store, provider: str, model: str, prompt: str) -> tuple[float, float] | None:
+    """Mean output tokens and mean latency of the model's answers to this prompt, else of its last answers at all."""
     rows = store.read(
+        "SELECT response FROM exchanges JOIN responses USING (key) WHERE prompt = ? AND provider = ? AND model = ? "
+        "LIMIT 200",
+        (prompt, provider, model),
+    ) or store.read(
         "SELECT response FROM responses WHERE provider = ? AND model = ? ORDER BY rowid DESC LIMIT 200",
         (provider, model),
-    )
+    )  # fmt: skip
     if not rows:
         return None
     answers = [read_response(str(row[0])) for row in rows]
@@ -183,14 +188,12 @@ def _read_history(store: Store, provider: str, model: str) -> tuple[float, float
 
 
 def _estimate_model(
-    stage: str, target: tuple[str, str], tally: _Tally, settings: LlmSettings, prices: PriceTable,
-    known: tuple[float, float] | None, factor: float,
-) -> ModelEstimate:  # fmt: skip
+    stage: str, target: tuple[str, str], tally: _Tally, settings: LlmSettings, prices: PriceTable, factor: float
+) -> ModelEstimate:
     endpoint = settings.endpoint(target[0])
     price = FREE if endpoint.free else prices.find(target[1])
     limits = endpoint.limits_of(target[1])
-    latency = known[1] if known else _TYPICAL_LATENCY_S
-    seconds = max(latency, tally.requests * latency / limits.max_concurrency)
+    seconds = max(tally.latency_s / max(1, tally.requests), tally.latency_s / limits.max_concurrency)
     for amount, limit in (
         (tally.requests, limits.requests_per_minute),
         (tally.input + tally.output, limits.tokens_per_minute),

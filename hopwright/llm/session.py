@@ -58,6 +58,11 @@ class Session:
         """The answer to one request."""
         return self._call(self.client.complete(request))
 
+    def submit(self, request: Request) -> Future[Outcome]:
+        """The answer to one request when it comes, for callers whose next request rests on it."""
+        self.client.progress.total += 1
+        return self._submit(self.client.complete(request))
+
     def complete_all(self, requests: Iterable[Request]) -> list[Outcome]:
         """The outcomes in the order of the requests."""
         return self._call(self.client.complete_all(requests))

@@ -3,6 +3,7 @@
 from hopwright.records.model import (
     LABELS,
     Anchor,
+    AnchorHop,
     AnchorRef,
     AnswerType,
     CheckResult,
@@ -29,15 +30,18 @@ from hopwright.records.model import (
     Vote,
     plan_id,
 )
+from hopwright.records.review import Correction, Review, ReviewKind, ReviewVerdict, Score
 
 __all__ = [
     "LABELS",
     "Anchor",
+    "AnchorHop",
     "AnchorRef",
     "AnswerType",
     "CheckResult",
     "Compute",
     "Constraint",
+    "Correction",
     "Derivation",
     "Distractor",
     "DistractorKind",
@@ -53,6 +57,10 @@ __all__ = [
     "Record",
     "Rejected",
     "ReverseLookup",
+    "Review",
+    "ReviewKind",
+    "ReviewVerdict",
+    "Score",
     "Source",
     "Surrogate",
     "Triplet",

@@ -27,7 +27,9 @@ _LABEL_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # over the
 _WIDTH, _BAR, _MARGIN = 8.0, 0.36, 1.25
 
 
-class _Bar(NamedTuple):
+class Bar(NamedTuple):
+    """One bar: its label, its length, what stands beside it in brackets, and the group that gives its colour."""
+
     label: str
     amount: int
     note: str
@@ -45,36 +47,36 @@ def draw_plots(figures: DatasetStatistics, rejections: Rejections, folder: Path)
         "topologies.png": (
             "Reasoning graphs",
             "items",
-            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.topologies.items()],
+            [Bar(name, share.count, _percent(share.share)) for name, share in figures.topologies.items()],
         ),
         "domains.png": (
             "Knowledge domains",
             "hops",
-            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.domains.items()],
+            [Bar(name, share.count, _percent(share.share)) for name, share in figures.domains.items()],
         ),
         "domains_per_item.png": (
             f"Domains that one item spans (mean {figures.mean_domains:.2f})",
             "items",
             [
-                _Bar(f"{number} domain{'s' if number > 1 else ''}", share.count, _percent(share.share))
+                Bar(f"{number} domain{'s' if number > 1 else ''}", share.count, _percent(share.share))
                 for number, share in figures.domains_per_item.items()
             ],
         ),
         "computation_kinds.png": (
             "Kinds of computation (an item may have several)",
             "items",
-            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.computations.items()],
+            [Bar(name, share.count, _percent(share.share)) for name, share in figures.computations.items()],
         ),
         "answer_types.png": (
             "Types of the final answer",
             "items",
-            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.answer_types.items()],
+            [Bar(name, share.count, _percent(share.share)) for name, share in figures.answer_types.items()],
         ),
         "rejections.png": (
             f"Rows rejected on the way to {items:,} item{'s' if items != 1 else ''}, by check",
             "rows",
             [
-                _Bar(f"{stage}: {check}", count, "", stage)
+                Bar(f"{stage}: {check}", count, "", stage)
                 for stage, checks in rejections.items()
                 for check, count in sorted(checks.items(), key=lambda pair: (-pair[1], pair[0]))
                 if count
@@ -82,7 +84,7 @@ def draw_plots(figures: DatasetStatistics, rejections: Rejections, folder: Path)
         ),
     }
     for name, (title, unit, bars) in plots.items():
-        _draw_bars(title, unit, bars, folder / name)
+        draw_bars(title, unit, bars, folder / name)
     return tuple(plots)
 
 
@@ -120,7 +122,8 @@ def draw_scorecard(card: Scorecard, path: Path) -> None:
         figure.savefig(path, dpi=144, metadata={"Software": None})
 
 
-def _draw_bars(title: str, unit: str, bars: list[_Bar], path: Path) -> None:
+def draw_bars(title: str, unit: str, bars: list[Bar], path: Path) -> None:
+    """Write one plot of horizontal bars as PNG; without bars it says so."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams["font.size"] = 10

@@ -9,20 +9,23 @@ from dataclasses import dataclass
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Anchor, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
+from hopwright.records import Anchor, AnchorHop, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
 from hopwright.records.values import Value
 from hopwright.synthesis.checks import CheckContext, run_checks
 from hopwright.synthesis.distractors import DistractorMaker, Likeness
+from hopwright.synthesis.drawing import Drawer, Drawn
 from hopwright.synthesis.evidence import evidence_for
 from hopwright.synthesis.execution import render_answer
 from hopwright.synthesis.guessing import overlap
 from hopwright.synthesis.kinds import KindIndex
+from hopwright.synthesis.mix import Mix
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.options import assign_options
-from hopwright.synthesis.plan import Plan, Step, domain_of
+from hopwright.synthesis.plan import Plan, Step
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.topologies import TOPOLOGIES, topology
+from hopwright.synthesis.targeting import Ledger
+from hopwright.synthesis.topologies import TOPOLOGIES
 from hopwright.synthesis.writer import RulesWriter, Wording
 
 MAX_ALIASES = 20
@@ -50,20 +53,23 @@ class Synthesizer:
         seed: int,
         topologies: Sequence[str] = ("chain", "converging", "bridge"),
         min_domains: int = 2,
+        mix: Mix | None = None,
         sources: tuple[Source, ...] = (),
         likeness: Likeness = overlap,
     ) -> None:
-        kinds = KindIndex(graph)
-        self._graph = graph
+        kinds = self.kinds = KindIndex(graph)
+        self.graph = graph
         self._table = table
         self._seed = seed
-        self._topologies = [topology(name) for name in topologies]
-        self._planner = Planner(graph, table, kinds, min_domains=min_domains)
+        wanted = mix or Mix(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
+        self._planner = Planner(graph, table, kinds, min_domains=wanted.min_domains)
+        self._drawer = Drawer(self._planner, wanted, seed, graph)
+        self.ledger = Ledger(self._drawer)
         self._writer = RulesWriter(table)
         self._names = GraphNames(kinds)
         self._distractors = DistractorMaker(graph, table, kinds, seed, likeness=likeness)
-        self._context = CheckContext(
-            table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains, kinds=kinds
+        self.context = CheckContext(
+            table=table, facts=self._planner.moves.facts, graph=graph, min_domains=wanted.min_domains, kinds=kinds
         )
         self._sources = sources
 
@@ -72,21 +78,31 @@ class Synthesizer:
         items: list[Item] = []
         rejected: list[Rejected] = []
         for slot in range(start, start + count):
-            outcome = self._fill(anchors[slot % len(anchors)], slot, len(anchors))
+            outcome = self._fill(anchors, slot)
             if isinstance(outcome, Item):
                 items.append(outcome)
             else:
                 rejected.append(outcome)
         return items, rejected
 
-    def _fill(self, anchor: Anchor, slot: int, anchors: int) -> Item | Rejected:
-        # Neighbouring slots, and the rounds over the anchors, take the topologies in turn.
-        shape = self._topologies[(slot + slot // anchors) % len(self._topologies)]
-        key = f"{self._seed}:{slot}"
+    def _fill(self, anchors: Sequence[Anchor], slot: int) -> Item | Rejected:
         try:
-            plan = self._planner.draw(shape, anchor.entity, key)
+            drawn = self._drawer.draw(anchors, slot)
         except NoPlanError as error:
-            return Rejected(key=f"slot-{slot}", check="no_plan", reason=f"{anchor.entity}, {shape.name}: {error}")
+            self.ledger.note_failure(error)
+            return Rejected(key=f"slot-{slot}", check="no_plan", reason=str(error))
+        self.ledger.note(drawn)
+        item = self.compose(drawn.plan, _refer(drawn))
+        if isinstance(item, Rejected):
+            return item
+        checks = run_checks(item, self.context)
+        failed = next((check for check in checks if check.outcome == "fail"), None)
+        if failed is not None:
+            return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
+        return item.model_copy(update={"checks": checks})
+
+    def compose(self, plan: Plan, anchor: AnchorRef | None = None) -> Item | Rejected:
+        """Put a proven plan into the rules' words and give it options; not checked yet."""
         try:
             wording = self._writer.word(plan.steps, self._names, plan.id)
         except ExpressionError as error:
@@ -96,7 +112,7 @@ class Synthesizer:
             return hops
         last = hops[-1]
         assert last.label is not None
-        item = Item(
+        return Item(
             id=plan.id,
             topology=plan.topology,
             hops=hops,
@@ -105,32 +121,29 @@ class Synthesizer:
             answer_aliases=last.answer_aliases,
             options=last.options,
             label=last.label,
-            anchor=AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity),
+            anchor=anchor,
             provenance=Provenance(seed=self._seed, sources=self._sources),
         )
-        checks = run_checks(item, self._context)
-        failed = next((check for check in checks if check.outcome == "fail"), None)
-        if failed is not None:
-            return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
-        return item.model_copy(update={"checks": checks})
 
     def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:
         answers: dict[int, Value] = {}
         hops: list[Hop] = []
+        rulings = self._planner.domains.of_steps(plan.steps)
         for index, (step, question) in enumerate(zip(plan.steps, wording.hop_questions, strict=True), start=1):
             entity = step.value if step.answer_type == "entity" and isinstance(step.value, str) else None
             hop = Hop(
                 index=index,
                 question=question,
-                answer=self._graph.label(entity) if entity else render_answer(step.value, step.unit),
+                answer=self.graph.label(entity) if entity else render_answer(step.value, step.unit),
                 answer_type=step.answer_type,
                 answer_id=entity,
-                answer_aliases=self._graph.aliases(entity)[:MAX_ALIASES] if entity else (),
+                answer_aliases=self.graph.aliases(entity)[:MAX_ALIASES] if entity else (),
                 unit=step.unit,
-                domain=domain_of(step, self._table),
+                domain=rulings[index - 1].domain,
+                domain_reason=rulings[index - 1].reason,
                 depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
                 derivation=step.derivation,
-                evidence=evidence_for(step, answers, self._graph, self._table),
+                evidence=evidence_for(step, answers, self.graph, self._table),
                 verify=self._verify(step),
             )
             asked = wording.question if index == len(plan.steps) else ""
@@ -161,12 +174,13 @@ class Synthesizer:
         return reason
 
 
-def select(drafts: Iterable[DraftKey], *, max_answer_share: float) -> dict[int, tuple[str, str]]:
+def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 0) -> dict[int, tuple[str, str]]:
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
     Drops repeated plans and questions, what nearly repeats an earlier question (named in the reason), and what is over
-    the share of one final answer. Half of the share is allowed
-    here, because the difficulty filter then takes away a part of the items but not evenly.
+    the share of one final answer. Half of the share is allowed here, because the difficulty filter then takes away a
+    part of the items but not evenly. Where a number of `items` is asked for, the share is of that number: what is kept
+    then stays kept when further drafts are drawn.
     """
     from hopwright.synthesis.checks.near import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -188,13 +202,22 @@ def select(drafts: Iterable[DraftKey], *, max_answer_share: float) -> dict[int, 
             continue
         texts[str(draft.slot)] = draft.question
         kept.append(draft)
-    allowed = max(1, math.floor(len(kept) * max_answer_share / 2))
+    allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
     counts: Counter[str] = Counter()
     for draft in kept:
         counts[draft.answer] += 1
         if counts[draft.answer] > allowed:
-            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier items")
+            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
     return dropped
+
+
+def _refer(drawn: Drawn) -> AnchorRef | None:
+    """The anchor of an item and which of its single hops it keeps; None for a chain of the graph alone."""
+    if drawn.anchor is None:
+        return None
+    hops = tuple(AnchorHop(index=index, single_hop_id=id) for index, id in drawn.kept)
+    anchor = drawn.anchor
+    return AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity, hops=hops)
 
 
 def topology_shares(items: Iterable[Item]) -> Mapping[str, float]:

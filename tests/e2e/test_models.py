@@ -33,7 +33,7 @@ def server() -> Iterator[WireServer]:
 
 @pytest.fixture(scope="module")
 def course(server: WireServer, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]], str]:
-    """A home after three starts: on a budget that is too small, on one that is large enough, and again."""
+    """A home after two starts: on a budget that is too small, and on one that is large enough."""
     home = tmp_path_factory.mktemp("asking")
     (home / "prices.toml").write_text(PRICES, "utf-8")
     (home / "endpoints.toml").write_text(
@@ -41,9 +41,7 @@ def course(server: WireServer, tmp_path_factory: pytest.TempPathFactory) -> tupl
         'key_env = "ASKING_KEY"\nlimits = { max_concurrency = 8 }\n',
         "utf-8",
     )
-    starts = [
-        start(home, "--budget", budget, planted=planted) for budget, planted in (("4", KEY), ("900", ""), ("900", ""))
-    ]
+    starts = [start(home, "--budget", "4", planted=KEY), start(home, "--budget", "900", planted="")]
     return (
         home,
         [json.loads(one.stdout.splitlines()[-1]) for one in starts],
@@ -61,7 +59,7 @@ def start(home: Path, *arguments: str, planted: str) -> subprocess.CompletedProc
 
 
 def test_a_small_budget_stops_the_run_in_one_line_and_is_not_exceeded(course: Any) -> None:
-    home, (stopped, *_), _ = course
+    home, (stopped, _), _ = course
     assert stopped["error"].startswith("stopped before the budget of 4.00 dollars is exceeded: ")
     assert stopped["error"].endswith("run the same command with a higher budget to continue")
     assert "\n" not in stopped["error"]
@@ -69,37 +67,36 @@ def test_a_small_budget_stops_the_run_in_one_line_and_is_not_exceeded(course: An
     assert noted["notes"]["models"]["budget_usd"] == 900, "the later start's"
 
 
-def test_a_higher_budget_continues_and_pays_nothing_twice(course: Any, server: WireServer) -> None:
-    home, (_, finished, again), _ = course
+def test_a_higher_budget_continues_and_pays_nothing_twice(course: Any) -> None:
+    home, (_, finished), _ = course
     counts = finished["counts"]
     assert counts["in"] == ROWS == counts["out"] + sum(counts["rejected"].values())
     assert counts["rejected"].keys() <= {"refusal"}
     models = finished["notes"]["models"]
-    assert 0 < models["from_cache"] < ROWS
-    assert models["from_cache"] + models["sent"] - models["repairs"] == ROWS
-    assert again == finished, "a finished stage stays as it is"
-    answered = {prompt: times for prompt, times in server.answered.items() if times > 1}
-    assert answered == {}, "what was answered well is never asked again"
+    left = ROWS - 50 * finished["shards_found"]
+    assert models["requests"] == left > 0
+    assert models["from_cache"] + models["sent"] - models["repairs"] == left
     with Store(home / "llm.sqlite") as store:
         (spent,) = store.read("SELECT total(spent) FROM leases")[0]
     assert spent == pytest.approx(models["run_spent_usd"])
-    assert finished["usage"]["cost_usd"] == pytest.approx(spent)
+    assert finished["usage"]["cost_usd"] == pytest.approx(spent), "what was paid for is what the rows cost"
     assert 4 < spent <= 900
 
 
 def test_the_progress_is_an_artifact(course: Any) -> None:
-    home, _, _ = course
+    home, (_, finished), _ = course
+    done = finished["notes"]["models"]["requests"]
     connection = sqlite3.connect(home / "prefect" / "prefect.db")
-    rows = connection.execute("SELECT data FROM artifact WHERE key = 'filter-models'").fetchall()
+    rows = connection.execute("SELECT data FROM artifact WHERE key = 'filter-models' ORDER BY created").fetchall()
     connection.close()
     assert len(rows) == 2, "one for each start that asked"
     last = rows[-1][0]
-    for part in ("200 of 200", "Rate", "Success", "From the cache", "projected"):
+    for part in (f"{done} of {done} (100 %)", "Rate", "Success", "From the cache", "projected"):
         assert part in last
 
 
 def test_the_planted_key_is_found_nowhere(course: Any, server: WireServer) -> None:
-    home, (_, finished, _), said = course
+    home, (_, finished), said = course
     assert finished["counts"]["out"] > 0
     assert any(KEY in str(headers) for headers in server.headers), "it was sent, and taken"
     files = [path for path in home.rglob("*") if path.is_file()]

@@ -20,7 +20,8 @@ from tests.builders import all_items
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = [
-    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["show"], ["explain"], ["doctor"], ["cache"],
+    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["evaluate"], ["export"], ["show"], ["explain"],
+    ["doctor"], ["cache"],
     ["cache", "stats"], ["cache", "prune"], ["graph", "literals"], ["graph", "verify"],
     ["review", "export"], ["review", "push"],
     ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],

@@ -12,12 +12,17 @@ from hopwright.records import Provenance, Rejected
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
 from tests.builders import chain_item
-from tests.llm.builders import request, settings
+from tests.llm.builders import KEY, request, settings
 from tests.llm.test_session import ServerThread
 from tests.llm.wire_answers import right_answer
 from tests.llm.wire_server import Faults
 
 ITEM = chain_item()
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPWRIGHT_TEST_KEY", KEY)
 
 
 def make_run(home: Path, name: str = "r", keys: tuple[str, ...] = ()) -> None:

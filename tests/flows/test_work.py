@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from hopwright.settings import SynthesizeRun, sample_folder
 from tasks.synthesize import plan_drafts
 from tasks.work.filter import FilterPart, name_voters, vote_on_part
 from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
-from tasks.work.review import write_sample
+from tasks.work.review import SampleRequest, write_sample
 from tasks.work.rewrite import RewritePart, twin_part
-from tasks.work.synthesize import DraftSlots, draft_slots, keep_selected, select_drafts
+from tasks.work.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts
 
 DRAFTS = 120
 QUESTIONS = sample_folder() / "anchors.jsonl"
@@ -52,6 +53,11 @@ def slots(run: RunFolder, store: Path, size: int) -> list[DraftSlots]:
     return [DraftSlots(store, anchors, 0, shapes, 2, start, size) for start in range(0, DRAFTS, size)]
 
 
+def select_all(parts: list[Path], share: float) -> list[Selection]:
+    survey = survey_drafts(parts, share, 0)
+    return [Selection(part, dropped) for part, dropped in zip(parts, survey.dropped, strict=True)]
+
+
 def read_all(stage: Stage) -> list[Item]:
     return [item for part in stage.parts() for item in read_items(part)]
 
@@ -72,7 +78,7 @@ def test_drafts_do_not_depend_on_how_they_were_cut(run: RunFolder, store: Path, 
 
 def test_selection_keeps_rows_in_order_and_names_what_it_drops(run: RunFolder) -> None:
     drafts = Stage(run, "synthesize/drafts")
-    selections = select_drafts(drafts.parts(), 0.02)
+    selections = select_all(drafts.parts(), 0.02)
     outputs = [keep_selected(one) for one in selections]
     kept = [id for output in outputs for id in output.rows.column("id").to_pylist()]
     dropped = {row.key for output in outputs for row in output.rejected}
@@ -86,7 +92,7 @@ def test_selection_keeps_rows_in_order_and_names_what_it_drops(run: RunFolder) -
 
 def test_a_repeated_draft_is_dropped_wherever_it_stands(run: RunFolder) -> None:
     part = Stage(run, "synthesize/drafts").parts()[0]
-    once, twice = select_drafts([part, part], 1.0)
+    once, twice = select_all([part, part], 1.0)
     assert len(twice.dropped) == keep_selected(twice).taken
     assert keep_selected(twice).rows.num_rows == 0
     assert keep_selected(once).rows.num_rows == keep_selected(once).taken - len(once.dropped) > 0
@@ -112,19 +118,40 @@ def test_twins_are_counted_with_their_translation(run: RunFolder, store: Path) -
     assert set(output.rows.column("variant").to_pylist()) == {"counterfactual"}
 
 
+def write_review(run: RunFolder, folder: Path, count: int, seed: int) -> dict[str, bytes]:
+    """The files of a review of so many items, a fifth of them gold."""
+    request = SampleRequest(
+        parts=tuple(Stage(run, "synthesize/drafts").parts()),
+        twins=(),
+        count=count,
+        seed=seed,
+        folder=folder,
+        kinds=("single_hop", "multi_hop", "twin"),
+        overlap=2,
+        agreement_overlap=3,
+        agreement_items=5,
+        gold_share=0.2,
+    )
+    gold = math.ceil(count * 0.2)
+    whole = {"single_hop": 4 * count + gold, "multi_hop": count + gold, "gold": 2 * gold} if count else {"gold": 0}
+    assert write_sample(request) == whole
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.js*")}
+
+
 @pytest.mark.parametrize("count", [0, 7, 30])
 def test_a_review_sample_is_even_and_repeatable(count: int, run: RunFolder, tmp_path: Path) -> None:
-    parts = Stage(run, "synthesize/drafts").parts()
-    for name in "ab":
-        write_sample(parts, count, 0, tmp_path / name)
-    assert (tmp_path / "a" / "tasks.json").read_bytes() == (tmp_path / "b" / "tasks.json").read_bytes()
-    tasks = json.loads((tmp_path / "a" / "tasks.json").read_text("utf-8"))
-    assert len(tasks) == count
-    shapes = [task["data"]["topology"] for task in tasks]
-    if count:
-        assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 1
-        write_sample(parts, count, 1, tmp_path / "c")
-        assert (tmp_path / "c" / "tasks.json").read_bytes() != (tmp_path / "a" / "tasks.json").read_bytes()
+    files = write_review(run, tmp_path / "a", count, seed=0)
+    assert files == write_review(run, tmp_path / "b", count, seed=0)
+    if not count:
+        return
+    assert files != write_review(run, tmp_path / "c", count, seed=1)
+    tasks = [task["data"] for task in json.loads(files["multi_hop/tasks-000.json"])]
+    gold = {json.loads(line)["item_id"]: json.loads(line) for line in files["gold.jsonl"].splitlines()}
+    kept = [task for task in tasks if task["item_id"] not in gold]
+    shapes = [task["topology"] for task in kept]
+    assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 1
+    assert len(json.loads(files["review.json"])["items"]) == min(5, count)
+    assert not {one["source"] for one in gold.values()} & {task["item_id"] for task in kept}, "shown twice"
 
 
 def test_malformed_lines_of_the_corpus_are_counted(tmp_path: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hopwright.llm.config import LimitSettings
-from hopwright.llm.estimate import estimate_run, render_estimate
+from hopwright.llm.estimate import Likely, add_estimates, estimate_run, render_estimate
 from hopwright.llm.prices import Price, PriceTable, read_prices
 from hopwright.llm.progress import render_progress
 from hopwright.llm.store import Store
@@ -95,6 +96,35 @@ def test_an_estimate_counts_what_is_cached_repeated_and_still_to_send(tmp_path: 
                 text = render_estimate(estimate)
                 assert "31 to send" in text
                 assert "No price is known for local/dear" in text
+
+    run(work())
+
+
+def test_an_estimate_goes_by_answers_to_the_same_prompt_and_grows_from_a_sample(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with WireServer() as server:
+            llm = settings(server, free=False)
+            table = PriceTable({"tiny": Price(input=1000, output=2000)}, "2026-01-01", 0.5)
+            known = [replace(one, prompt="long") for one in rows(20)]
+            outcomes, _ = await ask_all(tmp_path, llm, known)
+            mean = sum(outcome.usage.output for outcome in outcomes) / len(outcomes)
+            fresh = [request(f"other {n}", item=f"o-{n}") for n in range(10)]
+            with Store(tmp_path / "llm.sqlite") as store:
+                with_history = [replace(one, prompt="long") for one in fresh]
+                one = estimate_run(with_history, llm, store, table)
+                assert one.models[0].output_tokens == 10 * round(mean)
+                grown = estimate_run(with_history, llm, store, table, growth=24.0, stage="filter")
+                assert (grown.requests, grown.models[0].requests, grown.models[0].stage) == (240, 240, "filter")
+                assert grown.usd == pytest.approx(24 * one.usd)
+                assert grown.worst_usd == pytest.approx(24 * one.worst_usd)
+                # Stand-ins all look alike, and like what was asked before; each counts.
+                likely = estimate_run([Likely(known[0])] * 5, llm, store, table)
+                assert (likely.requests, likely.cached, likely.repeated) == (5, 0, 0)
+                both = add_estimates([one, grown, add_estimates([])])
+                assert both.requests == 250
+                assert both.usd == pytest.approx(25 * one.usd)
+                assert [part.stage for part in both.models] == ["", "filter"]
+                assert "| filter | local/tiny | 240 |" in render_estimate(both)
 
     run(work())
 
