@@ -90,6 +90,7 @@ def test_the_prompts_own_examples_are_right(reader: Reader, sample: GraphStore) 
     for (topology, steps), answer in zip(plans, answers, strict=True):
         fields = [{"derivation": one, "answer_type": kind, "unit": unit} for one, kind, unit in steps]
         draft = compose(sample, topology, fields)
+        assert draft is not None
         assert reader.read(draft, [hop.question for hop in answer.sub_questions], answer.question) == []
         for hop in draft.hops:
             assert json.dumps(hop.answer, ensure_ascii=False) in shown

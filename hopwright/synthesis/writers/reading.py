@@ -128,25 +128,32 @@ def _read_names(place: Place, text: str, bare: str, names: Sequence[Name]) -> It
 
 def find_strange(place: Place, bare: str, more: frozenset[str] = frozenset()) -> Iterator[str]:
     """Capitalised words and quoted texts that neither names, nor the rules' wording, nor `more` words account for."""
-    known = {token for name in (*place.required, *place.shown) for token in _TOKEN.findall(name.label)}
-    known |= {token for token in _TOKEN.findall(place.rules) if token[:1].isupper()}
+    named = {token for name in (*place.required, *place.shown) for token in _split(name.label)}
+    given_away = {token for name in place.answers for token in _split(name.label) if token[:1].isupper()}
     # A part of a name that must be found out gives it away.
-    known -= {token for name in place.answers for token in _TOKEN.findall(name.label) if token[:1].isupper()} - {
-        token for name in (*place.required, *place.shown) for token in _TOKEN.findall(name.label)
-    }
+    known = ({token for token in _split(place.rules) if token[:1].isupper()} - given_away) | named
     seen: dict[str, None] = {}
     for quoted in _QUOTED.findall(bare):
         if quoted.replace("◦", "").strip(" ,.?"):
             seen[quoted.strip()] = None
     for sentence in _SENTENCE.split(bare):
         for position, match in enumerate(_TOKEN.finditer(sentence)):
-            token = match[0].removesuffix("'s").removesuffix("’s").rstrip(".'’")
+            token = _trim(match[0])
             if not token[:1].isupper() or token in known or token in place.months or token in more or token == "I":
                 continue
             if position == 0 and not sentence[: match.start()].strip('"“( ') and _may_open(token, place):
                 continue
             seen[token] = None
     return iter(seen)
+
+
+def _split(text: str) -> list[str]:
+    return [_trim(token) for token in _TOKEN.findall(text)]
+
+
+def _trim(token: str) -> str:
+    """A word without a genitive and without what punctuation leaves on it."""
+    return token.removesuffix("'s").removesuffix("’s").rstrip(".'’-")
 
 
 def _may_open(token: str, place: Place) -> bool:
