@@ -157,7 +157,7 @@ def test_every_number_in_words_that_is_changed_is_seen(reader: Reader, natural: 
             if word in text:
                 tried += 1
                 assert "numbers" in kinds(reader, told, **put(place, text.replace(word, other)))
-    assert tried >= 4
+    assert tried >= 2
 
 
 def test_every_comparison_that_is_turned_round_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
