@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from annotation.export import build_adjudication, build_task, build_tasks
 from annotation.files import Entry, write_tasks
@@ -189,7 +190,11 @@ def test_every_interface_fits_the_window(label_studio: LiveServer, page: Any, tm
         keep_screenshot(page, tmp_path, f"review-{kind}-{item.topology}-fix", docs=False)
     # The queue that an annotator works through, which has the whole window; its next task is the first one.
     begin_labelling(page, label_studio, report.project)
-    keep_screenshot(page, tmp_path, f"review-{kind}")
+    page.keyboard.press("s" if kind is Kind.MULTI_HOP else "a")
+    for number, _ in enumerate(criteria_of(kind, of), 1):
+        for _ in range(5 - number % 2):
+            page.keyboard.press(str(number))
+    keep_screenshot(page, tmp_path, f"review-{kind.replace('_', '-')}")
     assert_fits(page)
 
 
@@ -456,7 +461,11 @@ def assert_graph_is_right(page: Any, item: Item) -> None:
 def keep_screenshot(page: Any, folder: Path, name: str, docs: bool = True) -> None:
     target = ROOT / "docs/images" if IMAGES and docs else Path(os.environ.get("HOPWRIGHT_SHOTS") or folder)
     page.wait_for_timeout(250)
-    page.screenshot(path=target / f"{name}.png")
+    path = target / f"{name}.png"
+    page.screenshot(path=path)
+    if target.name == "images":  # as small as a page of text can be
+        with Image.open(path) as picture:
+            picture.convert("RGB").quantize(64).save(path, optimize=True)
 
 
 def choose(name: str, choice: str) -> dict[str, Any]:
