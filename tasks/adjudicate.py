@@ -17,7 +17,7 @@ from tasks.artifacts import publish_stage
 from tasks.engine import pick_parameters
 from tasks.steps import retry_service
 from tasks.work.accepted import DecidedShard, keep_accepted
-from tasks.work.reviews import REPORT, decide_reviews, push_adjudication
+from tasks.work.reviews import REPORT, decide_reviews, hash_items, push_adjudication
 
 if TYPE_CHECKING:
     from annotation.report import ReviewReport
@@ -71,11 +71,7 @@ def _write_accepted(run: RunFolder, parameters: AdjudicateRun, report: ReviewRep
     used = encode_parquet(reviews_to_table(list_used(report.decided)))
     shards = [DecidedShard(report.decided[start : start + _SHARD]) for start in range(0, len(report.decided), _SHARD)]
     values = pick_parameters(parameters, "adjudicate")
-    inputs = {
-        **Stage(run, "filter").output_hashes(),
-        **Stage(run, "rewrite").output_hashes(),
-        "reviews": hashlib.sha256(used).hexdigest(),
-    }
+    inputs = {**hash_items(run), "reviews": hashlib.sha256(used).hexdigest()}
     missing = stage.begin(values, inputs=inputs, shards=len(shards), fresh=_is_outdated(stage, values, inputs, shards))
     for index in missing:
         write_shard(stage.folder, index, keep_accepted(shards[index]))

@@ -25,8 +25,8 @@ from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.programs import open_book
 from hopwright.synthesis.topologies import topology
 
-_ANCHORS = 3
-_TRIES = 8
+_ANCHORS = 4
+_TRIES = 3
 _STRIDE = 11
 _PILOTS = 150
 _ROUNDS = 2
@@ -119,6 +119,8 @@ class Drawer:
 
     def _fill(self, slot: int) -> Drawn:
         wish = draw_brief(self._wishes, self._seed, slot, lambda name, _: open_book(topology(name)).cells)
+        if wish.anchoring == "2" and not open_book(topology(wish.topology)).keeps_pairs:
+            wish = replace(wish, anchoring="1")
         taste = self._taste(slot, wish)
         reasons: Counter[str] = Counter()
         for attempt in self._attempts(wish, slot):
@@ -138,11 +140,11 @@ class Drawer:
                 break
             resolved = self._reader.read(anchor)
             hops = resolved if wish.anchoring == "2" else resolved[-1:] if wish.anchoring == "1" else ()
-            for kind, answer in dict.fromkeys(((wish.kind, wish.answer), (wish.kind, ""), ("", ""))):
-                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, _TRIES, anchor, hops)
-        yield _Attempt("graph", wish.kind, wish.answer, 3 * _TRIES)
-        yield _Attempt("graph:kind", wish.kind, "", 2 * _TRIES)
-        yield _Attempt("graph:any", "", "", 8 * _TRIES)
+            for kind, answer in ((wish.kind, wish.answer), ("", "")):
+                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, _TRIES if kind else 2 * _TRIES, anchor, hops)
+        yield _Attempt("graph", wish.kind, wish.answer, 4 * _TRIES)
+        yield _Attempt("graph:kind", wish.kind, "", 3 * _TRIES)
+        yield _Attempt("graph:any", "", "", 20 * _TRIES)
 
     def _can_keep(self, anchor: Anchor, anchoring: str) -> bool:
         """Whether so many of the anchor's own hops can be kept."""

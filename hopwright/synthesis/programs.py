@@ -118,6 +118,12 @@ class ProgramBook:
         return self._cells[key]
 
     @functools.cached_property
+    def keeps_pairs(self) -> bool:
+        """Whether a good part of the programs can keep both hops of an anchor question."""
+        total = sum(program.weight for program in self.programs)
+        return sum(program.weight for program in self.programs if program.pairs) > 0.25 * total
+
+    @functools.cached_property
     def cells(self) -> dict[str, set[str]]:
         """Computing kind → types of answers that it can end in."""
         found: dict[str, set[str]] = {}

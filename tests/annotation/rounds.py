@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.corrections import apply_corrections, recheck
-from annotation.ledger import FOLDER, Ledger, ledger_path
 from annotation.gold import read_gold
+from annotation.ledger import FOLDER, Ledger, ledger_path
 from annotation.push import push_folder
 from annotation.schema import FIX_QUESTION, GoldItem, Kind, split_key
 from annotation.server import open_server
@@ -129,7 +129,7 @@ def open_store(store: Path) -> GraphStore:
 
 def _decide(job: Job, items: Mapping[str, Item], context: CheckContext) -> Given:
     given = review(job, draw_truth(job.item_id, job.kind, job.hop))
-    if given.verdict != "Fix":
+    if given.verdict != "Fix" or job.gold is not None:
         return given
     text = reword(items[job.item_id], job.kind, job.hop, context)
     return replace(given, fixes={FIX_QUESTION: text}) if text else replace(given, verdict="Retain")

@@ -14,6 +14,7 @@ from annotation.reliability import count_values, find_alpha
 from annotation.schema import CRITERIA, VERDICT, VERDICTS, GoldItem, Kind
 from hopwright.records import CheckResult, Review
 from tests.annotation.simulated import (
+    CLICKED,
     QUALITY,
     RIGHT,
     SPREAD,
@@ -172,10 +173,12 @@ def expect_alpha(criterion: str, units: int = 60_000) -> float:
 
 
 def judge(rng: np.random.Generator, truth: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Verdicts: the truth with the annotator's skill, else one of the two others; dice where he is careless."""
-    skill = np.array([1 / 3 if one.careless else one.skill for one in TEN])[chosen]
+    """Verdicts: the truth with the annotator's skill, else one of the two others; clicks where he is careless."""
+    skill = np.array([one.skill for one in TEN])[chosen]
     wrong = (truth + rng.integers(1, 3, len(truth))) % 3
-    return np.where(rng.random(len(truth)) < skill, truth, wrong)
+    read = np.where(rng.random(len(truth)) < skill, truth, wrong)
+    careless = np.array([one.careless for one in TEN])[chosen]
+    return np.where(careless, rng.choice(3, len(truth), p=CLICKED), read)
 
 
 def rate(rng: np.random.Generator, quality: np.ndarray, progress: np.ndarray, chosen: np.ndarray) -> np.ndarray:

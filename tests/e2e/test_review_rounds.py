@@ -1,4 +1,4 @@
-"""The rounds of a review on a real server: simulated annotators, pull, agreement, questions, adjudication, accepted set.
+"""The rounds of a review on a real server: simulated annotators, pull, agreement, questions, adjudication, decisions.
 
 A share of what the paper had, for the time that it takes; `bench/review.py --rounds` does the same with 1,172 items.
 """
@@ -42,13 +42,13 @@ from tasks.work.reviews import ask_back, measure_reviews, open_context, pull_rev
 from tests.annotation.reviews import choose, rate, write
 from tests.annotation.rounds import Work, answers, find_task, gold_of, make_run, plan_work, push_run
 from tests.annotation.simulated import Annotator, Job
-from tests.e2e.label_studio import ROOT, LiveServer
 from tests.conftest import SAMPLE
+from tests.e2e.label_studio import ROOT, LiveServer
 from tests.synthesis.drafts import draft_items
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]  # the first run installs the server: about 2 minutes
 
-ITEMS = 15
+ITEMS, GOLD = 12, 8
 CREW = (
     Annotator("anna", 0.95, 0.1, 0.3),
     Annotator("ben", 0.9, -0.1, 0.4),
@@ -85,7 +85,7 @@ def rounds(label_studio: LiveServer, tmp_path_factory: pytest.TempPathFactory) -
     ingest(SAMPLE, store)
     graph = GraphStore.open(store)
     items = draft_items(graph)[:ITEMS]
-    run = make_run(home, store.relative_to(home), items, gold_share=0.5)
+    run = make_run(home, store.relative_to(home), items, gold_share=GOLD / ITEMS)
     known = {item.id: item for item in items}
     context = CheckContext(default_table(), graph=graph)
     ledger = push_run(run, label_studio.url, label_studio.token)
@@ -172,7 +172,7 @@ def test_agreement_is_that_of_what_they_gave(rounds: Rounds) -> None:
 
 def test_gold_items_catch_the_careless_one(rounds: Rounds) -> None:
     seen = gold_of(rounds.work)
-    assert {name: len(found) for name, found in seen.items()} == {one.name: 2 * 8 for one in CREW}
+    assert {name: len(found) for name, found in seen.items()} == {one.name: 2 * GOLD for one in CREW}
     report = measure_reviews(rounds.run)
     slow, fast = sorted(report.profiles, key=lambda one: -(one.median_seconds or 0))[:2], report.profiles
     (careless,) = [one for one in fast if one not in slow]
@@ -328,7 +328,7 @@ def test_what_goes_wrong_is_one_line(rounds: Rounds, monkeypatch: pytest.MonkeyP
         with pytest.raises(ServiceError, match="refuses the token") as caught:
             pull_reviews(rounds.run, rounds.server.url)
         assert "0" * 40 not in str(caught.value)
-    with pytest.raises(RunError, match="nothing of run 'other' was pushed to .*: `hopwright review push --run other`"):
+    with pytest.raises(RunError, match=r"nothing of run 'other' was pushed to .*: `hopwright review push --run other`"):
         pull_reviews(RunFolder(tmp_path, "other"), rounds.server.url)
 
     project = _project(rounds, Kind.MULTI_HOP)
