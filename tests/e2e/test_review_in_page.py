@@ -96,7 +96,7 @@ def test_the_whole_way_round(
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", label_studio.token)
     graph = GraphStore.open(ingest_sample(tmp_path / "stores" / "sample"))
     items = {item.id: item for item in draft_items(graph)[:ITEMS]}
-    run = make_run(tmp_path, Path("stores/sample"), list(items.values()), kinds=("multi_hop",))
+    run = make_run(tmp_path, Path("stores/sample"), list(items.values()), name="in-page", kinds=("multi_hop",))
     ledger = push_run(run, label_studio.url, label_studio.token)
     (project,) = ledger.projects()
     assert len(ledger.entries(project)) == ITEMS
