@@ -32,9 +32,11 @@ WORDINGS: tuple[Callable[[str], str], ...] = (
 """Harmless rewordings; one that the checks object to is not used."""
 
 
-def make_run(home: Path, store: Path, items: Sequence[Item], twins: Sequence[Item] = (), **options: Any) -> RunFolder:
+def make_run(
+    home: Path, store: Path, items: Sequence[Item], twins: Sequence[Item] = (), name: str = "review", **options: Any
+) -> RunFolder:
     """A run whose stages hold these items, exported for review; `options` are those of `SampleRequest`."""
-    run = RunFolder(home, "review")
+    run = RunFolder(home, name)
     with run.hold():
         run.begin({})
         retrieved = Stage(run, "retrieve")
