@@ -35,11 +35,21 @@ from hopwright.errors import RunError, ServiceError
 from hopwright.graph.ingest import ingest
 from hopwright.graph.store import GraphStore
 from hopwright.records import Item
-from hopwright.records.arrow import read_items, read_rejected
+from hopwright.records.arrow import read_items, read_rejected, read_reviews
 from hopwright.runs import RunFolder
+from hopwright.settings import AdjudicateRun
 from hopwright.synthesis.checks import CheckContext
 from hopwright.synthesis.properties import default_table
-from tasks.work.reviews import ask_back, measure_reviews, open_context, pull_reviews, push_adjudication, refuse_missing
+from tasks.adjudicate import write_accepted
+from tasks.work.reviews import (
+    ask_back,
+    decide_reviews,
+    measure_reviews,
+    open_context,
+    pull_reviews,
+    push_adjudication,
+    refuse_missing,
+)
 from tests.annotation.expected import expect_outcome
 from tests.annotation.reviews import choose, rate, write
 from tests.annotation.rounds import Work, answers, find_task, gold_of, list_units, make_run, plan_work, push_run
@@ -279,15 +289,18 @@ def test_a_webhook_that_is_called_is_heard(rounds: Rounds) -> None:
 def test_disputes_are_settled_and_the_accepted_set_is_written(rounds: Rounds) -> None:
     home = {**os.environ, "LABEL_STUDIO_URL": rounds.server.url}
     first = _call(home, "review", "adjudicate", "--run", "review", "--json")
-    counts, pushed = first["counts"], first["notes"]["pushed"]
+    counts = first["counts"]
     assert counts["in"] == ITEMS
     assert counts["out"] + sum(counts["rejected"].values()) == ITEMS
-    conflicts = counts["rejected"]["in_adjudication"]
-    assert conflicts > 0
-    assert [line.split(" new")[0] for line in pushed] != []
-    again = _call(home, "review", "adjudicate", "--run", "review", "--json")
-    assert all(line.startswith("0 new, 0 updated") for line in again["notes"]["pushed"])
-    assert again["started"] == first["started"], "what did not change was made anew"
+    assert counts["rejected"]["in_adjudication"] > 0
+    report, disputes = decide_reviews(rounds.run, Thresholds())
+    again = push_adjudication(rounds.run, rounds.server.url, disputes)
+    assert [one.summary for one in again] != []
+    assert sum(one.new + one.updated for one in again) == 0
+    assert sum(one.unchanged for one in again) == len(disputes)
+    with rounds.run.hold():
+        left = write_accepted(rounds.run, AdjudicateRun(run="review"), report)
+    assert (left.started, left.outputs) == (first["started"], first["outputs"]), "what did not change was made anew"
 
     ledger = Ledger(rounds.ledger.path)
     judge = rounds.server.add_person("judge-rounds")
@@ -297,28 +310,32 @@ def test_disputes_are_settled_and_the_accepted_set_is_written(rounds: Rounds) ->
         for entry in ledger.entries(project).values():
             if entry.kind is Kind.ADJUDICATION:
                 data = client.tasks.get(str(entry.task)).data
-                assert len(data["reviews"]) >= 2
+                assert len(data["reviews"]) == 2
                 fives = [rate(name, 5) for name in CRITERIA[Kind(data["of"])]]
                 client.annotations.create(
                     entry.task, result=[choose("verdict", "Retain"), *fives], completed_by=judge.id
                 )
                 settled += 1
-    pulled = _call(home, "review", "pull", "--run", "review", "--json")
-    assert pulled["new"] == settled
-    final = _call(home, "review", "adjudicate", "--run", "review", "--json")
-    assert final["counts"]["rejected"].get("in_adjudication", 0) == 0
-    assert final["counts"]["out"] > counts["out"]
+    assert settled == len(disputes)
+    done = _call(home, "review", "pull", "--run", "review", "--json")
+    assert (done["new"], done["left_out"], done["missing"]) == (settled, [], [])
+    report, disputes = decide_reviews(rounds.run, Thresholds())
+    assert disputes == []
+    with rounds.run.hold():
+        final = write_accepted(rounds.run, AdjudicateRun(run="review"), report)
+    assert final.counts.out > counts["out"]
 
     folder = rounds.run.path / "review" / "accepted"
     accepted = read_items(folder / "part-00000.parquet")
     rejected = read_rejected(folder / "rejected" / "part-00000.parquet")
-    assert len(accepted) == final["counts"]["out"]
+    assert len(accepted) == final.counts.out
     assert {item.id for item in accepted} | {one.key for one in rejected} == rounds.items.keys()
     assert all(item.checks[-1].name == "expert-review" for item in accepted)
     assert all(check.outcome != "fail" for item in accepted for check in item.checks)
-    assert Counter(one.check for one in rejected) == final["counts"]["rejected"]
+    assert Counter(one.check for one in rejected) == final.counts.rejected
     assert any("adjudicated" in item.checks[-1].reason for item in accepted)
-    assert final["notes"]["scores"]
+    assert {row.items for row in report.scores} <= set(range(1, ITEMS + 1))
+    assert len(read_reviews(folder / "reviews.parquet")) > ITEMS
 
 
 def test_what_goes_wrong_is_one_line(rounds: Rounds, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
