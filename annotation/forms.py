@@ -53,7 +53,7 @@ def load_interface(kind: Kind, of: Kind | None = None) -> str:
         for child in list(parent):
             if child.get("className") in unwanted:
                 parent.remove(child)
-    return ET.tostring(root, encoding="unicode") + "\n"
+    return ET.tostring(root, encoding="unicode").strip()  # as the server keeps it
 
 
 @functools.cache

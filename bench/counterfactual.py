@@ -2,17 +2,19 @@
 
     python bench/counterfactual.py [--items 10000] [--passages FILE] [--translate 1000] [--store STORE]
 
-Twins: items of the shipped sample, with passages, twins made and checked, on every processor; the floor is reading and writing
-the same items as Parquet. Memory is the resident size of one worker after a tenth, a half and all of its items. Passages:
-a file of `{title, text}`, rewritten with the names that a graph store knows; what is left of them is counted. `--translate`
-sends so many of these passages, rewritten, through Apertium.
+Twins: items of the shipped sample, with passages, twins made and checked, on every processor; the floor is reading and
+writing the same items as Parquet. Memory is the resident size of one worker after a tenth, a half and all of its
+items. Passages: a file of `{title, text}`, rewritten with the names that a graph store knows; what is left of them is
+counted. `--translate` sends so many of these passages, rewritten, through Apertium.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import os
+import re
 import resource
 import statistics
 import tempfile
@@ -22,9 +24,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hopwright.counterfactual import ApertiumBackTranslator, Workshop, finish_twins
+from hopwright.counterfactual.back_translation import split_text
 from hopwright.counterfactual.corpus import CorpusPassage, read_corpus
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.gates import mask, take_edits
+from hopwright.counterfactual.gates import Masked, mask, take_edits
 from hopwright.counterfactual.mentions import replace_names
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, find_left
 from hopwright.graph.anchors import link_anchors, read_anchor_questions
@@ -137,21 +140,18 @@ def measure_passages(store: Path, passages: Sequence[CorpusPassage], runs: int, 
         rewriter = PassageRewriter(graph, names, seed=run)
         began = time.process_time()
         for number, passage in enumerate(passages):
-            try:
+            with contextlib.suppress(TwinError):
                 rewriter.rewrite(passage.title, passage.text, key=str(number), unknown=False, years=False)
-            except TwinError:
-                pass
         rates.append(len(passages) / (time.process_time() - began))
     print(f"{len(passages):,} passages: median {statistics.median(rates):.0f} a second of CPU ({runs} runs)")
     for unknown in (False, True):
-        print(f"  {'all names' if unknown else 'names that the graph knows'}: {dict(count_left(graph, names, passages, unknown))}")
+        found = dict(count_left(graph, names, passages, unknown))
+        print(f"  {'all names' if unknown else 'names that the graph knows'}: {found}")
     if translate:
         translate_passages(graph, names, passages[:translate])
 
 
-def count_left(
-    graph: GraphStore, names: GraphNames, passages: Sequence[CorpusPassage], unknown: bool
-) -> Counter[str]:
+def count_left(graph: GraphStore, names: GraphNames, passages: Sequence[CorpusPassage], unknown: bool) -> Counter[str]:
     """What rewriting left of the names that it replaced, and whether anything else changed."""
     rewriter = PassageRewriter(graph, names, seed=0)
     figures = Counter[str]()
@@ -164,7 +164,7 @@ def count_left(
             figures["passages refused"] += 1
             continue
         figures["mentions left"] += len(find_left([done.title, done.text], members, graph, done.forms))
-        back = {becomes: "\x00" for becomes in done.forms.values()}
+        back = dict.fromkeys(done.forms.values(), "\x00")
         one = replace_names([passage.text], dict.fromkeys(done.forms, "\x00"))[0] if done.forms else passage.text
         other = replace_names([done.text], back)[0] if back else done.text
         figures["passages in which anything else changed"] += _plain(one) != _plain(other)
@@ -178,22 +178,31 @@ def translate_passages(graph: GraphStore, names: GraphNames, passages: Sequence[
         print(f"  back-translation skipped: {obstacle}")
         return
     rewriter = PassageRewriter(graph, names, seed=0)
-    masked = []
+    masked: list[Masked] = []
+    owners: list[int] = []
     for number, passage in enumerate(passages):
         try:
             done = rewriter.rewrite(passage.title, passage.text, key=str(number))
-            masked.append(mask(done.text, [one.surrogate for one in done.world]))
+            names_there = [one.surrogate for one in done.world]
+            pieces = [mask(piece, names_there) for piece in split_text(done.text)]
         except (TwinError, ValueError) as error:
-            print(f"  passage {number}: {error}")
+            print(f"  passage {number}: {str(error)[:80]}")
+            continue
+        masked += pieces
+        owners += [number] * len(pieces)
     began = time.monotonic()
     back = translator.translate([one.text for one in masked])
     seconds = time.monotonic() - began
     results = [take_edits(one, returned.text) for one, returned in zip(masked, back, strict=True)]
     reworded = [one for one in results if not one.reason]
+    touched = {owner for owner, one in zip(owners, results, strict=True) if not one.reason}
     masks, restored = sum(one.masks for one in results), sum(one.restored for one in results)
-    print(f"  Apertium: {len(results):,} passages in {seconds:.1f} s; {restored:,} of {masks:,} masks came back once each")
-    print(f"  {len(reworded):,} reworded ({len(reworded) / max(1, len(results)):.1%}); why not: "
-          f"{Counter(one.reason.split(chr(39))[-1].strip()[:48] for one in results if one.reason).most_common(4)}")  # fmt: skip
+    print(
+        f"  Apertium: {len(results):,} passages in {seconds:.1f} s; {restored:,} of {masks:,} masks came back once each"
+    )
+    why = Counter(re.sub(r"'.*?'|\d+", "…", one.reason)[:60] for one in results if one.reason)
+    print(f"  {len(reworded):,} reworded ({len(reworded) / max(1, len(results)):.1%}); why not: {why.most_common(4)}")
+    print(f"  passages with a reworded piece: {len(touched):,}")
     if reworded:
         overlaps = sorted(one.overlap for one in reworded)
         quarters = [overlaps[int(share * (len(overlaps) - 1))] for share in (0, 0.25, 0.5, 0.75, 1)]

@@ -47,7 +47,8 @@ Voters = Annotated[
 ]
 Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
 Translation = Annotated[
-    Literal["auto", "apertium", "off"] | None, typer.Option(help="Back-translation of the twins' wording.")
+    Literal["auto", "apertium", "llm", "marian", "off"] | None,
+    typer.Option(help="Back-translation of the twins' wording."),
 ]
 Endpoints = Annotated[
     str | None, typer.Option("--endpoints", metavar="FILE", help="TOML file that describes where models answer.")
@@ -227,6 +228,23 @@ def rewrite(
     seed: Seed = None,
     twins: Twins = None,
     back_translation: Translation = None,
+    translation_model: Annotated[
+        str | None, typer.Option(help="Who translates with `llm`, as endpoint/model.")
+    ] = None,
+    pivot: Annotated[
+        list[str] | None, typer.Option(help="Language to go through with `llm`; several are tried in turn.")
+    ] = None,
+    passages: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead of a run: ask 2-, 3- and 4-hop questions of each {title, text}."),
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="With --passages: the JSON lines to write.")
+    ] = None,
+    question_model: Annotated[
+        str | None, typer.Option(help="With --passages: who asks what the graph does not, as endpoint/model.")
+    ] = None,
+    store: Store = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
     batch: Batch = None,
@@ -235,8 +253,20 @@ def rewrite(
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
-    """Make counterfactual twins of a run's items."""
-    group = {"enabled": twins, "back_translation": back_translation}
+    """Make counterfactual twins of a run's items, or of passages with questions about them."""
+    group = {
+        "enabled": twins,
+        "back_translation": back_translation,
+        "translation_model": translation_model,
+        "pivots": pivot,
+    }
+    if passages is not None:
+        from flows.console.passages import ask_passages
+
+        ask_passages(
+            passages, into, store, question_model, group, endpoints=endpoints, budget=budget, seed=seed, as_json=as_json
+        )
+        return
     models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
     options = {"seed": seed, "workers": workers, "rewrite": group, "models": models}
     _run_stage("rewrite", run, options, fresh, as_json, dry_run=dry_run)
@@ -342,7 +372,7 @@ def export_review(
     as_json: Json = False,
 ) -> None:
     """Write the task files, the labelling interfaces and the guidelines of a run."""
-    group = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
+    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
     group |= {"agreement_items": agreement_items, "gold_share": gold_share}
     _run_stage("review", run, {"review": group}, fresh, as_json)
 
@@ -362,7 +392,7 @@ def push_review(
     """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
     from flows.console.review import find_server, show_pushed
 
-    group = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
+    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
     group |= {"agreement_items": agreement_items, "gold_share": gold_share}
     _run_stage("review", run, {"review": group}, fresh, as_json)
     if not as_json:

@@ -5,7 +5,7 @@ from prefect import flow
 from hopwright.runs import StageManifest
 from hopwright.settings import RewriteRun
 from tasks.engine import carry_out, make_task_runner, open_run
-from tasks.rewrite import plan_drafts, plan_passages, plan_rewrite, report_rewrite
+from tasks.rewrite import plan_passages, plan_rewrite, plan_twins, report_rewrite
 
 DEFAULT = RewriteRun()
 
@@ -20,7 +20,7 @@ def run_rewrite(parameters: RewriteRun = DEFAULT) -> StageManifest:
     """Passages, then twins in two stages, then the report that proves them; returns the manifest of the twins."""
     with open_run(parameters) as run:
         carry_out(run, plan_passages(run, parameters), fresh=parameters.fresh)
-        carry_out(run, plan_drafts(run, parameters))
+        carry_out(run, plan_twins(run, parameters))
         made = carry_out(run, plan_rewrite(run, parameters))
         report_rewrite(run, parameters)
         return made

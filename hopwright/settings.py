@@ -360,8 +360,8 @@ class RewriteParameters(Parameters):
     passages: Literal["rules", "llm", "corpus", "off"] = Field(
         default="rules",
         title="Evidence passages",
-        description="What items and twins are given to read: worded from their facts by rules, by a language model, taken "
-        "from a corpus where it has the answer, or nothing.",
+        description="What items and twins are given to read: worded from their facts by rules, by a language model, "
+        "taken from a corpus where it has the answer, or nothing.",
     )
     passage_model: str = Field(
         default="",
@@ -387,7 +387,7 @@ class RewriteParameters(Parameters):
         default="auto",
         title="Back-translation",
         description="Reword twins by a round trip through another language: auto uses Apertium (Spanish) when it is "
-        "installed, apertium insists on it, llm asks a language model, marian runs local weights, off leaves the wording.",
+        "installed, apertium insists on it, llm asks a language model, marian runs local weights, off does nothing.",
     )
     translation_model: str = Field(
         default="",
@@ -408,7 +408,7 @@ class RewriteParameters(Parameters):
         default=[],
         max_length=8,
         title="MarianMT weights",
-        description="Folders of MarianMT models in the order of the round trip, such as opus-mt-en-zh and opus-mt-zh-en.",
+        description="Folders of MarianMT models in the order of the round trip, as opus-mt-en-zh and opus-mt-zh-en.",
     )
     tries: int = Field(
         default=2,
@@ -922,7 +922,8 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
         return f"{where}: there is no such parameter" + (f"; is {near[0]} meant?" if near else "")
     if error["type"] == "string_pattern_mismatch" and where in known:
         return f"{where}: {error['input']!r} does not fit ({known[where].description})"
-    given = "" if error["type"] == "missing" else f", not {error['input']!r}"
+    whole = isinstance(error["input"], dict) and error["type"] == "value_error"
+    given = "" if whole or error["type"] == "missing" else f", not {error['input']!r}"
     return f"{where}: {error['msg'].removeprefix('Value error, ')}{given}"
 
 

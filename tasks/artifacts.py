@@ -17,6 +17,7 @@ from hopwright.difficulty.render import render_report
 from hopwright.difficulty.report import DifficultyReport
 from hopwright.runs import StageManifest
 from tasks.progress import tell
+from tasks.steps import in_flow
 
 
 class StageProgress:
@@ -27,26 +28,31 @@ class StageProgress:
         self._total = total
         self._done = done
         tell(stage, done, total)
-        # Prefect's functions are typed as both kinds; called from a synchronous flow they return the id itself.
-        self._id = cast(
-            UUID,
-            create_progress_artifact(
-                progress=self._percent(), key=_key(stage, "progress"), description=f"Shards of {stage}"
-            ),
-        )
+        self._id: UUID | None = None
+        if in_flow():
+            # Prefect's functions are typed as both kinds; called from a synchronous flow they return the id itself.
+            self._id = cast(
+                UUID,
+                create_progress_artifact(
+                    progress=self._percent(), key=_key(stage, "progress"), description=f"Shards of {stage}"
+                ),
+            )
 
     def advance(self) -> None:
         """One more shard is done."""
         self._done += 1
         tell(self._stage, self._done, self._total)
-        update_progress_artifact(self._id, progress=self._percent())
+        if self._id is not None:
+            update_progress_artifact(self._id, progress=self._percent())
 
     def _percent(self) -> float:
         return 100.0 * self._done / self._total if self._total else 100.0
 
 
 def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
-    """The table (counts by reason) and the story of a finished stage."""
+    """The table (counts by reason) and the story of a finished stage, where a flow is running."""
+    if not in_flow():
+        return
     create_table_artifact(
         key=_key(manifest.stage, "counts"),
         table=count_rows(manifest),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
 from prefect.futures import PrefectFuture, as_completed
@@ -18,7 +20,7 @@ from tasks.artifacts import StageProgress, publish_stage
 from tasks.models import ModelProgress, demand_keys, end_models, hand_in, note_models, prepare_models
 from tasks.pool import current_pool, open_pool
 from tasks.progress import tell_models
-from tasks.steps import StagePlan, run_shard
+from tasks.steps import StagePlan, in_flow, run_shard
 from tasks.work.shards import ShardWork
 
 
@@ -41,7 +43,7 @@ def open_run(parameters: RunParameters) -> Iterator[RunFolder]:
 
 
 def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageManifest:
-    """Run a stage to its end, as many shards side by side as the task runner allows.
+    """Run a stage to its end, as many shards side by side as the task runner allows, or as there are workers.
 
     A failed shard does not stop the others; the first error is raised when all have ended, and what was finished
     stays. Raises RunError when the stage belongs to other parameters or cannot be written.
@@ -80,12 +82,9 @@ def _follow_models(plan: StagePlan, missing: list[int]) -> Iterator[ModelProgres
 def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: ModelProgress | None) -> None:
     assert plan.process is not None
     progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing))
-    futures = [
-        run_shard.submit(ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]))
-        for index in missing
-    ]
+    works = [ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]) for index in missing]
     errors: list[Exception] = []
-    for future in as_completed(futures):
+    for future in _start_shards(works):
         try:
             future.result()
         except Exception as error:
@@ -97,6 +96,15 @@ def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: Mode
     if errors:
         # What ended the spending explains what followed from it.
         raise next((error for error in errors if isinstance(error, BudgetError)), errors[0])
+
+
+def _start_shards(works: list[ShardWork]) -> Iterator[Any]:
+    """The shards' futures, as they are done: tasks of the flow, or threads where none is running."""
+    if in_flow():
+        yield from as_completed([run_shard.submit(work) for work in works])
+        return
+    with ThreadPoolExecutor(current_pool().workers) as threads:
+        yield from concurrent.futures.as_completed([threads.submit(run_shard.fn, work) for work in works])
 
 
 def carry_out_once(

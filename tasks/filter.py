@@ -21,6 +21,7 @@ from tasks.ensemble import (
     count_asked,
     list_closed_parts,
     make_ensemble,
+    plan_votes,
 )
 from tasks.pool import current_pool
 from tasks.steps import StagePlan, run_step
@@ -65,6 +66,20 @@ def plan_filter(run: RunFolder, parameters: FilterRun) -> StagePlan:
         specs=[FilterPart(part, store, parameters.seed, parameters.filter.max_right) for part in items.parts()],
         notes={"voters": current_pool().run(name_voters, store, parameters.seed)},
     )
+
+
+def plan_asked_votes(run: RunFolder, parameters: FilterRun) -> list[StagePlan]:
+    """What the filter would ask of endpoints, for an estimate: every voter that is one, about every item."""
+    wanted = parameters.filter
+    asked = [spec.model for spec in parse_voters(wanted.voters) if spec.kind == "endpoint"]
+    if not asked:
+        return []
+    update = {"voters": asked, "replacements": [], "max_right": 0, "votes_required": 0, "pilot": 0, "accuracies": []}
+    ensemble = make_ensemble(run, parameters.model_copy(update={"filter": wanted.model_copy(update=update)}))
+    return [
+        plan_votes(ensemble, voter, voter.access, number, everyone=True)
+        for number, voter in enumerate(ensemble.voters, start=1)
+    ]
 
 
 def read_difficulty(run: RunFolder) -> DifficultyReport | None:

@@ -33,19 +33,24 @@ from pydantic import BaseModel
 
 from hopwright.errors import InputError
 from hopwright.llm.batch import BatchProgress
+from hopwright.llm.budget import read_spending
 from hopwright.llm.config import LlmSettings, block_name, key_variable, read_key, read_settings
 from hopwright.llm.estimate import Likely
 from hopwright.llm.progress import Snapshot, render_progress
+from hopwright.llm.prompts import read_prompts
 from hopwright.llm.reports import gather_progress, read_reports
 from hopwright.llm.session import close_session
 from hopwright.llm.store import Store
 from hopwright.llm.types import Request, parse_model
-from hopwright.runs import RunFolder
-from hopwright.settings import ModelRun, RunParameters
+from hopwright.runs import RunFolder, StageManifest
+from hopwright.runs.manifest import read_manifest
+from hopwright.settings import ModelRun, RunParameters, prompts_folder
 from tasks.progress import tell_models
+from tasks.steps import in_flow
 from tasks.work.models import STORE, ModelAccess, open_models
 
 _BEAT_S = 2.0
+_SUMMED = ("requests", "from_cache", "without_answer", "sent", "rate_limited", "retries", "repairs", "fallbacks")
 _from_blocks: set[str] = set()
 """The variables that a Secret block filled in this process; what the user set is left alone."""
 
@@ -60,7 +65,13 @@ def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = (
     settings = read_settings(wanted.endpoints_file())
     chains = [target for model in models for target in (model, *settings.fallbacks.get(model, ()))]
     names = tuple(dict.fromkeys(settings.endpoint(parse_model(model).provider).name for model in chains))
-    return ModelAccess(wanted.endpoints_file(), run.home / STORE, run.name, wanted.limit(), names, wanted.batch)
+    return ModelAccess(wanted.endpoints_file(), run.home / STORE, name_ledger(run), wanted.limit(), names, wanted.batch)
+
+
+def name_ledger(run: RunFolder) -> str:
+    """Under which name the store counts what a run spends: a run that is started over has a budget of its own."""
+    begun = run.read_manifest()
+    return run.name if begun is None else f"{run.name} {begun.started}"
 
 
 def demand_keys(access: ModelAccess) -> None:
@@ -97,13 +108,16 @@ def describe_batches(now: BatchProgress) -> str:
 def prepare_models(parameters: RunParameters) -> None:
     """Fill the environment, before workers inherit it, with the keys of the endpoints that the parameters name.
 
-    A run without models reads no file and asks Prefect nothing.
+    A run without models reads no file and asks Prefect nothing. Raises InputError for an endpoints file or a prompt
+    that cannot be used.
     """
     if not isinstance(parameters, ModelRun):
         return
     named = {text.split("/", 1)[0] for text in list_texts(parameters) if names_model(text)}
     if named:
         settings = read_settings(parameters.models.endpoints_file())
+        # A prompt that is not fit to be used is told before anything is spent.
+        read_prompts(prompts_folder())
         load_keys(settings, named & {endpoint.name for endpoint in settings.endpoints})
 
 
@@ -135,7 +149,7 @@ def load_keys(settings: LlmSettings, endpoints: Iterable[str]) -> None:
 
 def end_models(run: RunFolder) -> None:
     """End the sessions that stages of this run opened in this very process; workers end theirs themselves."""
-    close_session(run.home / STORE, run.name)
+    close_session(run.home / STORE, name_ledger(run))
 
 
 class ModelProgress:
@@ -197,7 +211,7 @@ class ModelProgress:
             return
         tell_models(self._stage, describe_models(now))
         text = f"# {self._stage}: language models\n\n{render_progress(now)}\n"
-        if text == self._shown:
+        if text == self._shown or not in_flow():
             return
         self._shown = text
         if self._artifact is None:
@@ -231,6 +245,37 @@ def note_models(now: Snapshot) -> dict[str, Any]:
         "run_spent_usd": round(now.spent_usd, 6), "run_possibly_spent_usd": round(now.possible_usd, 6),
         "budget_usd": now.budget_usd,
     }  # fmt: skip
+
+
+def sum_models(run: RunFolder) -> dict[str, Any] | None:
+    """What the stages of a run asked of models and what was spent, for its summary; None where none was asked."""
+    notes = [
+        manifest.notes["models"]
+        for path in sorted(run.path.rglob("manifest.json"))
+        if path != run.manifest_path
+        if (manifest := read_manifest(path, StageManifest)) is not None and "models" in manifest.notes
+    ]
+    if not notes:
+        return None
+    sums = {name: sum(one[name] for one in notes) for name in _SUMMED}
+    with Store(run.home / STORE) as store:
+        money = read_spending(store, name_ledger(run))
+    return {
+        **sums, "spent_usd": round(money.spent, 6), "possibly_spent_usd": round(money.possible, 6),
+        "budget_usd": next((one["budget_usd"] for one in reversed(notes) if one["budget_usd"]), None),
+    }  # fmt: skip
+
+
+def tell_sum(summed: Mapping[str, Any] | None) -> str:
+    """The same in a line."""
+    if summed is None:
+        return "none was asked"
+    budget = f" of {summed['budget_usd']:,.2f}" if summed["budget_usd"] else ""
+    possible = f", at most {summed['possibly_spent_usd']:,.2f} more" if summed["possibly_spent_usd"] else ""
+    return (
+        f"{summed['requests']:,} requests, {summed['from_cache']:,} from the cache, "
+        f"{summed['without_answer']:,} without an answer; {summed['spent_usd']:,.2f}{budget} dollars spent{possible}"
+    )
 
 
 def _list_texts(value: Any) -> Iterator[str]:

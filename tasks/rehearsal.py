@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from hopwright.llm.estimate import Estimate, Likely, add_estimates, estimate_run
 from hopwright.llm.prices import read_prices
 from hopwright.llm.store import Store
 from hopwright.llm.types import Request
-from hopwright.runs import RunFolder, Stage
+from hopwright.runs import RunFolder
 from hopwright.settings import (
     BuildParameters,
     EvaluateRun,
@@ -33,32 +33,59 @@ from hopwright.settings import (
     home,
     narrow,
 )
+from tasks.engine import carry_out
 from tasks.evaluate import plan_evaluation
-from tasks.filter import plan_filter
+from tasks.filter import plan_asked_votes, plan_filter
 from tasks.models import list_texts, names_model
-from tasks.pool import current_pool, open_pool
+from tasks.pool import open_pool
 from tasks.retrieve import plan_retrieve
-from tasks.rewrite import plan_rewrite
+from tasks.rewrite import plan_estimate, plan_passages, plan_rewrite, plan_twins
 from tasks.steps import StagePlan
-from tasks.synthesize import plan_drafts, plan_selection
+from tasks.synthesize import count_kept, plan_drafts, plan_words
 from tasks.work.models import STORE
-from tasks.work.shards import ShardWork, execute_shard
 
 Planner = Callable[[RunFolder, Any], StagePlan]
 _P = TypeVar("_P", bound=BaseModel)
 
-REHEARSED: tuple[tuple[type[RunParameters], Planner], ...] = (
-    (RetrieveRun, plan_retrieve),
-    (SynthesizeRun, plan_drafts),
-    (SynthesizeRun, plan_selection),
-    (FilterRun, plan_filter),
-    (RewriteRun, plan_rewrite),
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One stage of a rehearsal: how it is carried out for nothing, and what it would ask, where it may ask models."""
+
+    model: type[RunParameters]
+    perform: Planner
+    list_asking: Callable[[RunFolder, Any], list[StagePlan]] | None = None
+
+
+def list_wordings(run: RunFolder, parameters: SynthesizeRun) -> list[StagePlan]:
+    """What wording would ask."""
+    return [plan_words(run, parameters)]
+
+
+def list_passages(run: RunFolder, parameters: RewriteRun) -> list[StagePlan]:
+    """What passages in a model's words would ask."""
+    return [plan_passages(run, parameters)]
+
+
+def list_rewrite(run: RunFolder, parameters: RewriteRun) -> list[StagePlan]:
+    """What back-translation would ask."""
+    return [plan_estimate(run, parameters)]
+
+
+REHEARSED = (
+    Step(RetrieveRun, plan_retrieve),
+    Step(SynthesizeRun, plan_drafts),
+    Step(SynthesizeRun, plan_words, list_wordings),
+    Step(FilterRun, plan_filter, plan_asked_votes),
+    Step(RewriteRun, plan_passages, list_passages),
+    Step(RewriteRun, plan_twins),
+    Step(RewriteRun, plan_rewrite, list_rewrite),
 )
 """The stages up to the last that may ask models, in the order of the line of work."""
 
 DRAFTS = 250
 """Draft slots that are rehearsed; a run of fewer is rehearsed whole."""
-_HEAVY = ("llm", "vllm:", "transformers:", "marian")
+_HEAVY = ("llm", "vllm:", "transformers:", "marian", "anthropic", "openai")
 """Values of parameters that name what is too heavy for a rehearsal, or asks a model."""
 _SHARDS = 20
 """Shards of a stage whose requests are listed, evenly over all of them."""
@@ -69,7 +96,7 @@ def estimate_build(parameters: BuildParameters) -> Estimate:
     if not any(names_model(text) for text in list_texts(parameters)):
         return add_estimates([])
     drafts = min(parameters.synthesize.drafts, DRAFTS)
-    small = parameters.synthesize.model_copy(update={"drafts": drafts})
+    small = parameters.synthesize.model_copy(update={"drafts": drafts, "items": 0})
     wanted = parameters.model_copy(update={"synthesize": small})
     free = without_models(wanted)
     growth = parameters.synthesize.drafts / drafts
@@ -80,18 +107,34 @@ def estimate_build(parameters: BuildParameters) -> Estimate:
         # Stores are named by what is in them: the run proper will find the one made here.
         (Path(folder) / "stores").symlink_to(home() / "stores")
         run = RunFolder(Path(folder), "dry-run")
-        for number, (model, make_plan) in enumerate(REHEARSED, start=1):
-            plan = make_plan(run, narrow(wanted, model))
-            estimates.append(_estimate_plan(plan, parameters, growth))
+        for number, step in enumerate(REHEARSED, start=1):
+            ours, without = narrow(wanted, step.model), narrow(free, step.model)
+            asking = step.list_asking(run, ours) if step.list_asking is not None and ours != without else []
+            if parameters.synthesize.items and step.perform is plan_words:
+                # From here on the rows are the items that are asked for, however many drafts they take.
+                kept = count_kept(plan_words(run, narrow(free, SynthesizeRun)))
+                growth = parameters.synthesize.items / max(1, kept)
+            estimates += [_estimate_plan(plan, parameters, growth) for plan in asking]
             if number < len(REHEARSED):
-                _perform(run, plan if plan.requests is None else make_plan(run, narrow(free, model)))
+                carry_out(run, step.perform(run, without))
     return add_estimates(estimates)
 
 
-def estimate_stage(make_plan: Planner, parameters: ModelRun) -> Estimate:
+def estimate_stage(list_asking: Callable[[RunFolder, Any], list[StagePlan]], parameters: ModelRun) -> Estimate:
     """What one stage of a run would ask and cost, given what the stages before it have made."""
     with open_pool(parameters.workers):
-        return _estimate_plan(make_plan(RunFolder(home(), parameters.run), parameters), parameters, 1.0)
+        plans = list_asking(RunFolder(home(), parameters.run), parameters)
+        return add_estimates([_estimate_plan(plan, parameters, 1.0) for plan in plans])
+
+
+def estimate_filter(parameters: FilterRun) -> Estimate:
+    """What the filter of a run would ask and cost."""
+    return estimate_stage(plan_asked_votes, parameters)
+
+
+def estimate_rewrite(parameters: RewriteRun) -> Estimate:
+    """What passages and back-translation of a run would ask and cost."""
+    return estimate_stage(_list_twins, parameters)
 
 
 def estimate_evaluation(parameters: EvaluateRun) -> Estimate:
@@ -111,6 +154,10 @@ def without_models(parameters: _P) -> _P:
         elif _asks(value):
             update[name] = field.get_default(call_default_factory=True)
     return parameters.model_copy(update=update)
+
+
+def _list_twins(run: RunFolder, parameters: RewriteRun) -> list[StagePlan]:
+    return [*list_passages(run, parameters), *list_rewrite(run, parameters)]
 
 
 def _asks(value: object) -> bool:
@@ -141,15 +188,3 @@ def _draw_evenly(specs: Sequence[Any], most: int) -> list[Any]:
     if len(specs) <= most:
         return list(specs)
     return [specs[number * len(specs) // most] for number in range(most)]
-
-
-def _perform(run: RunFolder, plan: StagePlan) -> None:
-    """Run a stage without Prefect, its shards side by side."""
-    assert plan.process is not None
-    stage, pool = Stage(run, plan.name), current_pool()
-    missing = stage.begin(plan.parameters, inputs=plan.inputs, shards=len(plan.specs))
-    works = [ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]) for index in missing]
-    with ThreadPoolExecutor(pool.workers) as threads:
-        for _ in threads.map(pool.run, [execute_shard] * len(works), works):
-            pass
-    stage.finish(notes=plan.notes, skipped=plan.skipped)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from hopwright.difficulty.specs import SOLVERS, parse_voters
 from hopwright.errors import RunError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.runs.files import hash_file
 from hopwright.settings import ReleaseRun, RetrieveRun
 from tasks.engine import carry_out_once, pick_parameters
+from tasks.filter import read_difficulty
 from tasks.rewrite import PASSAGES
 from tasks.steps import StagePlan, run_step
 from tasks.work.release import audit_release, count_writers, write_dataset
@@ -79,13 +81,25 @@ def gather_facts(run: RunFolder, seed: int, *, reviewed: bool = False) -> dict[s
         else "MuSiQue",
         "stages": tuple(_count_stage(name, manifest) for name, manifest in manifests.items()),
         "voters": tuple(manifests["filter"].notes["voters"]),
-        "voters_note": "solvers without weights that stand for the shortcuts which small models take",
+        **_gather_difficulty(run, manifests["filter"]),
         "drop_at": manifests["filter"].parameters["filter"]["max_right"] + 1,
         "back_translation": rewrite.notes.get("back_translation", ""),
         "back_translation_skipped": rewrite.notes.get("back_translation_skipped", ""),
         "not_run": {
             f"{name}: {reason}": f"{rows} rows" for name, m in manifests.items() for reason, rows in m.skipped.items()
         },
+    }
+
+
+def _gather_difficulty(run: RunFolder, manifest: StageManifest) -> dict[str, Any]:
+    """Who voted, and what the votes of models say."""
+    if tuple(manifest.notes["voters"]) == SOLVERS:
+        return {"voters_note": "solvers without weights that stand for the shortcuts which small models take"}
+    kinds = {spec.kind for spec in parse_voters(manifest.parameters["filter"]["voters"])}
+    return {
+        "voters_kind": "voters" if "shortcut" in kinds else "models",
+        "voters_note": "asked closed-book",
+        "difficulty": read_difficulty(run),
     }
 
 

@@ -23,6 +23,7 @@ from tasks.work.rewrite import (
     finish_part,
     furnish_part,
     list_translations,
+    list_wordings,
     settle_names,
 )
 from tasks.work.rewrite_report import ReportSources, write_report
@@ -44,11 +45,12 @@ def plan_passages(run: RunFolder, parameters: RewriteRun) -> StagePlan:
         process=furnish_part,
         specs=[PassagesPart(part, making) for part in items.parts()],
         access=making.access if parameters.rewrite.passages == "llm" else None,
+        requests=list_wordings if parameters.rewrite.passages == "llm" else None,
         skipped={} if parameters.rewrite.passages != "off" else {"passages are turned off": items.read().counts.out},
     )
 
 
-def plan_drafts(run: RunFolder, parameters: RewriteRun) -> StagePlan:
+def plan_twins(run: RunFolder, parameters: RewriteRun) -> StagePlan:
     """Stage one: a twin per item; none when twins are turned off."""
     items = Stage(run, PASSAGES)
     making = make_making(run, parameters)
@@ -69,7 +71,7 @@ def plan_rewrite(run: RunFolder, parameters: RewriteRun) -> StagePlan:
     making = make_making(run, parameters)
     translators, obstacle = current_pool().run(find_translators, making)
     parts = drafts.parts()
-    salts = run_step("settle", settle_names, parts, items.parts(), making) if parts else {}
+    salts = current_pool().run(settle_names, parts, items.parts(), making) if parts else {}
     return StagePlan(
         name="rewrite",
         unit="items",
@@ -87,6 +89,22 @@ def plan_rewrite(run: RunFolder, parameters: RewriteRun) -> StagePlan:
         },
         skipped={} if wanted.enabled else {"twins are turned off": items.read().counts.out},
         access=making.access if wanted.back_translation == "llm" or wanted.judge_model else None,
+        requests=list_translations if wanted.back_translation == "llm" else None,
+    )
+
+
+def plan_estimate(run: RunFolder, parameters: RewriteRun) -> StagePlan:
+    """What stage two would ask of models, for an estimate: from the items themselves where no twin was made yet."""
+    if Stage(run, DRAFTS).manifest_path.exists():
+        return plan_rewrite(run, parameters)
+    items = Stage(run, "filter")
+    making = make_making(run, parameters)
+    return StagePlan(
+        name="rewrite",
+        unit="items",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs=items.output_hashes(),
+        specs=[RewritePart(part, part, part, making, translate=True) for part in items.parts()],
         requests=list_translations,
     )
 
@@ -132,7 +150,7 @@ class _Reporting:
 
 
 def make_making(run: RunFolder, parameters: RewriteRun) -> Making:
-    """What every shard of the stage needs. Raises InputError for a model that cannot be asked, before anything is sent."""
+    """What every shard of the stage needs. Raises InputError for a model that cannot be asked."""
     wanted = parameters.rewrite
     asked = {
         wanted.passage_model if wanted.passages == "llm" else "",

@@ -71,6 +71,11 @@ def is_service_failure(_task: object, _run: object, state: State[Any]) -> bool:
     return False
 
 
+def in_flow() -> bool:
+    """Whether a flow is running here. Outside one, stages are carried out alike, without tasks and artifacts."""
+    return FlowRunContext.get() is not None
+
+
 @task(name="shard", task_run_name="{work.stage}-{work.index}", cache_policy=NO_CACHE, persist_result=False)
 def run_shard(work: ShardWork) -> ShardReport:
     """Run one shard in a worker process, which writes its files."""
@@ -79,9 +84,9 @@ def run_shard(work: ShardWork) -> ShardReport:
 
 def run_step(name: str, function: Callable[..., _T], *args: Any) -> _T:
     """Run something else than a shard in a worker process, as a task of its own where a flow is running."""
-    if FlowRunContext.get() is None:
-        return current_pool().run(function, *args)
-    return _run_step(name, function, *args)
+    if in_flow():
+        return _run_step(name, function, *args)
+    return current_pool().run(function, *args)
 
 
 @task(name="step", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)

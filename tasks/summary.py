@@ -9,6 +9,7 @@ from typing import Any
 from prefect.artifacts import create_markdown_artifact
 
 from hopwright.runs import RunFolder, Stage
+from tasks.models import sum_models, tell_sum
 from tasks.pool import current_pool
 from tasks.release import release_folder
 from tasks.work.release import read_figures
@@ -44,6 +45,7 @@ def summarise(run: RunFolder) -> dict[str, Any]:
         },
         "failed_checks": figures["failed_checks"],
         "wording": {name: taken.get(name) for name in _YIELD},
+        "models": sum_models(run),
         "letters": dict(figures["letters"]),
         "letters_p": None if figures["letters_p"] is None else _round(figures["letters_p"]),
         "too_easy": manifests["filter"].counts.rejected.get("too_easy", 0),
@@ -83,6 +85,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
         ("failed checks", f"{summary['failed_checks']:,}"),
         ("wording", describe_wording(summary["wording"])),
+        ("language models", tell_sum(summary["models"])),
         ("right letters", f"{letters}; chi-square p = {p}"),
         ("dropped as too easy", f"{summary['too_easy']:,}"),
         ("twins", f"{summary['twins']:,}"),

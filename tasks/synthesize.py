@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hopwright.errors import InputError
-from hopwright.runs import RunFolder, Stage, StageManifest, rejected_path
+from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejected_path
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import SynthesizeRun
 from tasks.engine import carry_out, pick_parameters
 from tasks.models import grant_access
+from tasks.pool import current_pool
 from tasks.steps import StagePlan, run_step
 from tasks.work.resources import find_store
 from tasks.work.synthesize import (
@@ -186,7 +187,7 @@ def plan_wording(
 def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _Progress) -> StagePlan:
     """Give every part of drafts its share of the decisions: what is dropped and why, and where new words are."""
     wanted = parameters.synthesize
-    modelled = wanted.writer != "rules"
+    modelled = bool(state.worded)
     parts = [part for stage in state.drafts for part in stage.parts()]
     dropped = [dict(one) for one in state.survey.dropped]
     worded: list[dict[int, Any]] = [{} for _ in parts]
@@ -213,6 +214,25 @@ def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _Progress) 
         process=keep_selected,
         specs=[Selection(*one) for one in zip(parts, dropped, worded, strict=True)],
         notes=notes,
+    )
+
+
+def plan_words(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
+    """What follows the first round of drafts, for a rehearsal: all of them worded by the model, or else selected."""
+    wanted = parameters.synthesize
+    state = _Progress(drafts=[Stage(run, DRAFTS)])
+    state.survey = current_pool().run(survey_drafts, state.drafts[0].parts(), wanted.max_answer_share, wanted.items)
+    if wanted.model:
+        return plan_wording(run, parameters, state, list(state.survey.kept()))
+    return plan_selection(run, parameters, state)
+
+
+def count_kept(plan: StagePlan) -> int:
+    """How many drafts a plan of `plan_words` keeps."""
+    if plan.requests is not None:
+        return sum(len(rows) for spec in plan.specs for _, rows in spec.rows)
+    return sum(
+        read_report(spec.part.parent, index).counts.out - len(spec.dropped) for index, spec in enumerate(plan.specs)
     )
 
 

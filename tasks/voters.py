@@ -93,8 +93,8 @@ class Seat:
 
     @property
     def lost(self) -> bool:
-        """Whether a server that the stage started has ended by itself."""
-        return any(not server.alive for server in self._servers)
+        """Whether a server that the stage started has ended by itself or stopped answering."""
+        return any(server.lost for server in self._servers)
 
 
 @contextlib.contextmanager

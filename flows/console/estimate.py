@@ -1,6 +1,6 @@
 """`--dry-run`: what would be asked of language models, and what that would cost."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,17 @@ def estimate_build_run(file: Path | None, options: Mapping[str, Any], *, as_json
 
 def estimate_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Print what one stage of a run would ask and cost."""
-    model, planner = _find_planner(stage)
-    parameters = parameters_of(model, run, options, fresh=False)
+    estimate: Estimate
+    parameters: FilterRun | RewriteRun
     with err.status("planning"):
-        from tasks.rehearsal import estimate_stage
+        from tasks.rehearsal import estimate_filter, estimate_rewrite
 
-        estimate = estimate_stage(planner, parameters)
+        if stage == "filter":
+            parameters = parameters_of(FilterRun, run, options, fresh=False)
+            estimate = estimate_filter(parameters)
+        else:
+            parameters = parameters_of(RewriteRun, run, options, fresh=False)
+            estimate = estimate_rewrite(parameters)
     print_estimate(estimate, parameters, as_json=as_json)
 
 
@@ -38,16 +43,6 @@ def estimate_evaluation_run(parameters: EvaluateRun, *, as_json: bool) -> None:
 
         estimate = estimate_evaluation(parameters)
     print_estimate(estimate, parameters, as_json=as_json)
-
-
-def _find_planner(stage: str) -> tuple[type[ModelRun], Callable[..., Any]]:
-    if stage == "filter":
-        from tasks.filter import plan_filter
-
-        return FilterRun, plan_filter
-    from tasks.rewrite import plan_rewrite
-
-    return RewriteRun, plan_rewrite
 
 
 def print_estimate(estimate: Estimate, parameters: ModelRun, *, as_json: bool) -> None:

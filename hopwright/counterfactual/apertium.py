@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 
-from hopwright.counterfactual.translating import Translated
+from hopwright.counterfactual.translating import MaskStyle, Translated
 from hopwright.errors import ServiceError
 
 _CHUNK = 2_000
@@ -16,13 +16,13 @@ _CHUNK = 2_000
 class ApertiumBackTranslator:
     """English → Spanish → English through the `apertium` command, many sentences a process: its start costs most.
 
-    timeout: seconds that one call with up to 2,000 sentences may take. It mangles more than it rewords, so its texts are
-    taken edit by edit only.
+    timeout: seconds that one call with up to 2,000 sentences may take. It mangles more than it rewords, so its texts
+    are taken edit by edit only.
     """
 
     name = "apertium eng-spa-eng"
     pivots = ("Spanish",)
-    style = "words"
+    style: MaskStyle = "words"
     whole = False
     tries = 1
     _PAIRS = ("eng-spa", "spa-eng")
@@ -46,9 +46,11 @@ class ApertiumBackTranslator:
 
     def translate(self, texts: Sequence[str], attempt: int = 0) -> list[Translated]:
         """The texts after the round trip. Raises ServiceError when a call fails or sentences are lost or joined."""
+        # With their names masked, many sentences that rules made are one and the same.
+        unique = list(dict.fromkeys(texts))
         out: list[Translated] = []
-        for start in range(0, len(texts), _CHUNK):
-            chunk = texts[start : start + _CHUNK]
+        for start in range(0, len(unique), _CHUNK):
+            chunk = unique[start : start + _CHUNK]
             # A blank line ends a sentence for the tagger, and survives both directions.
             stream = "\n\n".join(" ".join(text.split()) for text in chunk) + "\n"
             for pair in self._PAIRS:
@@ -57,7 +59,8 @@ class ApertiumBackTranslator:
             if len(back) != len(chunk):
                 raise ServiceError(f"apertium gave {len(back)} sentences back for {len(chunk)}")
             out += [Translated(text) for text in back]
-        return out
+        by_text = dict(zip(unique, out, strict=True))
+        return [by_text[text] for text in texts]
 
     def _run(self, arguments: Sequence[str], stdin: str) -> str:
         try:

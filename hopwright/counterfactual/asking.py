@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from hopwright.llm.session import Session
 from hopwright.llm.types import Request
 
+_Q = TypeVar("_Q")
 _T = TypeVar("_T")
 
 
@@ -32,6 +33,9 @@ class Spent:
         )
 
 
+NOTHING_SPENT = Spent()
+
+
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[_T]):
     """What came of one question: a value, or the last round's problem."""
@@ -44,27 +48,28 @@ class Asked(Generic[_T]):
 
 def ask_in_rounds(
     session: Session,
-    requests: Sequence[Callable[[int], Request]],
-    judges: Sequence[Callable[[Any], tuple[_T | None, str]]],
+    rows: Sequence[_Q],
+    request: Callable[[_Q, int], Request],
+    judge: Callable[[_Q, Any], tuple[_T | None, str]],
     *,
     tries: int,
 ) -> list[Asked[_T]]:
-    """Ask every question; those whose answer its judge refuses again, as another attempt, up to `tries` rounds.
+    """Ask a question for every row; those whose answer is refused again, as another attempt, up to `tries` rounds.
 
-    requests: by attempt, from 0. judges: from the parsed answer to a value, or None and what is wrong. What is paid counts
-    in every round; a request that was answered before is not sent again.
+    request: from a row and an attempt, from 0. judge: from a row and its parsed answer to a value, or None and what is
+    wrong. What is paid counts in every round; a request that was answered before is not sent again.
     """
-    done: list[Asked[_T]] = [Asked(None, "not asked")] * len(requests)
-    open_places = list(range(len(requests)))
+    done: list[Asked[_T]] = [Asked(None, "not asked")] * len(rows)
+    open_places = list(range(len(rows)))
     for attempt in range(tries):
-        outcomes = session.complete_all([requests[place](attempt) for place in open_places])
+        outcomes = session.complete_all([request(rows[place], attempt) for place in open_places])
         for place, outcome in zip(open_places, outcomes, strict=True):
             usage = outcome.usage
             version = outcome.model_version if outcome.ok else ""
             keys = (outcome.key,) if outcome.ok else ()
             spent = done[place].spent + Spent(keys, version, usage.input, usage.output, outcome.cost_usd)
             if outcome.ok:
-                value, problem = judges[place](outcome.parsed if outcome.parsed is not None else outcome.text)
+                value, problem = judge(rows[place], outcome.parsed if outcome.parsed is not None else outcome.text)
             else:
                 value, problem = None, f"{outcome.kind}: {outcome.reason}"
             done[place] = Asked(value, problem, attempt + 1, spent)

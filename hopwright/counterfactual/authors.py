@@ -1,7 +1,7 @@
 """Passages in a model's words: the same facts as the rules', and no others.
 
-A model that adds what it remembers would spoil the one thing that a passage is for, so its text is held against the facts:
-every name and number of them is in it, and no other name or number.
+A model that adds what it remembers would spoil the one thing that a passage is for, so its text is held against the
+facts: every name and number of them is in it, and no other name or number.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from hopwright.counterfactual.asking import Asked, ask_in_rounds
 from hopwright.counterfactual.forms import is_telling
 from hopwright.counterfactual.mentions import find_mentions
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
-from hopwright.llm.types import ModelRef
+from hopwright.llm.types import ModelRef, Request
 from hopwright.records import Passage
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_OPENERS = frozenset("among today within born home set upon geographically throughout beyond here there this".split())
 _NAME = re.compile(r"[A-Z][\w'’.-]*(?: (?:(?:of|the|de|van|von|and|in|for) )*[A-Z][\w'’.-]*)*")
 
 
@@ -55,20 +56,11 @@ class ModelAuthor:
 
     def write(self, drafts: Sequence[Draft]) -> list[Asked[Passage]]:
         """See Author."""
-        return ask_in_rounds(
-            self._session,
-            [
-                lambda attempt, draft=draft: self._prompt.request(
-                    {"title": draft.passage.title, "facts": draft.passage.text},
-                    self._target,
-                    item=draft.key,
-                    seed=attempt,
-                )
-                for draft in drafts
-            ],
-            [lambda answer, draft=draft: _judge(draft, answer.text) for draft in drafts],
-            tries=self._tries,
-        )
+        return ask_in_rounds(self._session, drafts, self._request, _judge, tries=self._tries)
+
+    def _request(self, draft: Draft, attempt: int) -> Request:
+        inputs = {"title": draft.passage.title, "facts": draft.passage.text}
+        return self._prompt.request(inputs, self._target, item=draft.key, seed=attempt)
 
 
 def find_fault(draft: Draft, text: str) -> str:
@@ -87,21 +79,23 @@ def find_fault(draft: Draft, text: str) -> str:
     for run in _NAME.findall(text):
         for word in _WORD.findall(run):
             bare = word.removesuffix("'s").removesuffix("’s")
-            if is_telling(bare) and bare.casefold() not in known and not _opens_sentence(text, word):
+            if is_telling(bare) and bare.casefold() not in known and not _is_opener(text, word):
                 return f"{bare!r} is named, and is none of the facts"
     if len(text) > 4 * len(rules) + 200:
         return "it is far longer than its facts"
     return ""
 
 
-def _judge(draft: Draft, text: str) -> tuple[Passage | None, str]:
-    text = " ".join(text.split())
+def _judge(draft: Draft, answer: Any) -> tuple[Passage | None, str]:
+    text = " ".join(answer.text.split())
     fault = find_fault(draft, text)
     return (None, fault) if fault else (draft.passage.model_copy(update={"text": text}), "")
 
 
-def _opens_sentence(text: str, word: str) -> bool:
-    """Whether a word only ever stands where any word would have a capital."""
+def _is_opener(text: str, word: str) -> bool:
+    """Whether a word has its capital from the sentence that it opens ("Located in …"), as far as its form tells."""
+    if word.lower() not in _OPENERS and not word.lower().endswith(("ed", "ing", "ly")):
+        return False
     return all(
         start == 0 or text[:start].rstrip()[-1:] in (".", "!", "?", '"', "“") for start in find_mentions(text, word)
     )

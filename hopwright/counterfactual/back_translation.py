@@ -1,7 +1,8 @@
 """Back-translation (CofCA's second stage): a round trip through another language proposes another wording.
 
-Every text of an item goes on its own: the question, the sub-questions, the passages, long ones in pieces. What fails a gate
-goes on to the next sample or pivot; what fails all of them stays as stage one worded it, with the last failure on record.
+Every text of an item goes on its own: the question, the sub-questions, the passages, long ones in pieces. What fails a
+gate goes on to the next sample or pivot; what fails all of them stays as stage one worded it, with the last failure on
+record.
 """
 
 from __future__ import annotations
@@ -38,9 +39,14 @@ class Gates:
     judge: Judge | None = None
 
 
+NO_BOUNDS = Gates()
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text after all tries. `by`: the translator that reworded it, empty when it stayed; `tries`: how many it took."""
+    """One text after all tries. `by`: the translator that reworded it, empty when it stayed; `tries`: how many it
+    took.
+    """
 
     result: Reworded
     by: str = ""
@@ -50,7 +56,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """An item's texts after the round trips: question, sub-questions, then passages in pieces; or why there are none."""
+    """An item's texts after the round trips: question, sub-questions, passages in pieces; or why none."""
 
     texts: tuple[Text, ...] = ()
     skipped: str = ""
@@ -58,12 +64,12 @@ class Returned:
 
 
 def back_translate(
-    items: Sequence[Item], translators: BackTranslator | Sequence[BackTranslator], gates: Gates = Gates()
+    items: Sequence[Item], translators: BackTranslator | Sequence[BackTranslator], gates: Gates = NO_BOUNDS
 ) -> list[Returned]:
     """Send the texts of all items through the translators; one result per item, and never an exception.
 
-    Each translator is tried as often as it offers samples, then the next one. A translator with an obstacle, or one that
-    fails as a whole, is passed over; when none is left to begin with, all items are skipped with the reason.
+    Each translator is tried as often as it offers samples, then the next one. A translator with an obstacle, or one
+    that fails as a whole, is passed over; when none is left to begin with, all items are skipped with the reason.
     """
     chain = list(translators) if isinstance(translators, Sequence) else [translators]
     texts = [text for item in items for text in list_texts(item)]
@@ -83,7 +89,10 @@ def back_translate(
 
 
 def reword(
-    texts: Sequence[str], names: Sequence[Sequence[str]], translators: Sequence[BackTranslator], gates: Gates = Gates()
+    texts: Sequence[str],
+    names: Sequence[Sequence[str]],
+    translators: Sequence[BackTranslator],
+    gates: Gates = NO_BOUNDS,
 ) -> list[tuple[Text, Spent]] | str:
     """What becomes of each text, and what it cost; or, as text, why none of the translators could run.
 
@@ -205,7 +214,9 @@ def _pass_gates(
         for one, returned in zip(masked, back, strict=True)
     ]
     results = [
-        one if one.reason or one.overlap <= gates.max_overlap else _refuse(one, text, f"too much stayed: {one.overlap:.2f}")
+        one
+        if one.reason or one.overlap <= gates.max_overlap
+        else _refuse(one, text, f"too much stayed: {one.overlap:.2f}")
         for one, text in zip(results, masked, strict=True)
     ]
     figures: dict[int, float] = {}

@@ -83,7 +83,8 @@ def gather_cast(
     """All entities of an item's derivations, evidence, answers and distractors that a twin renames, in order.
 
     mentioned: further (id, label) that its passages mention. Classes ("film", "country") and other common nouns that
-    only serve as conditions keep their names. Raises TwinError ("twin_ambiguous") when one label stands for two entities.
+    only serve as conditions keep their names. Raises TwinError ("twin_ambiguous") when one label stands for two
+    entities.
     """
     labels: dict[str, dict[str, None]] = {}
     unknown: dict[str, str | None] = {}
@@ -128,7 +129,8 @@ def name_cast(
 
     key: the item's id, and whatever else tells its names from those of other tries. texts: all that mentions the cast;
     no surrogate is in them. years: by how much the dates of each owner move; a name that states a year moves with them.
-    forbidden: names that no surrogate may hold (`list_names`). Raises TwinError ("twin_name") when a name cannot be had.
+    forbidden: names that no surrogate may hold (`list_names`). Raises TwinError ("twin_name") when a name cannot be
+    had.
     """
     rules = _NameRules(texts, forbidden)
     stems: dict[str, str] = {}
@@ -282,10 +284,8 @@ def _find_common(item: Item, labels: Mapping[str, Mapping[str, None]]) -> set[st
     return ((classes - others) | (lower - subjects)) - asked
 
 
-def make_member(
-    id: str, labels: tuple[str, ...], like: str | None, names: Names, gender: Gender = ""
-) -> Member:
-    """A member of the kind of `like`, an entity's id; a name that states a year is owned by what it is an edition of."""
+def make_member(id: str, labels: tuple[str, ...], like: str | None, names: Names, gender: Gender = "") -> Member:
+    """A member of the kind of `like`, an entity's id; a name with a year is owned by what it is an edition of."""
     kind: Kind = names.kind(like) if like else "other"
     dated = _read_dated(labels[0], kind)
     owner = f"stem:{dated.stem}" if dated else id or labels[0]

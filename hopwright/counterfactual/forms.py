@@ -20,9 +20,10 @@ _TITLES = frozenset(
     "march april may june july august september october november december monday tuesday wednesday thursday friday "
     "saturday sunday north south east west northern southern eastern western he she it his her they their we our you "
     "your this that these those there here in on at as after before during while when where who what which how why "
-    "if but and or not no yes one two three four five six seven eight nine ten first second third last new old all both "
-    "many some most other another each every since until although though however also then from to by with for of the a "
-    "an i ii iii iv v vi de la le du van von der di da el jr sr will mark rose grace hope faith summer winter autumn "
+    "if but and or not no yes one two three four five six seven eight nine ten first second third last new old all "
+    "both many some most other another each every since until "
+    "although though however also then from to by with for of the "
+    "a an i ii iii iv v vi de la le du van von der di da el jr sr will mark rose grace hope faith summer winter autumn "
     "me my us mine him hers them out now up off over under again ever never only own such than too very "
     "spring best young long little great good big white black green brown".split()
 )
@@ -36,8 +37,8 @@ def list_forms(
 ) -> dict[str, str]:
     """Form → what it becomes, for texts that nobody wrote from the item's plan.
 
-    Labels come first; a form that two members share is the first one's. Short aliases count when they are all capitals ("UK"). knows_name: a demonym that the graph knows as
-    somebody's name is not used.
+    Labels come first; a form that two members share is the first one's. Short aliases count when they are all capitals
+    ("UK"). knows_name: a demonym that the graph knows as somebody's name is not used.
     """
     forms = {label: rename_alias(member, label, surrogates[member.key]) for member in cast for label in member.labels}
     for member in cast:

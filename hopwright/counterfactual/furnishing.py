@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopwright.counterfactual.asking import Spent
+from hopwright.counterfactual.asking import NOTHING_SPENT, Spent
 from hopwright.counterfactual.authors import Author, Draft
 from hopwright.counterfactual.corpus import Corpus
 from hopwright.counterfactual.passages import (
@@ -64,9 +64,7 @@ class Furnisher:
         if self._author is not None:
             return self._ask_author(items, plans, worded)
         if self._corpus is not None:
-            return [
-                self._search(item, own, texts) for item, own, texts in zip(items, plans, worded, strict=True)
-            ]
+            return [self._search(item, own, texts) for item, own, texts in zip(items, plans, worded, strict=True)]
         return [
             _close(item, texts, rules=sum(map(len, texts)), other=0, by="rules")
             for item, texts in zip(items, worded, strict=True)
@@ -143,7 +141,7 @@ def _close(
     other: int,
     by: str,
     why: str = "",
-    spent: Spent = Spent(),
+    spent: Spent = NOTHING_SPENT,
 ) -> Furnished:
     furnished = attach_passages(item, texts)
     unanswered = find_unanswered(furnished)

@@ -1,8 +1,8 @@
 """What a back-translation may change: masks, edits, and the figures on both.
 
 Names, numbers, dates and quoted titles are masked before a text leaves and must come back once each. What a good
-translator returns is taken whole, once it has passed the gates; what a rule-based one returns is taken edit by edit: an edit
-is kept when it is a known paraphrase, and put back otherwise.
+translator returns is taken whole, once it has passed the gates; what a rule-based one returns is taken edit by edit:
+an edit is kept when it is a known paraphrase, and put back otherwise.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib import resources
 
+from hopwright.counterfactual.language import find_foreign
 from hopwright.counterfactual.mentions import find_mentions
 from hopwright.counterfactual.translating import MaskStyle
 
@@ -34,24 +35,6 @@ _TOKEN = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
 _Operation = tuple[str, int, int, int, int]
 _MARKS = re.compile(r"[*#@^$\\]")
 _BROKEN_MASK = re.compile(r"\[\s*[Nn]|[\[\]]|\bXq\w*")
-# Short words of the usual pivots that English does not have.
-_WORDS = {
-    "Spanish": "cual cuál cuales cuáles cuando cuándo cuantos cuántos de del desde donde dónde el ella ellos entre era es "
-    "esta este fue ha hasta la las lo los más muy para pero por porque que qué quien quién se según ser sin sobre su "
-    "también un una uno y",
-    "French": "au aux avec ce cette dans des du elle est et étaient était le les leur mais ne nous où par pas plus pour que "
-    "quel quelle qui sa sans ses son sont sous sur un une vous",
-    "German": "am auf aus bei das dem den der des die durch ein eine einem einen einer eines für ihr ist mit nach nicht oder "
-    "sich sie sind über und unter vom von vor welche welcher wer wie wo wurde zu zum zur",
-    "Italian": "che chi con cui da dal dalla degli dei del della delle di dove e è era fu gli il in la le lo nel nella non per "
-    "quale quando sono su un una",
-    "Portuguese": "ao com da das de do dos e em era está foi mais na não nas no nos o os para pela pelo por qual quando que "
-    "quem se sem seu sua um uma",
-    "Dutch": "aan als bij dat de der deze die een en het hij hoe is met naar niet of om onder ook op over te tot uit van voor "
-    "was wat welke werd wie zij zijn",
-    "Swedish": "att av den det där efter en ett för från hade han hon i inte med mellan och om på sig som till under var vad "
-    "vem vid är",
-}  # fmt: skip
 _ENGLISH = frozenset("in is of was over under as die no do on a e i o son am an mit".split())
 
 
@@ -78,8 +61,8 @@ class Masked:
 class Reworded:
     """What came of one text. `overlap`: share of the stage-one text's word pairs that are still there.
 
-    `reason` says why it was left as it was, empty when it was reworded. `masks` and `restored`: how many there were, and
-    how many came back exactly once.
+    `reason` says why it was left as it was, empty when it was reworded. `masks` and `restored`: how many there were,
+    and how many came back exactly once.
     """
 
     text: str
@@ -138,6 +121,8 @@ def take_whole(masked: Masked, returned: str, pivots: Sequence[str] = ()) -> Rew
     text = masked.restore(returned)
     if not problem and (word := find_pivot_word(text, masked.original, pivots)):
         problem = f"{word!r} of the pivot language is left"
+    if not problem and (language := find_foreign(returned, _MASK_ANYWHERE, pivots)):
+        problem = f"the pivot language is left: it reads as {language}"
     if not problem and masked.original.endswith("?") and not text.endswith("?"):
         problem = "it is no question any more"
     if not problem and text == masked.original:
@@ -188,20 +173,17 @@ def find_damage(masked: Masked, returned: str) -> str:
         return "an unknown mask came back"
     if (mark := _MARKS.search(returned)) and mark[0] not in masked.original:
         return f"the translator's mark {mark[0]!r} is in it"
-    if broken := _BROKEN_MASK.search(_MASK.sub("", returned)):
-        if broken[0] not in masked.original:
-            return f"a broken mask {broken[0]!r} came back"
+    if (broken := _BROKEN_MASK.search(_MASK.sub("", returned))) and broken[0] not in masked.original:
+        return f"a broken mask {broken[0]!r} came back"
     return ""
 
 
 def find_pivot_word(text: str, original: str, pivots: Sequence[str] = ("Spanish",)) -> str:
     """A word of one of the pivot languages, or one in letters that English does not use, that is new; or empty."""
     before = {word.casefold() for word in _TOKEN.findall(original)}
-    foreign = frozenset[str]().union(*(_WORDS.get(pivot, "").split() for pivot in pivots)) - _ENGLISH
+    foreign = frozenset[str]().union(*(_load_pivots().get(pivot, "").split() for pivot in pivots)) - _ENGLISH
     words = (word for word in _TOKEN.findall(text) if word.casefold() not in before)
-    return next(
-        (word for word in words if word.casefold() in foreign or not _is_latin(word)), ""
-    )
+    return next((word for word in words if word.casefold() in foreign or not _is_latin(word)), "")
 
 
 def measure_overlap(one: str, other: str) -> float:
@@ -217,7 +199,9 @@ def _count_restored(masked: Masked, returned: str) -> int:
 
 def _is_latin(word: str) -> bool:
     """Whether a token is made of ASCII, or of the quotation marks and dashes that English texts have."""
-    return word.isascii() or not any(letter.isalnum() for letter in word) and all(letter in "“”‘’–—…" for letter in word)
+    return word.isascii() or (
+        not any(letter.isalnum() for letter in word) and all(letter in "“”‘’–—…" for letter in word)
+    )
 
 
 def _find_paraphrases(
@@ -273,6 +257,11 @@ def _list_masks() -> Iterator[str]:
 def _list_pairs(text: str) -> set[tuple[str, str]]:
     words = [word.casefold() for word in _TOKEN.findall(text) if word[0].isalnum()]
     return set(itertools.pairwise(words))
+
+
+@functools.cache
+def _load_pivots() -> dict[str, str]:
+    return tomllib.loads(resources.files(__package__).joinpath("pivots.toml").read_text("utf-8"))
 
 
 @functools.cache

@@ -62,7 +62,9 @@ class MarianBackTranslator:
             places = [place for place, one in enumerate(done) if not one.problem]
             # Only the first leg offers another sample: one change is enough for another round trip.
             rank = min(attempt, _BEAMS - 1) if leg == 0 else 0
-            for place, one in zip(places, model.translate([done[p].text for p in places], rank, self._batch), strict=True):
+            for place, one in zip(
+                places, model.translate([done[p].text for p in places], rank, self._batch), strict=True
+            ):
                 done[place] = one
         return done
 
@@ -76,9 +78,10 @@ class _Marian:
 
         try:
             self._tokenizer: Any = MarianTokenizer.from_pretrained(folder, local_files_only=True)
-            self._model: Any = MarianMTModel.from_pretrained(folder, local_files_only=True).eval()
+            self._model: Any = MarianMTModel.from_pretrained(folder, local_files_only=True)
         except (OSError, ValueError, ImportError) as error:
             raise ServiceError(f"{folder}: MarianMT weights cannot be loaded ({str(error).splitlines()[0]})") from None
+        self._model.train(False)
         self._torch = torch
         self._longest = int(self._model.config.max_position_embeddings)
 

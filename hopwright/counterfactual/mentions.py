@@ -28,8 +28,8 @@ def replace_names(texts: Sequence[str], names: Mapping[str, str]) -> list[str]:
     """Replace every whole-word mention of each key by its value, longest keys first, in all texts at once.
 
     "The Gambia" is also found as "the Gambia", and a name in lower case also at the start of a sentence; a bare
-    possessive apostrophe and an indefinite article become what the new name needs. A name that is a number or a common word is a mention
-    between quotes only. Raises InputError when a text holds private-use characters.
+    possessive apostrophe and an indefinite article become what the new name needs. A name that is a number or a common
+    word is a mention between quotes only. Raises InputError when a text holds private-use characters.
     """
     joined = _SEPARATOR.join(texts)
     if any(_FIRST_MARK <= ord(letter) <= _LAST_MARK for letter in joined):
@@ -129,7 +129,7 @@ def _list_variants(names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _choose_article(match: re.Match[str], surrogates: Mapping[int, str]) -> str:
-    """"an Iria" becomes "a Velm"; a capital "A" alone may be a name or an initial and stays."""
+    """ "an Iria" becomes "a Velm"; a capital "A" alone may be a name or an initial and stays."""
     if match[1] == "A" and not match[2]:
         return match[0]
     return f"{match[1]}{article(surrogates[ord(match[3])])[1:]} "

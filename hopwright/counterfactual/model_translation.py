@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from hopwright.counterfactual.asking import Asked, Spent, ask_in_rounds
+from hopwright.counterfactual.asking import ask_in_rounds
 from hopwright.counterfactual.gates import count_masks
 from hopwright.counterfactual.translating import MaskStyle, Translated
 from hopwright.llm.prompts import Prompt
@@ -51,27 +54,29 @@ class ModelBackTranslator:
         wanted = [count_masks(text) for text in texts]
         done = [Translated(text) for text in texts]
         path = (HOME, *self.pivots, HOME)
-        for source, target in zip(path, path[1:], strict=False):
+        for source, target in itertools.pairwise(path):
             places = [place for place, one in enumerate(done) if not one.problem]
-            asked: list[Asked[str]] = ask_in_rounds(
-                self._session,
-                [
-                    lambda sample, text=done[place].text: self.ask(text, source, target, attempt * self._samples + sample)
-                    for place in places
-                ],
-                [lambda answer, masks=wanted[place]: judge_leg(answer.text, masks) for place in places],
-                tries=self._samples,
-            )
+            legs = [_Leg(done[place].text, wanted[place], source, target, attempt * self._samples) for place in places]
+            asked = ask_in_rounds(self._session, legs, self._request, _judge, tries=self._samples)
             for place, one in zip(places, asked, strict=True):
                 problem = f"into {target}: {one.problem}" if one.value is None else ""
                 done[place] = Translated(one.value or "", problem, done[place].spent + one.spent)
         return done
 
-    def ask(self, text: str, source: str, target: str, seed: int) -> Request:
-        """The request of one leg."""
-        return self._prompt.request(
-            {"source_language": source, "target_language": target, "text": text}, self._target, seed=seed
-        )
+    def _request(self, leg: _Leg, sample: int) -> Request:
+        inputs = {"source_language": leg.source, "target_language": leg.target, "text": leg.text}
+        return self._prompt.request(inputs, self._target, seed=leg.seed + sample)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """One text on its way from one language into the next. masks: what must be in it once each."""
+
+    text: str
+    masks: dict[str, int]
+    source: str
+    target: str
+    seed: int
 
 
 def judge_leg(text: str, masks: dict[str, int]) -> tuple[str | None, str]:
@@ -85,9 +90,5 @@ def judge_leg(text: str, masks: dict[str, int]) -> tuple[str | None, str]:
     return text, ""
 
 
-def merge_spent(parts: Sequence[Spent]) -> Spent:
-    """The sum of what several texts cost."""
-    total = Spent()
-    for part in parts:
-        total = total + part
-    return total
+def _judge(leg: _Leg, answer: Any) -> tuple[str | None, str]:
+    return judge_leg(answer.text, leg.masks)

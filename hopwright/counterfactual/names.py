@@ -25,7 +25,9 @@ _DIGITS = re.compile(r"^\d+$")
 _INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
 _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
 # Three vowels or four consonants in a row, or a syllable said twice.
-_CLUMSY = re.compile(r"([bcdfgklmnprst])\1[bcdfghjklmnpqrstvwxz]|[aeiou]{3}|yy|^(.)\2|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\3|[^aeiouy]{5}")
+_CLUMSY = re.compile(
+    r"([bcdfgklmnprst])\1[bcdfghjklmnpqrstvwxz]|[aeiou]{3}|yy|^(.)\2|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\3|[^aeiouy]{5}"
+)
 _SEASON = re.compile(r"\b(season|tournament|race|championship|cup|edition)\b")
 _TRIES = 64
 # The ending of a name that says where it feels at home has at least so many letters.
@@ -132,10 +134,10 @@ class Namer:
     ) -> str | None:
         """A name for what `key` (item and entity) identifies, in place of `label`.
 
-        It keeps the label's shape: class words, number of words up to four, what its endings sound like. noun: the common
-        noun. gender and family: of a person; the family name is one that a relative was given already. article: the
-        running text puts "the" before the label. refuse: further names that may not be used.
-        Returns None when no free name was found within 64 tries (the graph would have to know them all).
+        It keeps the label's shape: class words, number of words up to four, what its endings sound like. noun: the
+        common noun. gender and family: of a person; the family name is one that a relative was given already. article:
+        the running text puts "the" before the label. refuse: further names that may not be used. Returns None when no
+        free name was found within 64 tries (the graph would have to know them all).
         """
         for attempt in range(_TRIES):
             rng = _make_random(self.seed, key, attempt)
@@ -177,7 +179,9 @@ def is_class_word(word: str) -> bool:
 
 
 def names_no_one(alias: str) -> bool:
-    """Whether an alias is but one word for what a thing is ("Lake", "the City"): it is left in every other lake's name."""
+    """Whether an alias is but one word for what a thing is ("Lake", "the City"): it is left in every other lake's
+    name.
+    """
     words = alias.removeprefix("the ").removeprefix("The ").split()
     return (len(words) <= 1 or words[-1] in _load().joint) and all(map(is_class_word, words))
 
@@ -199,9 +203,7 @@ def _make_random(seed: int, key: str, attempt: int) -> random.Random:
     return random.Random(int.from_bytes(digest))
 
 
-def _propose(
-    rng: random.Random, feel: _Feel, label: str, kind: Kind, noun: str, *, article: bool, keep: bool
-) -> str:
+def _propose(rng: random.Random, feel: _Feel, label: str, kind: Kind, noun: str, *, article: bool, keep: bool) -> str:
     inventory = _load()
     if label[:1].islower():
         return " ".join(_make_word(rng, feel, "place").lower() for _ in label.split()[:2])

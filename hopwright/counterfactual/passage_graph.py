@@ -1,7 +1,7 @@
 """What the graph knows and a passage says: a small graph of the facts that both hold.
 
-A fact counts when the passage mentions both of its ends in one sentence and words of its property stand there, too: that two
-names meet does not yet mean that the passage says how they are related.
+A fact counts when the passage mentions both of its ends in one sentence and words of its property stand there, too:
+that two names meet does not yet mean that the passage says how they are related.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _CUES = {
 class PassageGraph(GraphStore):
     """A graph store of one passage's facts, asked as any other; names and labels are those of the whole graph."""
 
-    def __init__(self, whole: GraphStore, table: PropertyTable, title: str, text: str, mentions: Sequence[Mention]) -> None:
+    def __init__(
+        self, whole: GraphStore, table: PropertyTable, title: str, text: str, mentions: Sequence[Mention]
+    ) -> None:
         # Nothing of the parent's is opened: every method that reads its arrays is replaced.
         self._whole = whole
         self._edges: list[tuple[str, str, str]] = []
@@ -50,7 +52,12 @@ class PassageGraph(GraphStore):
         ids = set(present)
         for entity in present:
             for property, object in self._whole.out_edges(entity):
-                if object in ids and object != entity and property in table.entity and self._is_said(property, table, stems):
+                if (
+                    object in ids
+                    and object != entity
+                    and property in table.entity
+                    and self._is_said(property, table, stems)
+                ):
                     self._edges.append((entity, property, object))
             for literal in self._whole.literals(entity):
                 value = table.normalise(literal.property, literal.value, literal.datatype)
@@ -114,7 +121,9 @@ class PassageGraph(GraphStore):
 
 
 class PassageMoves(Moves):
-    """The planner's moves inside one passage. whole: the moves of the whole graph, for what concerns classes and kinds."""
+    """The planner's moves inside one passage. whole: the moves of the whole graph, for what concerns classes and
+    kinds.
+    """
 
     def __init__(self, whole: Moves, graph: PassageGraph) -> None:
         self.graph = graph

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from hopwright.counterfactual.cast import Member, find_gender, list_names, make_member, name_cast
 from hopwright.counterfactual.demonyms import find_country
-from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.forms import is_telling, list_forms
 from hopwright.counterfactual.mentions import find_mentions, replace_names
 from hopwright.counterfactual.names import Gender, Namer, is_class_word
@@ -74,7 +73,9 @@ class PassageRewriter:
         members = list(names) or self.gather(title, text, unknown=unknown)
         base = self._draw_years(f"{title} {text}", key) if years else 0
         moves = {member.owner: base for member in members}
-        surrogates = name_cast(key, [title, text], members, self._namer, self._graph, moves, list_names(members, self._graph))
+        surrogates = name_cast(
+            key, [title, text], members, self._namer, self._graph, moves, list_names(members, self._graph)
+        )
         forms = list_forms(members, self._graph, surrogates, self._graph.knows_name)
         if base:
             # Years move first, in the names too: "1984 Summer Olympics" is then looked for as the edition of 1974.
@@ -112,12 +113,14 @@ def find_left(
 ) -> list[tuple[str, str]]:
     """(entity, name) of what was to be replaced and still is there, by every form that stands for it."""
     joined = "\x1f".join(texts)
-    left = []
+    left: list[tuple[str, str]] = []
     for member in members:
         names = [*member.labels, *(graph.aliases(member.id) if member.id else ())]
-        for name in dict.fromkeys(names):
-            if name in forms and name in joined and next(find_mentions(joined, name), None) is not None:
-                left.append((member.id, name))
+        left += [
+            (member.id, name)
+            for name in dict.fromkeys(names)
+            if name in forms and name in joined and next(find_mentions(joined, name), None) is not None
+        ]
     return left
 
 

@@ -1,9 +1,9 @@
 """Evidence passages: which facts each of them tells, drawn from the graph, and how rules put them into words.
 
-CofCA (section 3.1) asks its questions of passages, so that reading takes the place of remembering. Every hop that rests on
-facts gets one passage per subject of these facts, with some more about the same subject; beside them stand passages about
-other subjects of the same kind that answer nothing. A plan of passages is drawn from graph, item and seed alone, so the
-same passages can be worded again in another world.
+CofCA (section 3.1) asks its questions of passages, so that reading takes the place of remembering. Every hop that
+rests on facts gets one passage per subject of these facts, with some more about the same subject; beside them stand
+passages about other subjects of the same kind that answer nothing. A plan of passages is drawn from graph, item and
+seed alone, so the same passages can be worded again in another world.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from hopwright.counterfactual.cast import find_gender
 from hopwright.counterfactual.names import Gender
+from hopwright.counterfactual.wording import strip_proper
 from hopwright.graph.store import GraphStore
 from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, Triplet
 from hopwright.records.values import render
@@ -118,9 +119,7 @@ class PassagePlanner:
                 yield self._tell_of(rng.choice(edges), scene, rng)
         yield from self._distract_by_number(hop, scene, rng, self._distractors - found)
 
-    def _distract_by_number(
-        self, hop: Hop, scene: _Scene, rng: random.Random, wanted: int
-    ) -> Iterator[PassagePlan]:
+    def _distract_by_number(self, hop: Hop, scene: _Scene, rng: random.Random, wanted: int) -> Iterator[PassagePlan]:
         """Of a hop that asks for a number or a date: the same of another subject of its sort."""
         literals = hop.evidence.literals
         if not literals or wanted <= 0 or hop.answer_type == "entity":
@@ -136,9 +135,7 @@ class PassagePlanner:
                 yield self._make(other, (), held, supporting=False)
 
     def _tell_of(self, edge: Edge, scene: _Scene, rng: random.Random) -> PassagePlan:
-        others = [
-            one for one in self._moves.lookups_from(edge.subject) if one != edge and scene.admits(one.object)
-        ]
+        others = [one for one in self._moves.lookups_from(edge.subject) if one != edge and scene.admits(one.object)]
         context = self._draw_context(edge.subject, others, set(), rng)
         triplets = (self._triplet(edge), *context.triplets)
         for triplet in triplets:
@@ -186,14 +183,13 @@ class PassageWriter:
         Each fact is one sentence: first what the subject is, then the facts that the hop rests on, then the others.
         """
         phrase = names.phrase(plan.subject)
-        noun = names.noun(plan.subject)
+        # Without what ties it to the real world, so that both variants tell the same.
+        noun = strip_proper(names.noun(plan.subject))
         sentences = [f"{phrase} is {article(noun)} {noun}."] if noun not in _VAGUE and noun.islower() else []
         pronoun = "It" if names.kind(plan.subject) not in ("person", "fiction") else _PRONOUNS.get(plan.gender, "")
-        for triplet in plan.triplets:
-            sentences.append(self._tell_triplet(triplet, phrase, names))
-        for literal in plan.literals:
-            if sentence := self._tell_literal(literal, phrase, names):
-                sentences.append(sentence)
+        sentences += [self._tell_triplet(triplet, phrase, names) for triplet in plan.triplets]
+        told = (self._tell_literal(literal, phrase, names) for literal in plan.literals)
+        sentences += [sentence for sentence in told if sentence]
         text = " ".join(
             _capitalise(_refer(sentence, phrase, pronoun) if place else sentence)
             for place, sentence in enumerate(sentences)

@@ -1,7 +1,9 @@
-"""CofCA's per-passage mode (section 3.1): of one passage a 2-, a 3- and a 4-hop question, with sub-questions and answers.
+"""CofCA's per-passage mode (section 3.1): of one passage a 2-, a 3- and a 4-hop question, with sub-questions and
+answers.
 
-Where the graph's facts that a passage states form a chain, the planner plans it and the rules word it. Where they do not, a
-model is asked, and its question is held to the same checks. Then passage and questions move into a world of their own.
+Where the graph's facts that a passage states form a chain, the planner plans it and the rules word it. Where they do
+not, a model is asked, and its question is held to the same checks. Then passage and questions move into a world of
+their own.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from hopwright.counterfactual.translating import BackTranslator
 from hopwright.errors import ExpressionError, InputError
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
-from hopwright.llm.types import ModelRef
+from hopwright.llm.types import ModelRef, Request
 from hopwright.records import Surrogate
 from hopwright.records.values import render
 from hopwright.synthesis.moves import Moves
@@ -88,19 +90,13 @@ class Questioner:
 
     def ask(self, passages: Sequence[tuple[str, str, int]]) -> list[Asked[PassageQuestion]]:
         """One question per (title, text, hops), or why there is none."""
-        return ask_in_rounds(
-            self.session,
-            [
-                lambda attempt, one=one: self.prompt.request(
-                    {"title": one[0], "text": one[1], "hops": str(one[2])}, self.target, seed=attempt
-                )
-                for one in passages
-            ],
-            [lambda answer, one=one: self._judge(answer, one) for one in passages],
-            tries=self.tries,
-        )
+        return ask_in_rounds(self.session, passages, self._request, self._judge, tries=self.tries)
 
-    def _judge(self, answer: Any, asked: tuple[str, str, int]) -> tuple[PassageQuestion | None, str]:
+    def _request(self, asked: tuple[str, str, int], attempt: int) -> Request:
+        inputs = {"title": asked[0], "text": asked[1], "hops": str(asked[2])}
+        return self.prompt.request(inputs, self.target, seed=attempt)
+
+    def _judge(self, asked: tuple[str, str, int], answer: Any) -> tuple[PassageQuestion | None, str]:
         subs = tuple(SubQuestion(question=one.question, answer=one.answer) for one in answer.sub_questions)
         made = PassageQuestion(
             hops=asked[2], question=answer.question, answer=subs[-1].answer, sub_questions=subs, by=str(self.target)
@@ -167,9 +163,7 @@ class PassageAsker:
             SubQuestion(question=question, answer=answer)
             for question, answer in zip(wording.hop_questions, answers, strict=True)
         )
-        return PassageQuestion(
-            hops=hops, question=wording.question, answer=answers[-1], sub_questions=subs, by="rules"
-        )
+        return PassageQuestion(hops=hops, question=wording.question, answer=answers[-1], sub_questions=subs, by="rules")
 
     def _ask_model(
         self,
@@ -208,10 +202,8 @@ class PassageAsker:
             missing=missing, world=moved.world,
         )  # fmt: skip
 
-    def _reword(
-        self, pairs: list[tuple[PassageSet, PassageSet | None]]
-    ) -> list[tuple[PassageSet, PassageSet | None]]:
-        """The twins' passages through the round trip; one that loses an answer keeps its stage-one text, and says so."""
+    def _reword(self, pairs: list[tuple[PassageSet, PassageSet | None]]) -> list[tuple[PassageSet, PassageSet | None]]:
+        """The twins' passages through the round trip; one that loses an answer stays as it was, and says so."""
         if not self.translators:
             return pairs
         twins = [twin for _, twin in pairs if twin is not None]
@@ -338,9 +330,7 @@ def _move_question(question: PassageQuestion, moved: RewrittenPassage) -> Passag
     texts += [text for one in question.sub_questions for text in (one.question, one.answer)]
     forms = {move_years(form, moved.base): becomes for form, becomes in moved.forms.items()}
     new = replace_names([move_years(text, moved.base) for text in texts], forms)
-    subs = tuple(
-        SubQuestion(question=one, answer=other) for one, other in zip(new[2::2], new[3::2], strict=True)
-    )
+    subs = tuple(SubQuestion(question=one, answer=other) for one, other in zip(new[2::2], new[3::2], strict=True))
     return question.model_copy(update={"question": new[0], "answer": new[1], "sub_questions": subs})
 
 

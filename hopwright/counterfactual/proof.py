@@ -1,4 +1,4 @@
-"""What every twin of a run must show, looked up again from the finished files: nothing here trusts how they were made."""
+"""What every twin of a run must show, looked up again from its file: nothing here trusts how it was made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _KEPT = 5
 
 @dataclass(slots=True)
 class Proof:
-    """Counts over twins; all but `twins`, `surrogates` and `passages` should be 0. examples: the first few of what is not."""
+    """Counts over twins; all but `twins`, `surrogates` and `passages` should be 0. examples: the first few of what is
+    not.
+    """
 
     twins: int = 0
     surrogates: int = 0
@@ -49,8 +51,9 @@ class Proof:
 def prove(twins: Iterable[Item], graph: GraphStore, table: PropertyTable) -> Proof:
     """Check every twin by itself, and the names of all against each other.
 
-    Re-derivation: the plan, run on the evidence that the twin carries, gives every stated answer. A surrogate is known when
-    the graph has it as a label or alias. A real name is any label or alias of at least four letters of what was replaced.
+    Re-derivation: the plan, run on the evidence that the twin carries, gives every stated answer. A surrogate is known
+    when the graph has it as a label or alias. A real name is any label or alias of at least four letters of what was
+    replaced.
     """
     proof = Proof()
     owners: dict[str, str] = {}

@@ -1,8 +1,8 @@
 """Finding in a running text what it names, by the names that the graph knows.
 
-Runs of words that may be a name are looked up in the store's hash index, longest first. It is a look-up, not a model: what
-the graph has no name for is not found, and of several bearers of a name the one that fits the text's other names, else the
-best connected one, is taken.
+Runs of words that may be a name are looked up in the store's hash index, longest first. It is a look-up, not a model:
+what the graph has no name for is not found, and of several bearers of a name the one that fits the text's other names,
+else the best connected one, is taken.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Recogniser:
                 found.append((start, end, text[start:end], bearers))
             place = stop
         # Full names decide first whom a shared shorter one means.
-        for _, _, name, bearers in sorted(found, key=lambda one: -len(one[2])):
+        for *_, bearers in sorted(found, key=lambda one: -len(one[2])):
             if len(bearers) == 1 or not any(one in chosen for one in bearers):
                 chosen[next((one for one in bearers if one in chosen), bearers[0])] = None
         return [
@@ -109,9 +109,7 @@ class Recogniser:
             found.append((Mention(start, end, text[start:end], ""), words[place].opens and stop == place + 1))
             place = stop
         sure = {mention.text for mention, weak in found if not weak}
-        return [
-            mention for mention, weak in found if len(mention.text) > 1 and (not weak or mention.text in sure)
-        ]
+        return [mention for mention, weak in found if len(mention.text) > 1 and (not weak or mention.text in sure)]
 
     def _match(self, text: str, words: Sequence[_Word], place: int) -> tuple[int, tuple[str, ...]] | None:
         """The longest name that begins with a word: (word after its last, who bears it)."""
@@ -143,15 +141,15 @@ class Recogniser:
         return self._look_up(name)
 
     def _look_up(self, name: str) -> tuple[str, ...]:
-        bearers = []
+        bearers: list[str] = []
         for match in self._graph.matches(name):
             if match.rank > 1:
                 break
             id = self._graph.id_of(match.entity)
             # Whose label it is is meant rather than whose alias: Florence is also called Italy somewhere.
-            if name == self._graph.label(id) or (not bearers or self._graph.label(bearers[0]) != name):
-                if name in (self._graph.label(id), *self._graph.aliases(id)):
-                    bearers.append(id)
+            best = not bearers or self._graph.label(bearers[0]) != name
+            if name == self._graph.label(id) or (best and name in self._graph.aliases(id)):
+                bearers.append(id)
         return tuple(bearers)
 
 

@@ -207,8 +207,8 @@ def _render_memory(memory: MemoryTable | None) -> list[str]:
     lines = [
         "## Does memory help?",
         "",
-        f"{memory.pairs:,} originals and their twins were asked without passages. Gap: share right on originals less share "
-        "right on twins, with the 95 % interval of a bootstrap over pairs.",
+        f"{memory.pairs:,} originals and their twins were asked without passages. Gap: share right on originals less "
+        "share right on twins, with the 95 % interval of a bootstrap over pairs.",
         "",
         "| voter | originals | twins | gap | interval |",
         "|---|---|---|---|---|",
@@ -221,14 +221,15 @@ def _render_memory(memory: MemoryTable | None) -> list[str]:
     ]
     if not memory.remembers:
         lines += [
-            "These voters are solvers without weights: they remember nothing, and some of them voted on which originals were "
-            "kept. Their gap says nothing about memory; name models in `memory_voters` for that.",
+            "These voters are solvers without weights: they remember nothing, and some of them voted on which "
+            "originals were kept. Their gap says nothing about memory; name models in `memory_voters` for that.",
             "",
         ]
     helped = [row for row in memory.by_pair if row[2] > 0]
     lines += [
         f"Pair by pair: the original was seen through by more voters than the twin in {len(helped):,} of "
-        f"{len(memory.by_pair):,}, by fewer in {sum(row[2] < 0 for row in memory.by_pair):,}. The rows are in report.json.",
+        f"{len(memory.by_pair):,}, by fewer in {sum(row[2] < 0 for row in memory.by_pair):,}. The rows are in "
+        "report.json.",
         "",
     ]
     return lines

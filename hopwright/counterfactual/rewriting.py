@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hopwright.counterfactual.back_translation import BackTranslator, Gates, Returned, adopt, back_translate
+from hopwright.counterfactual.back_translation import NO_BOUNDS, BackTranslator, Gates, Returned, adopt, back_translate
 from hopwright.counterfactual.cast import list_texts
 from hopwright.counterfactual.furnishing import Furnisher
 from hopwright.counterfactual.mentions import count_letters, find_leftover
@@ -38,7 +38,8 @@ class Workshop:
         self.seed = seed
         # The spread over domains was settled for the originals, and twins have the same.
         self.context = CheckContext(table=table, graph=graph, min_domains=1)
-        self.planner = PassagePlanner(Moves(graph, table, kinds), seed=seed, distractors=distractors)
+        self.moves = Moves(graph, table, kinds)
+        self.planner = PassagePlanner(self.moves, seed=seed, distractors=distractors)
         self.passages = PassageRewriter(graph, self.names, seed=seed)
         self._reader = SceneryReader(self.planner, PassageWriter(table), self.names, self.passages)
         self._maker = TwinMaker(graph, self.names, table, seed=seed)
@@ -91,7 +92,7 @@ class Rewriter:
         *,
         seed: int,
         translator: BackTranslator | Sequence[BackTranslator] | None = None,
-        gates: Gates = Gates(),
+        gates: Gates = NO_BOUNDS,
     ) -> None:
         self.workshop = Workshop(graph, kinds, table, seed=seed)
         self._translator = translator
@@ -113,7 +114,7 @@ def finish_twins(
     workshop: Workshop,
     made: Sequence[Item],
     translator: BackTranslator | Sequence[BackTranslator] | None,
-    gates: Gates = Gates(),
+    gates: Gates = NO_BOUNDS,
 ) -> Finished:
     """Stage two: back-translate and check. What a rewording breaks goes back to the words of stage one, and says so."""
     if translator is None:

@@ -1,7 +1,8 @@
 """What an item's passages tell beside its plan, and how they read in the twin's world.
 
-A passage that rules worded from a plan of facts is worded again from the same facts with the new names and numbers. Every
-other one (a model's, a corpus's, one edited by hand) is rewritten mention by mention, as far as the graph knows its names.
+A passage that rules worded from a plan of facts is worded again from the same facts with the new names and numbers.
+Every other one (a model's, a corpus's, one edited by hand) is rewritten mention by mention, as far as the graph knows
+its names.
 """
 
 from __future__ import annotations
@@ -46,9 +47,7 @@ NO_SCENERY = Scenery()
 class SceneryReader:
     """Finds out what an item's passages were made from."""
 
-    def __init__(
-        self, planner: PassagePlanner, writer: PassageWriter, names: Names, rewriter: PassageRewriter
-    ) -> None:
+    def __init__(self, planner: PassagePlanner, writer: PassageWriter, names: Names, rewriter: PassageRewriter) -> None:
         self._planner = planner
         self._writer = writer
         self._names = names

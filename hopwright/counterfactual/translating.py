@@ -24,9 +24,9 @@ class Translated:
 class BackTranslator(Protocol):
     """A round trip through other languages.
 
-    name: for the provenance, e.g. `apertium eng-spa-eng`. pivots: the languages on the way, in English. style: the masks
-    that it bears best. whole: whether its sentences may be taken as they are; else only known paraphrases are taken
-    from them. tries: how many different round trips of one text it can offer.
+    name: for the provenance, e.g. `apertium eng-spa-eng`. pivots: the languages on the way, in English. style: the
+    masks that it bears best. whole: whether its sentences may be taken as they are; else only known paraphrases are
+    taken from them. tries: how many different round trips of one text it can offer.
     """
 
     @property

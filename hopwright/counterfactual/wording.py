@@ -135,7 +135,7 @@ def strip_proper(noun: str) -> str:
 
 
 class TwinNames:
-    """The writer's Names in the twin's world: surrogates for what was replaced, kinds and nouns as in the original's."""
+    """The writer's Names in the twin's world: surrogates for what was replaced, kinds and nouns as they were."""
 
     def __init__(self, names: Names, changes: Changes) -> None:
         self._names = names

@@ -1,8 +1,8 @@
 """Runs a server and ends it, and everything it started, when stdin closes: `python -I keeper.py GRACE COMMAND…`.
 
 A stage that is killed, even by SIGKILL, closes its end of the pipe. The server runs in a process group of its own; what
-is left of that group, or was orphaned by it, is ended with it: asked to at first, killed after GRACE seconds. Standard library only: it starts in a blink, in any
-environment.
+is left of that group, or was orphaned by it, is ended with it: asked to at first, killed after GRACE seconds. Standard
+library only: it starts in a blink, in any environment.
 """
 
 from __future__ import annotations

@@ -48,37 +48,23 @@ class LocalSettings:
 
 
 class TransformersVoter:
-    """A model loaded into this process. Raises InputError where it cannot be loaded or has no chat template."""
+    """A model in this process: `load_voter` gets one from its weights.
 
-    def __init__(self, name: str, weights: Path, settings: LocalSettings) -> None:
+    Raises InputError where the tokenizer lacks a chat template or a token for a letter.
+    """
+
+    def __init__(self, name: str, model: Any, tokenizer: Any, settings: LocalSettings) -> None:
         self.name = name
-        self._torch, transformers = import_transformers()
-        # Its bars would end up between the stage's own.
-        transformers.utils.logging.disable_progress_bar()
+        self.device = str(model.device)
+        self._torch, _ = import_transformers()
+        self._model = model.eval()
+        self._tokenizer = tokenizer
         self._settings = settings
-        self.device = find_device(self._torch, settings.device)
-        kind = "cpu" if self.device == "cpu" else "cuda"
-        dtype = settings.dtype if settings.dtype != "auto" else ("float32" if kind == "cpu" else "bfloat16")
-        self._batch_tokens = settings.batch_tokens or _TOKENS[kind]
-        try:
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
-                str(weights), local_files_only=True, padding_side="left"
-            )
-            self._model = transformers.AutoModelForCausalLM.from_pretrained(
-                str(weights), local_files_only=True, dtype=getattr(self._torch, dtype)
-            )
-            self._model = self._model.to(self.device).eval()
-        except self._torch.OutOfMemoryError:
-            raise InputError(
-                f"{name}: the weights do not fit into the memory of {self.device}; "
-                "free it, take a smaller model, or let vLLM spread it over several GPUs"
-            ) from None
-        except (OSError, ValueError, KeyError) as error:
-            raise InputError(f"{name}: cannot be loaded from {weights} ({_first_line(error)})") from None
-        if not self._tokenizer.chat_template:
+        self._batch_tokens = settings.batch_tokens or _TOKENS[self.device.split(":")[0]]
+        if not tokenizer.chat_template:
             raise InputError(f"{name}: its tokenizer has no chat template; take the instruction-tuned weights")
-        if self._tokenizer.pad_token_id is None:
-            self._tokenizer.pad_token = self._tokenizer.eos_token
+        if tokenizer.pad_token_id is None:
+            tokenizer.pad_token = tokenizer.eos_token
         self._letters = [self._find_letter(label) for label in LABELS]
 
     def choose(self, choices: Sequence[Choice]) -> list[Answer]:
@@ -197,6 +183,28 @@ class TransformersVoter:
                 raise InputError(f"{self.name}: its tokenizer has no token for the letter {label}")
             token = pieces[0]
         return int(token)
+
+
+def load_voter(name: str, weights: Path, settings: LocalSettings) -> TransformersVoter:
+    """Load a model into this process. Raises InputError where that cannot be done."""
+    torch, transformers = import_transformers()
+    # Its bars would end up between the stage's own.
+    transformers.utils.logging.disable_progress_bar()
+    device = find_device(torch, settings.device)
+    dtype = settings.dtype if settings.dtype != "auto" else ("float32" if device == "cpu" else "bfloat16")
+    place = {"local_files_only": True}
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(weights), padding_side="left", **place)
+        model = transformers.AutoModelForCausalLM.from_pretrained(str(weights), dtype=getattr(torch, dtype), **place)
+        model = model.to(device)
+    except torch.OutOfMemoryError:
+        raise InputError(
+            f"{name}: the weights do not fit into the memory of {device}; "
+            "free it, take a smaller model, or let vLLM spread it over several GPUs"
+        ) from None
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{name}: cannot be loaded from {weights} ({_first_line(error)})") from None
+    return TransformersVoter(name, model, tokenizer, settings)
 
 
 def import_transformers() -> tuple[Any, Any]:

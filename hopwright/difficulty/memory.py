@@ -1,9 +1,9 @@
 """Proof that memory does not help: the same voters on originals and their twins, closed-book.
 
-A voter that knows the real world does better on the originals than on the twins; one that can only reason or guess does as
-well on both. The gap is the share of originals that it gets right less that of the twins, over pairs, with a bootstrap
-interval over the pairs. Votes that already decided which originals were kept say little here: what was kept was kept
-because they were wrong.
+A voter that knows the real world does better on the originals than on the twins; one that can only reason or guess
+does as well on both. The gap is the share of originals that it gets right less that of the twins, over pairs, with a
+bootstrap interval over the pairs. Votes that already decided which originals were kept say little here: what was kept
+was kept because they were wrong.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def measure_memory(
     pairs: (original, twin). A pair of which a voter answered one side only counts for neither.
     """
     rights = {
-        voter.name: list(zip(_ask(voter, [one for one, _ in pairs]), _ask(voter, [two for _, two in pairs]), strict=True))
+        voter.name: list(
+            zip(_ask(voter, [one for one, _ in pairs]), _ask(voter, [two for _, two in pairs]), strict=True)
+        )
         for voter in voters
     }
     rows = tuple(

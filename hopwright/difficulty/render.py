@@ -22,8 +22,9 @@ def render_report(report: DifficultyReport, *, level: int = 2) -> str:
     lines += [*_table_voters(report), ""]
     lines += [f"{head} Agreement", "", *_table_pairs(report), ""]
     lines += [f"{head} Right votes", "", *_table_right_votes(report), ""]
-    for dimension, values in report.by.items():
-        lines += [f"{head} Accuracy by {_DIMENSIONS[dimension]}", "", *_table_scores(report, dimension, values), ""]
+    for dimension, named in _DIMENSIONS.items():
+        if values := report.by.get(dimension):
+            lines += [f"{head} Accuracy by {named}", "", *_table_scores(report, dimension, values), ""]
     if any(voter.bins for voter in report.voters.values()):
         lines += [f"{head} Calibration", "", *_table_bins(report), ""]
     if any(voter.letters for voter in report.voters.values()):
@@ -47,12 +48,10 @@ def _list_dropped(report: DifficultyReport) -> str:
 
 
 def _say_calls(calls: Calls, order: tuple[str, ...]) -> str:
+    if calls.asked >= calls.everyone:
+        return f"Everybody was asked about everything: {calls.asked:,} votes."
     asked = f"{calls.asked:,} votes asked for instead of {calls.everyone:,}: {_percent(calls.saved)} saved"
-    bound = (
-        f"; no way of asking could save more than {_percent(calls.most_savable)} with these verdicts"
-        if calls.asked < calls.everyone
-        else ""
-    )
+    bound = f"; no way of asking could save more than {_percent(calls.most_savable)} with these verdicts"
     asking = f" Asked in this order: {', '.join(map(escape, order))}." if order else ""
     return f"{asked}{bound}.{asking}"
 

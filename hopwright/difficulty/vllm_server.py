@@ -30,6 +30,7 @@ _GRACE_S = 10.0
 _END_S = 20.0
 # A proxy has no business between two processes of one machine.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+_LOOKS = 3
 _TAIL = 20_000
 _ERROR_LINE = re.compile(r"\b\w*(?:Error|Exception)\b: .*")
 _KNOWN = (
@@ -129,8 +130,19 @@ class VllmServer:
         self.end()
 
     @property
+    def lost(self) -> bool:
+        """Whether the server has ended by itself or stopped answering; a busy one gets some seconds to say so."""
+        if not self.alive:
+            return True
+        for _ in range(_LOOKS):
+            if _answers(f"{self.url}/health"):
+                return False
+            time.sleep(1)
+        return True
+
+    @property
     def alive(self) -> bool:
-        """Whether the server's process runs."""
+        """Whether the server, or what is left of it, still runs."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:

@@ -23,7 +23,7 @@ _ROW = 2000
 
 @dataclass(frozen=True, slots=True)
 class AnchorQuestion:
-    """One 2-hop question: its two sub-questions and answers, and its supporting paragraphs where the file
+    """One 2-hop question: its two sub-questions, answers and ids, and its supporting paragraphs where the file
     has them.
     """
 
@@ -33,6 +33,7 @@ class AnchorQuestion:
     answer_aliases: tuple[str, ...]
     sub_questions: tuple[str, ...]
     sub_answers: tuple[str, ...]
+    sub_ids: tuple[str, ...] = ()
     paragraphs: tuple[str, ...] = ()
 
     @property
@@ -98,6 +99,7 @@ def link_anchors(
                 answer=question.answer,
                 sub_questions=question.sub_questions,
                 sub_answers=question.sub_answers,
+                sub_ids=question.sub_ids,
                 entity=link.entity,
                 entity_label=store.label(link.entity),
                 triplets=neighbourhood(store, link.entity, max_triplets),
@@ -220,7 +222,7 @@ def _parse(record: Any, where: str) -> AnchorQuestion | Rejected | None:
     question, answer, first, first_answer, last, last_answer = (cast(str, text).strip() for text in texts)
     return AnchorQuestion(
         cast(str, id), question, answer, tuple(aliases), (first, last), (first_answer, last_answer),
-        _find_support(record, hops),
+        tuple(str(hop.get("id", "")) for hop in hops), _find_support(record, hops),
     )  # fmt: skip
 
 

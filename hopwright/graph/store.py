@@ -217,13 +217,18 @@ class GraphStore:
         number = self._property_number.get(property)
         if number is None:
             return ()
-        places = self.array("property_edge")[self._property_start[number] : self._property_start[number + 1]]
-        if not len(places):
+        return self._edges_at(
+            self.array("property_edge")[self._property_start[number] : self._property_start[number + 1]]
+        )
+
+    def sample_edges(self, property: str, most: int) -> tuple[tuple[str, str], ...]:
+        """At most so many (subject, object) of the property, evenly spread over its triplets."""
+        number = self._property_number.get(property)
+        if number is None:
             return ()
-        ids = self.array("entity_id")
-        subjects = ids[self.array("out_start").searchsorted(places, side="right") - 1].tolist()
-        objects = ids[self.array("out_edge")[places] & _OTHER].tolist()
-        return tuple((f"Q{s}", f"Q{o}") for s, o in zip(subjects, objects, strict=True))
+        start, stop = self._property_start[number], self._property_start[number + 1]
+        places = self.array("property_edge")[start : stop : max(-(-(stop - start) // most), 1)]
+        return self._edges_at(places)
 
     def sample_objects(self, property: str, most: int) -> tuple[str, ...]:
         """At most so many distinct objects of the property, evenly spread over its triplets."""
@@ -335,6 +340,14 @@ class GraphStore:
     def _degree_at(self, number: int) -> int:
         outward = self._out_start[number + 1] - self._out_start[number]
         return outward + self._in_start[number + 1] - self._in_start[number]
+
+    def _edges_at(self, places: NDArray[Any]) -> tuple[tuple[str, str], ...]:
+        if not len(places):
+            return ()
+        ids = self.array("entity_id")
+        subjects = ids[self.array("out_start").searchsorted(places, side="right") - 1].tolist()
+        objects = ids[self.array("out_edge")[places] & _OTHER].tolist()
+        return tuple((f"Q{s}", f"Q{o}") for s, o in zip(subjects, objects, strict=True))
 
     def _ends(self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]) -> tuple[str, ...]:
         wanted = self._property_number.get(property)

@@ -3,6 +3,7 @@
 from hopwright.records.model import (
     LABELS,
     Anchor,
+    AnchorHop,
     AnchorRef,
     AnswerType,
     CheckResult,
@@ -34,6 +35,7 @@ from hopwright.records.review import Correction, Review, ReviewKind, ReviewVerdi
 __all__ = [
     "LABELS",
     "Anchor",
+    "AnchorHop",
     "AnchorRef",
     "AnswerType",
     "CheckResult",

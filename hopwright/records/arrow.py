@@ -63,6 +63,7 @@ _HOP = pa.struct(
         ("answer_aliases", _TEXTS),
         ("unit", _TEXT),
         ("domain", _TEXT),
+        ("domain_reason", _TEXT),
         ("depends_on", pa.list_(pa.int8())),
         ("derivation", _DERIVATION),
         ("distractors", pa.list_(_struct("text", "kind", "id"))),
@@ -70,6 +71,14 @@ _HOP = pa.struct(
         ("label", _TEXT),
         ("evidence", _EVIDENCE),
         ("verify", _TEXT),
+    ]
+)
+_ANCHOR = pa.struct(
+    [
+        ("question_id", _TEXT),
+        ("answer", _TEXT),
+        ("entity", _TEXT),
+        ("hops", pa.list_(pa.struct([("index", pa.int8()), ("single_hop_id", _TEXT)]))),
     ]
 )
 _PROVENANCE = pa.struct(
@@ -102,7 +111,7 @@ ITEM_SCHEMA = pa.schema(
         ("variant", _TEXT),
         ("twin", _TEXT),
         ("world", pa.list_(_struct("original", "surrogate", "id"))),
-        ("anchor", _struct("question_id", "answer", "entity")),
+        ("anchor", _ANCHOR),
         ("checks", pa.list_(_struct("name", "outcome", "reason"))),
         (
             "votes",
@@ -127,6 +136,7 @@ ANCHOR_SCHEMA = pa.schema(
         ("answer", _TEXT),
         ("sub_questions", _TEXTS),
         ("sub_answers", _TEXTS),
+        ("sub_ids", _TEXTS),
         ("entity", _TEXT),
         ("entity_label", _TEXT),
         ("triplets", _TRIPLETS),

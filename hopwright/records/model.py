@@ -150,6 +150,8 @@ class Hop(Record):
     answer_aliases: tuple[str, ...] = ()
     unit: str = ""
     domain: Domain
+    domain_reason: str = ""
+    """What the domain follows from: `place of birth (P19) of painter`."""
     depends_on: tuple[int, ...]
     derivation: Derivation
     distractors: tuple[Distractor, ...] = ()
@@ -201,12 +203,20 @@ class Provenance(Record):
     sources: tuple[Source, ...] = ()
 
 
+class AnchorHop(Record):
+    """One of the anchor question's own single hops, kept in an item: the item's hop, and the hop's id in MuSiQue."""
+
+    index: int = Field(ge=1, le=8)
+    single_hop_id: str
+
+
 class AnchorRef(Record):
-    """The MuSiQue question whose answer an item was grown from."""
+    """The MuSiQue question whose answer an item was grown from, and which of its single hops the item keeps."""
 
     question_id: str
     answer: str
     entity: str
+    hops: tuple[AnchorHop, ...] = ()
 
 
 class Surrogate(Record):
@@ -250,6 +260,7 @@ class Anchor(Record):
     answer: str
     sub_questions: tuple[str, ...] = ()
     sub_answers: tuple[str, ...] = ()
+    sub_ids: tuple[str, ...] = ()
     entity: str
     entity_label: str
     triplets: tuple[Triplet, ...] = ()

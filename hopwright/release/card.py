@@ -10,6 +10,8 @@ from typing import Literal
 import jinja2
 from pydantic import BaseModel, ConfigDict, Field
 
+from hopwright.difficulty.render import render_report
+from hopwright.difficulty.report import DifficultyReport
 from hopwright.records import Item, Source
 from hopwright.release.statistics import DatasetStatistics
 from hopwright.synthesis.checks.overlap import OverlapReport
@@ -67,6 +69,9 @@ class RunFacts(_Facts):
     """Names of the solvers that voted; empty when the stage did not run."""
     voters_note: str = ""
     """What the voters are, or why there were none: half a sentence, without a full stop."""
+    voters_kind: Literal["solvers", "models", "voters"] = "solvers"
+    difficulty: DifficultyReport | None = None
+    """What the votes of models say; None for the solvers of the offline profile, whose votes stand on the items."""
     drop_at: int = 2
     """So many right votes, and an item was dropped as too easy."""
     back_translation: str = ""
@@ -105,6 +110,7 @@ def render_card(
         scorecard=scorecard,
         overlap=overlap,
         size=_find_size(figures.items + twin_figures.items),
+        difficulty="" if facts.difficulty is None else render_report(facts.difficulty, level=3),
     )
 
 
@@ -115,6 +121,7 @@ _CAPTIONS = {
     "computation_kinds.png": "Kinds of computation",
     "answer_types.png": "Types of the final answer",
     "rejections.png": "Rejected rows by stage and check",
+    "calibration.png": "Calibration of the voters",
     "scorecard.png": "Length of the questions, and guessing from the options alone",
 }
 

@@ -19,6 +19,7 @@ from typing import BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from hopwright.difficulty.plots import draw_calibration
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item
 from hopwright.records.model import Variant
@@ -153,6 +154,8 @@ def _fill(
     draw_scorecard(scorecard, aside / "plots" / _SCORECARD_PLOT)
     (aside / SCORECARD).write_text(scorecard.model_dump_json(indent=2) + "\n", encoding="utf-8", newline="\n")
     (aside / "SCORECARD.md").write_text(render_scorecard(scorecard), encoding="utf-8", newline="\n")
+    if facts.difficulty is not None and draw_calibration(facts.difficulty, aside / "plots" / "calibration.png"):
+        plots = (*plots, "calibration.png")
     card = render_card(
         name=name,
         version=version,

@@ -65,6 +65,7 @@ _HOP = _struct(
     answer_aliases=_TEXTS,
     unit=_TEXT,
     domain=_TEXT,
+    domain_reason=_TEXT,
     depends_on=pa.list_(pa.int32()),
     derivation=_DERIVATION,
     distractors=pa.list_(_struct(text=_TEXT, kind=_TEXT, id=_TEXT)),
@@ -99,7 +100,9 @@ RELEASE_SCHEMA: pa.Schema = pa.schema(
         "variant": _TEXT,
         "twin": _TEXT,
         "world": pa.list_(_struct(original=_TEXT, surrogate=_TEXT, id=_TEXT)),
-        "anchor": _struct(question_id=_TEXT, answer=_TEXT, entity=_TEXT),
+        "anchor": _struct(
+            question_id=_TEXT, answer=_TEXT, entity=_TEXT, hops=pa.list_(_struct(index=pa.int8(), single_hop_id=_TEXT))
+        ),
         "checks": pa.list_(_struct(name=_TEXT, outcome=_TEXT, reason=_TEXT)),
         "votes": pa.list_(_struct(model=_TEXT, option=_TEXT, probabilities=pa.list_(pa.float64()), right=pa.bool_())),
         "provenance": _PROVENANCE,

@@ -13,7 +13,7 @@ from hopwright.graph.store import GraphStore
 from hopwright.records import Constraint, Domain, Lookup, ReverseLookup
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.names import GraphNames
-from hopwright.synthesis.plan import Plan, Step, domain_of
+from hopwright.synthesis.plan import Plan, Step
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.properties import Kind, PropertyTable
 from hopwright.synthesis.topologies import TOPOLOGIES
@@ -54,7 +54,7 @@ def write_anchor_questions(
         kind = kinds.kind(answer)
         if plan.id in seen or answers[answer] >= _MAX_PER_ANSWER:
             continue
-        domain = domain_of(steps[-1], table)
+        domain = planner.domains.of_steps(steps)[-1].domain
         if by_kind[kind] >= _SHARES.get(kind, _OTHER_SHARE) * count or by_domain[domain] >= _DOMAIN_SHARE * count:
             continue
         if not _grows(planner, answer):

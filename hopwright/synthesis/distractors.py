@@ -35,8 +35,18 @@ _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
 _NAME = re.compile(r"^[^\W_].{1,78}$")
 _NEAR_MISSES = 12
 _MOST_FACTS = 2_000
+_DRAWN = 4.0
+"""What makes up for being far better, or less, known than the answer, in points of closeness."""
+_WEIGHTS = (1.5, 1.5, 1.5, 1.0, 0.7, 1.5)
+"""Of words shared with the question, capitals, length, popularity, alphabet, and the value that is compared."""
+_LIKENESS_WEIGHTS = (1.5, 2.5, 1.5)
+"""Of form, names and facts (see `choose_three`)."""
+_SHARED = 0
+"""Place of the trait that counts the words that an option shares with the question."""
 _BESIDE_IN_TIME = 15
 """Years within which two entities are contemporaries."""
+_BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706"])
+"""Shares a border with; lies in; is located at; lies on."""
 
 Three = tuple[Distractor, Distractor, Distractor]
 Likeness = Callable[[str, str], float]
@@ -64,7 +74,7 @@ class DistractorMaker:
         self._values = NearbyValues(graph, self._facts)
         self._likeness = likeness
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
-        self._compare_facts = functools.lru_cache(200_000)(self._siblings.closeness)
+        self._compare_facts = functools.lru_cache(200_000)(self._siblings.kinship)
 
     def make(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop], asked: str = "") -> Three | None:
         """Make three distractors for a hop; None when no three valid ones can be found.
@@ -100,7 +110,7 @@ class DistractorMaker:
         derivation = hop.derivation
         slips: list[Slip] = [
             (missed, "near_miss")
-            for missed in self._go_astray(hop, answers, earlier, rng)
+            for missed in self._go_astray(hop, answers, earlier)
             if isinstance(missed, int | Decimal)
         ]
         slips += list_slips(derivation, answers, self._facts)
@@ -138,7 +148,7 @@ class DistractorMaker:
         losers: list[str] = []
         pools: list[tuple[str, Side]]
         rejected = self._list_used(hop, answers, earlier)
-        near_misses = [one for one in self._go_astray(hop, answers, earlier, rng) if isinstance(one, str)]
+        near_misses = [one for one in self._go_astray(hop, answers, earlier) if isinstance(one, str)]
         beside: list[str] = []
         if isinstance(derivation, Compute):
             match = _EXTREME.match(derivation.expression)
@@ -162,10 +172,12 @@ class DistractorMaker:
         found: dict[str, Candidate] = {}
         names: set[str] = set()
         siblings = self._siblings.near(answer, pools, rng)
+        drawn = self._siblings.draw(answer, *pools[0], rng, 6) if isinstance(derivation, Lookup) else []
         streams: list[tuple[DistractorKind, Sequence[str], int]] = [
             ("operand", losers, len(losers)),
             ("near_miss", self._siblings.rank(answer, list(dict.fromkeys(near_misses)), rng), 3),
-            ("neighbour", [*beside, *self._list_contemporaries(answer, siblings)], 2),
+            ("neighbour", [*beside, *self._list_next(answer, siblings)], 2),
+            ("sibling", drawn, 4),
             ("sibling", self._spread(answer, siblings), MOST_CANDIDATES),
         ]
         for kind, entities, most in streams:
@@ -179,43 +191,36 @@ class DistractorMaker:
                 if not self._is_usable(one, answer) or not self._is_wrong(one, derivation, answers, compared):
                     continue
                 names.add(name)
-                found[one] = self._weigh(one, answer, kind, compared, asked_for, rng)
+                found[one] = self._weigh(one, answer, kind, compared, asked_for, rng, bonus=_DRAWN * (one in drawn))
                 most -= 1
         own = self._weigh(answer, answer, "sibling", compared, asked_for, rng)
         candidates = list(found.values())
-        places = choose_three(own, candidates, (self._compare_names, self._compare_facts), rng, fixed=len(losers))
+        weights = (*_WEIGHTS[: len(own.traits)], *_LIKENESS_WEIGHTS)
+        likenesses = (self._compare_names, self._compare_facts)
+        places = choose_three(own, candidates, likenesses, rng, fixed=len(losers), weights=weights)
         if places is None:
             return None
-        return _join(
-            Distractor(text=one.text, kind=one.kind, id=one.key) for one in (candidates[place] for place in places)
-        )
+        chosen = [candidates[place] for place in places]
+        if own.traits[_SHARED] and not any(one.traits[_SHARED] for one in chosen):
+            return None  # a word of the question in one option only points to it
+        return _join(Distractor(text=one.text, kind=one.kind, id=one.key) for one in chosen)
 
-    def _go_astray(
-        self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop], rng: random.Random
-    ) -> list[Value]:
-        """What the hop gives for wrong answers of the hops that it rests on, or for a sibling of the entity it asks of.
+    def _go_astray(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop]) -> list[Value]:
+        """What the hop gives for wrong answers of the hops that it rests on.
 
         Wrong answers are the distractors of those hops, so that one wrong turn leads from option to option.
         """
-        derivation = hop.derivation
-        right = stated_value(hop)
-        strays: list[tuple[Derivation, Mapping[int, Value]]] = []
-        used = hops_used(derivation)
-        for source in earlier:
-            if source.index in used:
-                strays += [(derivation, {**answers, source.index: wrong}) for wrong in self._list_wrong(source)]
-        if isinstance(derivation, Lookup) and not used:
-            side: Side = "literal" if derivation.property in self._table.literal else "subject"
-            near = self._siblings.near(derivation.subject, [(derivation.property, side)], rng)
-            strays += [(Lookup(subject=one, property=derivation.property), answers) for one in near[:4]]
+        used = hops_used(hop.derivation)
         found: dict[Value, None] = {}
-        for one, inputs in strays:
-            try:
-                value = execute(one, hop.answer_type, inputs, self._facts, self._table)
-            except (ExpressionError, InputError, ArithmeticError):
-                continue
-            found[value] = None
-        found.pop(right, None)
+        for source in earlier:
+            for wrong in self._list_wrong(source) if source.index in used else ():
+                inputs = {**answers, source.index: wrong}
+                try:
+                    value = execute(hop.derivation, hop.answer_type, inputs, self._facts, self._table)
+                except (ExpressionError, InputError, ArithmeticError):
+                    continue
+                found[value] = None
+        found.pop(stated_value(hop), None)
         return list(found)
 
     def _list_wrong(self, source: Hop) -> Iterator[Value]:
@@ -263,33 +268,38 @@ class DistractorMaker:
         return found
 
     def _spread(self, answer: str, siblings: Sequence[str]) -> list[str]:
-        """The likeliest siblings, then some with longer and shorter, earlier and later, better and less known names.
+        """The likeliest siblings, then some with longer and shorter, better and less known, earlier and later names.
 
         So that whatever the answer looks like, there are threes among which it is not the longest or the best known.
         """
-        spread = dict.fromkeys(siblings[:3])
-        label, degree = self._graph.label(answer), self._graph.degree(answer)
-        for place in range(3):
-            for sign in (1, -1):
+        spread = dict.fromkeys(siblings[:2])
+        own = self._look(answer)
+        looks = [(one, self._look(one)) for one in siblings]
+        for place in range(len(own)):
+            for above in (True, False):
                 beyond = (
                     one
-                    for one in siblings
-                    if one not in spread and self._is_beyond(one, place, sign, label=label, degree=degree)
+                    for one, look in looks
+                    if one not in spread and look[place] != own[place] and (look[place] > own[place]) == above  # type: ignore[operator]
                 )
                 spread |= dict.fromkeys(itertools.islice(beyond, 1))
         return list(spread | dict.fromkeys(siblings))
 
-    def _is_beyond(self, entity: str, place: int, sign: int, *, label: str, degree: int) -> bool:
-        other = self._graph.label(entity)
-        if place == 0:
-            return sign * (len(other) - len(label)) > 0
-        if place == 1:
-            return sign * (self._graph.degree(entity) - degree) > 0
-        return (fold(other) > fold(label)) == (sign > 0)
+    def _look(self, entity: str) -> tuple[float | str, ...]:
+        """What a guesser may go by: capitals and length of the name, how well known it is, its place by alphabet."""
+        label = self._graph.label(entity)
+        return sum(map(str.isupper, label)), len(label), self._graph.degree(entity), fold(label)
 
-    def _list_contemporaries(self, answer: str, siblings: Iterable[str]) -> list[str]:
+    def _list_next(self, answer: str, siblings: Sequence[str]) -> list[str]:
+        """Siblings next to the answer in time (contemporaries, nearest first) or in place (common border, district)."""
         apart = [(self._siblings.years_apart(answer, one), one) for one in siblings]
-        return [one for years, one in sorted((y, one) for y, one in apart if y is not None) if years <= _BESIDE_IN_TIME]
+        found = [one for years, one in sorted((y, one) for y, one in apart if y is not None and y <= _BESIDE_IN_TIME)]
+        around = {place for property, place in self._graph.out_edges(answer) if property in _BESIDE_IN_PLACE}
+        for one in siblings if around else ():
+            places = {place for property, place in self._graph.out_edges(one) if property in _BESIDE_IN_PLACE}
+            if one in around or around & places:
+                found.append(one)
+        return list(dict.fromkeys(found))
 
     def _is_wrong(self, candidate: str, derivation: Derivation, answers: Mapping[int, Value], compared: str) -> bool:
         """Whether a candidate can be offered: comparable where there is a comparison, else not true in the graph."""
@@ -321,17 +331,23 @@ class DistractorMaker:
         )
 
     def _weigh(
-        self, entity: str, answer: str, kind: DistractorKind, compared: str, asked_for: str, rng: random.Random
+        self,
+        entity: str,
+        answer: str,
+        kind: DistractorKind,
+        compared: str,
+        asked_for: str,
+        rng: random.Random,
+        bonus: float = 0.0,
     ) -> Candidate:
         """An entity as an option: how near to the answer, how long its name, how well known, how it compares."""
         label = self._graph.label(entity)
-        folded = fold(label)
-        shared = sum(word in asked_for for word in folded.split() if len(word) > 3)
-        traits: list[float | str] = [len(label), folded, self._graph.degree(entity), shared]
+        shared = sum(word in asked_for for word in fold(label).split() if len(word) > 3)
+        traits = [shared, *self._look(entity)]
         if compared:
             (value,) = self._facts.scalars(entity, compared)
             traits.append(float(value.toordinal() if isinstance(value, dt.date) else value))
-        closeness = 0.0 if entity == answer else self._siblings.closeness(answer, entity) + 1.5 * rng.random()
+        closeness = 0.0 if entity == answer else self._siblings.closeness(answer, entity) + 1.5 * rng.random() + bonus
         return Candidate(label, entity, kind, closeness, tuple(traits))
 
     def _like_by_name(self, one: str, other: str) -> float:

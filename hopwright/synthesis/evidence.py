@@ -12,6 +12,7 @@ from hopwright.synthesis.plan import Step
 from hopwright.synthesis.properties import PropertyTable
 
 _VALUE = re.compile(r"value\((P\d+), (\w+)\)")
+_OBJECT = re.compile(r"object\((P\d+), (\w+)\)")
 _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ([^()]*)\)$")
 _ARTICLE = "https://www.wikidata.org/wiki/Special:GoToLinkedPage/enwiki/"
 
@@ -33,7 +34,9 @@ def evidence_for(step: Step, answers: Mapping[int, Value], graph: GraphStore, ta
         return Evidence(triplets=(triplet,), wikipedia_url=article_url(subject))
     if isinstance(derivation, ReverseLookup):
         return _reverse_evidence(derivation, str(step.value), answers, graph, table)
-    return Evidence(literals=_computed_from(derivation, answers, graph))
+    return Evidence(
+        triplets=_compared_by(derivation, answers, graph), literals=_computed_from(derivation, answers, graph)
+    )
 
 
 def _reverse_evidence(
@@ -56,6 +59,15 @@ def _computed_from(derivation: Compute, answers: Mapping[int, Value], graph: Gra
         pairs = [(match[1], entity.strip()) for entity in match[2].split(",")]
     facts = (fact for property, entity in pairs for fact in _literals(graph, _resolve(entity, answers), property))
     return tuple(dict.fromkeys(facts))
+
+
+def _compared_by(derivation: Compute, answers: Mapping[int, Value], graph: GraphStore) -> tuple[Triplet, ...]:
+    """The facts behind `object(…)`: whom each of the counted ones has."""
+    found = []
+    for property, entity in _OBJECT.findall(derivation.expression):
+        subject = _resolve(entity, answers)
+        found += [_triplet(graph, subject, property, object) for object in graph.objects(subject, property)]
+    return tuple(dict.fromkeys(found))
 
 
 def _resolve(reference: str, answers: Mapping[int, Value]) -> str:

@@ -9,9 +9,9 @@ from decimal import Decimal
 
 from hopwright.errors import ExpressionError
 from hopwright.records import AnswerType, Compute, Constraint, Derivation, Hop, Lookup
-from hopwright.records.values import Value, parse, render
+from hopwright.records.values import Scalar, Value, parse, render
 from hopwright.synthesis.expressions import evaluate, hops_in
-from hopwright.synthesis.facts import Facts
+from hopwright.synthesis.facts import Facts, matches
 from hopwright.synthesis.properties import PropertyTable
 
 _HOP = re.compile(r"^hop([1-8])$")
@@ -51,11 +51,19 @@ def execute(
         else:
             found = facts.objects(subject, derivation.property)
         return _only(found, f"{derivation.property} of {subject}")
-    conditions = (Constraint(property=derivation.property, value=derivation.value), *derivation.constraints)
+    conditions = [Constraint(property=derivation.property, value=derivation.value), *derivation.constraints]
+    wanted = [(condition, _wanted(condition, answers, facts, table)) for condition in conditions]
+    # Entities first: they leave few to look at, and the values of a literal need no index then.
+    wanted.sort(key=lambda pair: not isinstance(pair[1], str))
     matching: set[str] | None = None
-    for condition in conditions:
-        subjects = set(_subjects(condition, answers, facts, table))
-        matching = subjects if matching is None else matching & subjects
+    for condition, value in wanted:
+        if isinstance(value, str):
+            subjects = set(facts.subjects(condition.property, value))
+            matching = subjects if matching is None else matching & subjects
+        elif matching is None:
+            matching = set(facts.subjects_of_scalar(condition.property, value))
+        else:
+            matching = {one for one in matching if _holds(one, condition.property, value, facts)}
     return _only(sorted(matching or ()), " and ".join(f"{c.property}={c.value}" for c in conditions))
 
 
@@ -88,15 +96,16 @@ def render_answer(value: Value, hop_unit: str) -> str:
     return render(value, year=hop_unit == "year")
 
 
-def _subjects(
-    condition: Constraint, answers: Mapping[int, Value], facts: Facts, table: PropertyTable
-) -> tuple[str, ...]:
+def _wanted(condition: Constraint, answers: Mapping[int, Value], facts: Facts, table: PropertyTable) -> Value:
+    """What a condition asks for: a Q-id, a number, a year or a date."""
     value: Value = condition.value if _ENTITY.match(condition.value) else evaluate(condition.value, answers, facts)
-    if isinstance(value, str):
-        return facts.subjects(condition.property, value)
-    if condition.property not in table.literal:
+    if not isinstance(value, str) and condition.property not in table.literal:
         raise ExpressionError(f"{condition.property} takes an entity, not {value}")
-    return facts.subjects_of_scalar(condition.property, value)
+    return value
+
+
+def _holds(entity: str, property: str, value: Scalar, facts: Facts) -> bool:
+    return any(matches(value, held) for held in facts.scalars(entity, property))
 
 
 def _entity(reference: str, answers: Mapping[int, Value]) -> str:

@@ -3,20 +3,23 @@
 comb(7, 3)                                  a number
 1968 - hop3                                 arithmetic on earlier answers
 abs(year(hop2) - hop1)                      years apart
-argmax(P1082, hop1, hop2)                   whichever of two entities has the larger literal
+argmax(P1082, hop1, hop2)                   whichever of the entities has the largest literal
 value(P571, Q27)                            an entity's literal (one value, else an error)
-count(year(value(P569, hop1)) > 1990, …)    how many of the conditions hold
+object(P57, Q104814)                        an entity's object of a property (one, else an error)
+count(object(P57, Q104814) == hop1, …)      how many of the conditions hold
+round(mean(value(P2048, hop1), …), 1)       a mean, or a quotient a / b, rounded half up as readers do
 """
 
 from __future__ import annotations
 
 import ast
 import datetime as dt
+import functools
 import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 from hopwright.errors import ExpressionError
 from hopwright.records.values import Scalar, Value
@@ -44,9 +47,10 @@ _WHOLE: dict[str, tuple[int, Callable[..., int]]] = {
     "perm": (2, math.perm),
     "factorial": (1, math.factorial),
 }
-FUNCTIONS = frozenset({*_WHOLE, "abs", "min", "max", "year", "value", "argmax", "argmin", "count"})
+FUNCTIONS = frozenset({*_WHOLE, "abs", "min", "max", "year", "value", "object", "argmax", "argmin", "count", "round", "mean"})
 
 
+@functools.lru_cache(maxsize=65_536)
 def hops_in(expression: str) -> tuple[int, ...]:
     """The hops that an expression refers to, in ascending order. Raises ExpressionError on a syntax error."""
     names = {node.id for node in ast.walk(_parse(expression)) if isinstance(node, ast.Name)}
@@ -62,6 +66,7 @@ def evaluate(expression: str, answers: Mapping[int, Value], facts: Facts) -> Val
     return _Evaluator(answers, facts).run(_parse(expression))
 
 
+@functools.lru_cache(maxsize=16_384)
 def _parse(expression: str) -> ast.expr:
     if len(expression) > 500:
         raise ExpressionError("expression longer than 500 characters")
@@ -126,6 +131,10 @@ class _Evaluator:
             return date.year
         if function == "value" and len(args) == 2:
             return self._literal(self._id(args[0]), self._id(args[1]))
+        if function == "object" and len(args) == 2:
+            return self._object(self._id(args[0]), self._id(args[1]))
+        if function == "round" and len(args) == 2:
+            return self._rounded(args[0], args[1])
         if function in ("argmax", "argmin") and len(args) >= 3:
             return self._extreme(function, self._id(args[0]), [self._id(arg) for arg in args[1:]])
         if function == "count" and args:
@@ -150,6 +159,32 @@ class _Evaluator:
             raise ExpressionError(f"{entity} has {len(values)} values of {property}, not one")
         return values[0]
 
+    def _object(self, property: str, entity: str) -> str:
+        objects = self._facts.objects(entity, property)
+        if len(objects) != 1:
+            raise ExpressionError(f"{entity} has {len(objects)} objects of {property}, not one")
+        return objects[0]
+
+    def _rounded(self, quotient: ast.expr, digits: ast.expr) -> _Number:
+        """A mean, a quotient or any number to so many decimal places; halves are rounded up."""
+        places = self._number(digits)
+        if not isinstance(places, int) or not 0 <= places <= 6:
+            raise ExpressionError("round takes 0 to 6 decimal places")
+        if isinstance(quotient, ast.Call) and isinstance(quotient.func, ast.Name) and quotient.func.id == "mean":
+            numbers = [Decimal(self._number(arg)) for arg in quotient.args]
+            if len(numbers) < 2:
+                raise ExpressionError("mean takes at least two numbers")
+            number = sum(numbers, Decimal(0)) / len(numbers)
+        elif isinstance(quotient, ast.BinOp) and isinstance(quotient.op, ast.Div):
+            divisor = Decimal(self._number(quotient.right))
+            if not divisor:
+                raise ExpressionError("division by nought")
+            number = Decimal(self._number(quotient.left)) / divisor
+        else:
+            number = Decimal(self._number(quotient))
+        rounded = number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+        return int(rounded) if rounded == rounded.to_integral_value() else rounded.normalize()
+
     def _extreme(self, function: str, property: str, entities: list[str]) -> str:
         if len(set(entities)) != len(entities):
             raise ExpressionError(f"{function} of the same entity twice")
@@ -164,6 +199,8 @@ class _Evaluator:
         match node:
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
                 one, other = self.run(left), self.run(right)
+                if isinstance(one, str) and isinstance(other, str) and isinstance(op, ast.Eq):
+                    return one == other
                 if (
                     isinstance(one, str)
                     or isinstance(other, str)

@@ -24,6 +24,8 @@ from hopwright.records.values import parse
 from hopwright.synthesis.checks.text import fold, read_number
 
 CHANCE = 0.25
+FORM_MARKS = 10
+"""Marks of form that `share_form` compares."""
 _TRAINED = "trained on form"
 _RIDGE, _ROUNDS = 10.0, 8
 _FEWEST_TRAINED, _MOST_TRAINED = 200, 20_000
@@ -133,6 +135,12 @@ def kinship(one: float, other: float) -> float:
     return 0.5 * (len(f"{gap:.6g}".rstrip("0").rstrip(".")) == 1) - 0.25 * math.log1p(gap)
 
 
+@functools.lru_cache(maxsize=131_072)
+def share_form(one: str, other: str) -> float:
+    """How many of ten marks of form two texts share: comma, brackets, digits, capital, number of words, …"""
+    return float(sum(mine == theirs for mine, theirs in zip(_read_form(one), _read_form(other), strict=True)))
+
+
 def find_centrality(values: Sequence[str], likeness: Callable[[str, str], float]) -> list[float]:
     """How alike each text is to all the others."""
     return [sum(likeness(one, other) for place, other in enumerate(values) if place != own)
@@ -188,16 +196,7 @@ def _by_roundness(guess: Guess) -> Scores:
 
 def _by_common_form(guess: Guess) -> Scores:
     """How many others share an option's marks: comma, brackets, hyphen, digits, point, capital, number of words."""
-    forms = [_read_form(text) for text in guess.options]
-    return [
-        sum(
-            mine == theirs
-            for place, other in enumerate(forms)
-            if place != own
-            for mine, theirs in zip(one, other, strict=True)
-        )
-        for own, one in enumerate(forms)
-    ]
+    return find_centrality(guess.options, share_form)
 
 
 def _by_question(guess: Guess) -> Scores:
@@ -276,7 +275,7 @@ def _read_form(text: str) -> tuple[object, ...]:
     is_number = read_number(text) is not None
     return (
         "," in text, "(" in text, "-" in text, "." in text, "'" in text or "’" in text, text[:1].isupper(),
-        any(character.isdigit() for character in text), not text.isascii(), is_number or len(text.split()),
+        any(character.isdigit() for character in text), not text.isascii(), is_number,
         len(text) if is_number else 0,
     )  # fmt: skip
 

@@ -86,7 +86,7 @@ class KindIndex:
     """Kinds, nouns and sorts of a graph's entities. Results are cached, for the graph does not change."""
 
     def __init__(self, graph: GraphStore) -> None:
-        self._graph = graph
+        self.graph = graph
         self._lexicon = _load()
         self._sense = functools.lru_cache(400_000)(self._find)
         self._class_sense = functools.lru_cache(20_000)(self._read_class)
@@ -110,10 +110,10 @@ class KindIndex:
     def phrase(self, id: str) -> str:
         """The label as it stands in running text, with its article or quotation marks (see `definite`)."""
         sense = self._sense(id)
-        return definite(self._graph.label(id), sense.kind, sense.noun)
+        return definite(self.graph.label(id), sense.kind, sense.noun)
 
     def _find(self, id: str) -> Sense:
-        classes = self._graph.objects(id, INSTANCE_OF)
+        classes = self.graph.objects(id, INSTANCE_OF)
         senses = [self._class_sense(one) for one in classes]
         known = [sense for sense in senses if sense is not None and sense.rank > 0]
         if not known:
@@ -125,7 +125,7 @@ class KindIndex:
             return self._read_person(id, best)
         if best.sort == "settlement" and self._lexicon.big.intersection(classes):
             return Sense(best.kind, _SETTLEMENT.sub("city", best.noun), best.sort, best.rank)
-        if best.noun == "sports season" and _TOURNAMENT.search(self._graph.label(id)):
+        if best.noun == "sports season" and _TOURNAMENT.search(self.graph.label(id)):
             return Sense(best.kind, "tournament", "tournament", best.rank)
         if best.sort == "edition":
             return self._by_text(id) or best
@@ -134,20 +134,20 @@ class KindIndex:
     def _read_class(self, id: str) -> Sense | None:
         if id in self._lexicon.classes:
             return self._lexicon.classes[id]
-        label = self._graph.label(id)
+        label = self.graph.label(id)
         return _match(self._lexicon.label_rules, label, self._lexicon.demonym) if label else None
 
     def _read_person(self, id: str, plain: Sense) -> Sense:
         """A person's occupation: as stated, as described, by the team, or by what the person is to works and races."""
-        stated = [self._graph.label(one) for one in self._graph.objects(id, OCCUPATION)]
-        for text in (*stated, self._graph.stored_description(id)[:200]):
+        stated = [self.graph.label(one) for one in self.graph.objects(id, OCCUPATION)]
+        for text in (*stated, self.graph.stored_description(id)[:200]):
             if match := self._lexicon.occupation.search(text.lower()):
                 noun, sort = self._lexicon.person[match[0]]
                 return Sense("person", noun, sort, plain.rank)
         if sport := self._read_sport(id):
             return Sense("person", sport, sport, plain.rank)
-        out = [property for property, _ in self._graph.out_edges(id)]
-        into = [property for property, _ in self._graph.in_edges(id)]
+        out = [property for property, _ in self.graph.out_edges(id)]
+        into = [property for property, _ in self.graph.in_edges(id)]
         counts = [
             sum(p in role.subject for p in out) + sum(p in role.object for p in into) for role in self._lexicon.roles
         ]
@@ -159,16 +159,16 @@ class KindIndex:
 
     def _read_sport(self, id: str) -> str:
         """What a sportsperson plays, by teams, league and competitions; empty for others."""
-        sorts = [self.sort(team) for team in self._graph.objects(id, MEMBER_OF_TEAM)]
-        leagues = " ".join(self._graph.label(league) for league in self._graph.objects(id, LEAGUE))
+        sorts = [self.sort(team) for team in self.graph.objects(id, MEMBER_OF_TEAM)]
+        leagues = " ".join(self.graph.label(league) for league in self.graph.objects(id, LEAGUE))
         sorts += [noun for word, noun in self._lexicon.league_sport.items() if word in leagues]
         for sort in sorts:
             if sort in self._lexicon.team_sport:
                 return self._lexicon.team_sport[sort]
-        for event in self._graph.objects(id, PARTICIPANT_IN)[:4]:
+        for event in self.graph.objects(id, PARTICIPANT_IN)[:4]:
             if self.sort(event) == "cycling race":
                 return "cyclist"
-            label = self._graph.label(event)
+            label = self.graph.label(event)
             for word, sport in self._lexicon.participant.items():
                 if word in label:
                     return sport
@@ -176,9 +176,9 @@ class KindIndex:
 
     def _read_team(self, id: str, plain: Sense) -> Sense:
         """A team's sport, by the leagues of its first players."""
-        players = (*self._graph.subjects("P647", id)[:5], *self._graph.subjects(MEMBER_OF_TEAM, id)[:5])
-        leagues = {league for one in (id, *players) for league in self._graph.objects(one, LEAGUE)}
-        words = " ".join(sorted(self._graph.label(league) for league in leagues))
+        players = (*self.graph.subjects("P647", id)[:5], *self.graph.subjects(MEMBER_OF_TEAM, id)[:5])
+        leagues = {league for one in (id, *players) for league in self.graph.objects(one, LEAGUE)}
+        words = " ".join(sorted(self.graph.label(league) for league in leagues))
         for word, noun in self._lexicon.league_sport.items():
             if word in words:
                 return Sense("team", noun, noun, plain.rank)
@@ -186,21 +186,21 @@ class KindIndex:
 
     def _guess(self, id: str) -> Sense:
         """Of an entity with no telling class: by its description, its name, then its properties."""
-        if self._graph.subjects(INSTANCE_OF, id):
+        if self.graph.subjects(INSTANCE_OF, id):
             return Sense("other", "class", "class", 0)
-        name = self._graph.label(id)
+        name = self.graph.label(id)
         if sense := self._by_text(id) or _match(self._lexicon.name_rules, name, self._lexicon.demonym):
             return sense
-        out = {property for property, _ in self._graph.out_edges(id)}
-        out.update(literal.property for literal in self._graph.literals(id))
-        into = {property for property, _ in self._graph.in_edges(id)}
+        out = {property for property, _ in self.graph.out_edges(id)}
+        out.update(literal.property for literal in self.graph.literals(id))
+        into = {property for property, _ in self.graph.in_edges(id)}
         for signature in self._lexicon.signatures:
             if signature.subject & out or signature.object & into:
                 return self._sharpen(id, signature.sense)
         return Sense("other", "thing", "other", 0)
 
     def _by_text(self, id: str) -> Sense | None:
-        text = self._graph.stored_description(id)[:120]
+        text = self.graph.stored_description(id)[:120]
         sense = _match(self._lexicon.text_rules, text, self._lexicon.demonym) if text else None
         return self._sharpen(id, sense) if sense else None
 
@@ -209,7 +209,7 @@ class KindIndex:
             return self._read_person(id, sense)
         if sense.noun == "sports team":
             return self._read_team(id, sense)
-        if sense.sort == "cycling race" and not name_states_year(self._graph.label(id)):
+        if sense.sort == "cycling race" and not name_states_year(self.graph.label(id)):
             return Sense("competition", sense.noun, sense.sort, sense.rank)
         return sense
 

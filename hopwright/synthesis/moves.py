@@ -6,23 +6,35 @@ import datetime as dt
 import functools
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from hopwright.graph.completeness import PropertyClasses
 from hopwright.graph.store import GraphStore
 from hopwright.records.values import Scalar
+from hopwright.synthesis.checks.text import holds_alias, pad
 from hopwright.synthesis.facts import GraphFacts
 from hopwright.synthesis.kinds import KindIndex, name_states_year
 from hopwright.synthesis.properties import EntityProperty, LiteralProperty, PropertyTable
 
+_T = TypeVar("_T")
+
 # An entity that so many others point to is a hub: its name is a safe guess, and its neighbourhood says little.
 HUB_DEGREE = 400
-# Of a hub's incoming edges only so many are looked at; they are taken evenly over all of them.
+# Of a hub's incoming edges only so many are looked at; its properties get even shares of them.
 MAX_EDGES = 300
+# Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
+MAX_POOL = 4000
+MAX_FACTS = 1000
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
 
+_TOKEN = re.compile(r"[^\W\d_]{4,}|\d{4}")
+_COMMON = frozenset(
+    "the and county city state states united kingdom republic national international university football club "
+    "association award film series season world cup league championship north south east west northern southern "
+    "eastern western saint river lake mount island islands province region district municipality with from".split()
+)
 # Some labels of the sample are other people's notes: `West Africa BENIN Rep`.
 _SHOUT = re.compile(r" [A-Z]{5,}\b")
 
@@ -60,10 +72,16 @@ class Moves:
         self.measures = functools.lru_cache(100_000)(self._measures)
         self.nameable = functools.lru_cache(200_000)(self._nameable)
         self.measured = functools.lru_cache(1_000)(self._measured)
+        self.alike = functools.lru_cache(2_000)(self._alike)
+        self.shared_by = functools.lru_cache(50_000)(self._shared_by)
+        self._names = functools.lru_cache(100_000)(self._names_of)
+        self.degree = functools.lru_cache(200_000)(graph.degree)
+        self.tokens = functools.lru_cache(200_000)(self._tokens)
+        self.facts_of = functools.lru_cache(300)(self._sample_facts)
 
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
-        return self.graph.degree(entity) > HUB_DEGREE
+        return self.degree(entity) > HUB_DEGREE
 
     def fits(self, entry: EntityProperty, *, subject: str = "", object: str = "") -> bool:
         """Whether the ends of a fact are of the kinds that its property joins; what is left empty is not asked."""
@@ -105,6 +123,23 @@ class Moves:
                 if len(second) >= 2 and set(first) & set(second) == {entity}:
                     return one, other
         return None
+
+    def random_edges(
+        self, rng: random.Random, names: Sequence[str], weights: Sequence[float], tries: int
+    ) -> Iterator[Edge]:
+        """Usable facts of the graph, a property first, then one of its facts; all properties alike without names."""
+        chosen = names or self.askable
+        if not chosen:
+            return
+        for name in rng.choices(chosen, cum_weights=weights if names else None, k=tries):
+            if facts := self.facts_of(name):
+                yield facts[rng.randrange(len(facts))]
+
+    @functools.cached_property
+    def askable(self) -> tuple[str, ...]:
+        """The properties along which something is asked, and of which the graph has facts."""
+        known = {one.property for one in self.classes if one.facts}
+        return tuple(sorted(name for name, entry in self.table.entity.items() if entry.lookup and name in known))
 
     def comparable(self, entity: str, property: str, rng: random.Random, tries: int = 12) -> str | None:
         """Another entity of the same sort whose `property` differs clearly from this one's, or None."""
@@ -160,7 +195,7 @@ class Moves:
         return tuple(found)
 
     def _lookups_to(self, entity: str) -> tuple[Edge, ...]:
-        incoming = _spread(self.graph.in_edges(entity), MAX_EDGES)
+        incoming = self.graph.in_edges_spread(entity, MAX_EDGES)
         found = []
         for property, subject in incoming:
             entry = self.table.entity.get(property)
@@ -183,8 +218,19 @@ class Moves:
             return False
         if not self.is_askable(entry, subject):
             return False
+        if self.gives_away(subject, object):
+            return False
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, "P31")
+
+    def gives_away(self, subject: str, object: str) -> bool:
+        """Whether a name of the object stands in the subject's: `The Queen` gives Elizabeth II away."""
+        label = self.graph.label(subject)
+        padded = pad(label)
+        return any(holds_alias(label, padded, name) for name in self._names(object))
+
+    def _names_of(self, entity: str) -> tuple[str, ...]:
+        return (self.graph.label(entity), *self.graph.aliases(entity)[:20])
 
     def _measures(self, entity: str) -> tuple[Measure, ...]:
         kind = self.kinds.kind(entity)
@@ -203,11 +249,41 @@ class Moves:
     def _measured(self, property: str, sort: str) -> tuple[str, ...]:
         return tuple(
             entity
-            for entity in self.graph.literal_subjects(property)
-            if self.kinds.sort(entity) == sort
-            and self.nameable(entity)
-            and any(measure.property == property for measure in self.measures(entity))
+            for entity in self._measured_sorts(property).get(sort, ())
+            if self.nameable(entity) and any(measure.property == property for measure in self.measures(entity))
         )
+
+    @functools.cache  # noqa: B019 — the moves live as long as their process
+    def _measured_sorts(self, property: str) -> dict[str, list[str]]:
+        by_sort: dict[str, list[str]] = {}
+        for entity in spread(self.graph.literal_subjects(property), MAX_POOL):
+            by_sort.setdefault(self.kinds.sort(entity), []).append(entity)
+        return by_sort
+
+    def _alike(self, property: str, sort: str) -> tuple[Edge, ...]:
+        return tuple(edge for edge in self.facts_of(property) if self.kinds.sort(edge.subject) == sort)
+
+    def _shared_by(self, entity: str) -> dict[str, list[Edge]]:
+        """Properties that at least two subjects have the entity as their one object of, and can be counted by."""
+        by_property: dict[str, list[Edge]] = {}
+        for edge in self.lookups_to(entity):
+            if self.table.entity[edge.property].predicate:
+                by_property.setdefault(edge.property, []).append(edge)
+        return {property: edges for property, edges in sorted(by_property.items()) if len(edges) >= 2}
+
+    def _sample_facts(self, property: str) -> tuple[Edge, ...]:
+        """Facts of the property whose subject has no other, taken evenly over all of the graph's."""
+        entry = self.table.entity[property]
+        found = []
+        for subject, object in self.graph.sample_edges(property, MAX_FACTS):
+            if not self._sound(property, entry, subject, object) or not self.nameable(subject) or self.is_hub(subject):
+                continue
+            if len(self.graph.objects(subject, property)) == 1:
+                found.append(Edge(subject, property, object))
+        return tuple(found)
+
+    def _tokens(self, entity: str) -> frozenset[str]:
+        return telling_words(self.graph.label(entity))
 
     def _nameable(self, entity: str) -> bool:
         """Whether a label can stand in a sentence and means one entity only."""
@@ -218,7 +294,13 @@ class Moves:
         return len(by_label) <= 1
 
 
-def _spread(rows: Sequence[tuple[str, str]], limit: int) -> Sequence[tuple[str, str]]:
+def telling_words(label: str) -> frozenset[str]:
+    """What gives a name away: the first four letters of its words (Cyprus and Cypriot share them), and its years."""
+    return frozenset(word[:4] for word in _TOKEN.findall(label.lower()) if word not in _COMMON)
+
+
+def spread(rows: Sequence[_T], limit: int) -> Sequence[_T]:
+    """At most so many of the rows, taken evenly over all."""
     if len(rows) <= limit:
         return rows
     return [rows[index * len(rows) // limit] for index in range(limit)]

@@ -9,20 +9,23 @@ from dataclasses import dataclass
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Anchor, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
+from hopwright.records import Anchor, AnchorHop, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
 from hopwright.records.values import Value
 from hopwright.synthesis.checks import CheckContext, run_checks
 from hopwright.synthesis.distractors import DistractorMaker, Likeness
+from hopwright.synthesis.drawing import Drawer, Drawn
 from hopwright.synthesis.evidence import evidence_for
 from hopwright.synthesis.execution import render_answer
 from hopwright.synthesis.guessing import overlap
 from hopwright.synthesis.kinds import KindIndex
+from hopwright.synthesis.mix import Mix
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.options import assign_options
-from hopwright.synthesis.plan import Plan, Step, domain_of
+from hopwright.synthesis.plan import Plan, Step
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.topologies import TOPOLOGIES, topology
+from hopwright.synthesis.targeting import Ledger
+from hopwright.synthesis.topologies import TOPOLOGIES
 from hopwright.synthesis.writer import RulesWriter, Wording
 
 MAX_ALIASES = 20
@@ -50,6 +53,7 @@ class Synthesizer:
         seed: int,
         topologies: Sequence[str] = ("chain", "converging", "bridge"),
         min_domains: int = 2,
+        mix: Mix | None = None,
         sources: tuple[Source, ...] = (),
         likeness: Likeness = overlap,
     ) -> None:
@@ -57,13 +61,15 @@ class Synthesizer:
         self.graph = graph
         self._table = table
         self._seed = seed
-        self._topologies = [topology(name) for name in topologies]
-        self._planner = Planner(graph, table, kinds, min_domains=min_domains)
+        wanted = mix or Mix(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
+        self._planner = Planner(graph, table, kinds, min_domains=wanted.min_domains)
+        self._drawer = Drawer(self._planner, wanted, seed, graph)
+        self.ledger = Ledger(self._drawer)
         self._writer = RulesWriter(table)
         self._names = GraphNames(kinds)
         self._distractors = DistractorMaker(graph, table, kinds, seed, likeness=likeness)
         self.context = CheckContext(
-            table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains, kinds=kinds
+            table=table, facts=self._planner.moves.facts, graph=graph, min_domains=wanted.min_domains, kinds=kinds
         )
         self._sources = sources
 
@@ -72,23 +78,21 @@ class Synthesizer:
         items: list[Item] = []
         rejected: list[Rejected] = []
         for slot in range(start, start + count):
-            outcome = self._fill(anchors[slot % len(anchors)], slot, len(anchors))
+            outcome = self._fill(anchors, slot)
             if isinstance(outcome, Item):
                 items.append(outcome)
             else:
                 rejected.append(outcome)
         return items, rejected
 
-    def _fill(self, anchor: Anchor, slot: int, anchors: int) -> Item | Rejected:
-        # Neighbouring slots, and the rounds over the anchors, take the topologies in turn.
-        shape = self._topologies[(slot + slot // anchors) % len(self._topologies)]
-        key = f"{self._seed}:{slot}"
+    def _fill(self, anchors: Sequence[Anchor], slot: int) -> Item | Rejected:
         try:
-            plan = self._planner.draw(shape, anchor.entity, key)
+            drawn = self._drawer.draw(anchors, slot)
         except NoPlanError as error:
-            return Rejected(key=f"slot-{slot}", check="no_plan", reason=f"{anchor.entity}, {shape.name}: {error}")
-        reference = AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity)
-        item = self.compose(plan, reference)
+            self.ledger.note_failure(error)
+            return Rejected(key=f"slot-{slot}", check="no_plan", reason=str(error))
+        self.ledger.note(drawn)
+        item = self.compose(drawn.plan, _refer(drawn))
         if isinstance(item, Rejected):
             return item
         checks = run_checks(item, self.context)
@@ -124,6 +128,7 @@ class Synthesizer:
     def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:
         answers: dict[int, Value] = {}
         hops: list[Hop] = []
+        rulings = self._planner.domains.of_steps(plan.steps)
         for index, (step, question) in enumerate(zip(plan.steps, wording.hop_questions, strict=True), start=1):
             entity = step.value if step.answer_type == "entity" and isinstance(step.value, str) else None
             hop = Hop(
@@ -134,7 +139,8 @@ class Synthesizer:
                 answer_id=entity,
                 answer_aliases=self.graph.aliases(entity)[:MAX_ALIASES] if entity else (),
                 unit=step.unit,
-                domain=domain_of(step, self._table),
+                domain=rulings[index - 1].domain,
+                domain_reason=rulings[index - 1].reason,
                 depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
                 derivation=step.derivation,
                 evidence=evidence_for(step, answers, self.graph, self._table),
@@ -203,6 +209,15 @@ def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 
         if counts[draft.answer] > allowed:
             dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
     return dropped
+
+
+def _refer(drawn: Drawn) -> AnchorRef | None:
+    """The anchor of an item and which of its single hops it keeps; None for a chain of the graph alone."""
+    if drawn.anchor is None:
+        return None
+    hops = tuple(AnchorHop(index=index, single_hop_id=id) for index, id in drawn.kept)
+    anchor = drawn.anchor
+    return AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity, hops=hops)
 
 
 def topology_shares(items: Iterable[Item]) -> Mapping[str, float]:

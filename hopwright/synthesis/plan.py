@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hopwright.records import AnswerType, Compute, Derivation, Domain, Lookup, plan_id
+from hopwright.records import AnswerType, Compute, Derivation, Lookup, plan_id
 from hopwright.records.values import Value
 from hopwright.synthesis.execution import hops_used
-from hopwright.synthesis.properties import PropertyTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +48,17 @@ class Draft:
         return tuple(hops_used(step.derivation) for step in self.steps)
 
 
-def domain_of(step: Step, table: PropertyTable) -> Domain:
-    """The knowledge domain of a step: its property's; of a bare computation, by its kind."""
-    derivation = step.derivation
-    if not isinstance(derivation, Compute):
-        # A reverse look-up by year or value is about what its first condition is about.
-        entry = table.entity.get(derivation.property) or table.literal[derivation.property]
-        return entry.domain
-    for property, literal in table.literal.items():
-        if f"{property}," in derivation.expression:
-            return literal.domain
-    return Domain.HISTORY if derivation.kind == "temporal" else Domain.SCIENCE
+def properties_of(plan: Plan) -> frozenset[str]:
+    """All properties that a plan's derivations use."""
+    found: set[str] = set()
+    for step in plan.steps:
+        derivation = step.derivation
+        if isinstance(derivation, Compute):
+            found.update(word for word in _words(derivation.expression) if word[0] == "P" and word[1:].isdigit())
+        else:
+            found.add(derivation.property)
+            found.update(one.property for one in getattr(derivation, "constraints", ()))
+    return frozenset(found)
 
 
 def named_entities(derivation: Derivation) -> tuple[str, ...]:
@@ -71,6 +70,17 @@ def named_entities(derivation: Derivation) -> tuple[str, ...]:
     else:
         texts = [derivation.value, *(constraint.value for constraint in derivation.constraints)]
     return tuple(dict.fromkeys(word for text in texts for word in _words(text) if word.startswith("Q")))
+
+
+def stated_numbers(derivation: Derivation) -> frozenset[str]:
+    """The whole numbers that a derivation states, and so the question; one and two hide in grammar."""
+    if isinstance(derivation, Lookup):
+        return frozenset()
+    if isinstance(derivation, Compute):
+        texts = [derivation.expression]
+    else:
+        texts = [derivation.value, *(constraint.value for constraint in derivation.constraints)]
+    return frozenset(word for text in texts for word in _words(text) if word.isdigit() and int(word) > 2)
 
 
 def _words(text: str) -> list[str]:

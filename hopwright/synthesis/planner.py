@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
 from hopwright.records import Compute
 from hopwright.records.values import Value
+from hopwright.synthesis.domains import DomainIndex
 from hopwright.synthesis.execution import execute, same
 from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.moves import HUB_DEGREE, Moves
-from hopwright.synthesis.plan import Draft, Plan, domain_of, named_entities
+from hopwright.synthesis.mix import Brief, Taste
+from hopwright.synthesis.moves import HUB_DEGREE, Edge, Moves
+from hopwright.synthesis.necessity import find_shortcut
+from hopwright.synthesis.operations import Place, suits
+from hopwright.synthesis.plan import Draft, Plan, named_entities, stated_numbers
+from hopwright.synthesis.programs import Program, open_book
 from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.schemas import Schema, schemas_of
-from hopwright.synthesis.sketch import DeadEnd, Sketch
+from hopwright.synthesis.sketch import DeadEnd, Sketch, State
 from hopwright.synthesis.targets import DatedTargets
 from hopwright.synthesis.topologies import Topology
 
 # A try costs about a tenth of a millisecond; most anchors offer a plan within ten.
-TRIES = 40
+TRIES = 30
+# So many operations are tried at one place before the sketch is given up.
+_PATIENCE = 4
 
 
 class NoPlanError(Exception):
@@ -37,36 +45,76 @@ class Planner:
     def __init__(self, graph: GraphStore, table: PropertyTable, kinds: KindIndex, *, min_domains: int = 2) -> None:
         self.moves = Moves(graph, table, kinds)
         self.targets = DatedTargets(self.moves)
+        self.domains = DomainIndex(table, kinds)
         self.table = table
         self.min_domains = min_domains
 
-    def draw(self, topology: Topology, anchor: str, key: str) -> Plan:
-        """Draw one proven plan whose first steps involve `anchor` (a Q-id). Raises NoPlanError."""
+    def draw(
+        self,
+        topology: Topology,
+        anchor: str,
+        key: str,
+        brief: Brief | None = None,
+        *,
+        taste: Taste | None = None,
+        kept: Sequence[Edge] = (),
+        tries: int = TRIES,
+        refuse: Callable[[Plan], bool] | None = None,
+    ) -> Plan:
+        """Draw one proven plan. Raises NoPlanError.
+
+        anchor: a Q-id that the first steps involve; empty for a chain of the graph alone. kept: facts that the plan
+        must look up, the second going on from the first (the anchor question's own hops). brief: what the plan must
+        compute, and what type of answer it must end in. The same arguments give the same plan.
+        """
         rng = random.Random(key)
-        schemas = schemas_of(topology)
+        wanted = brief or Brief(topology.name)
+        programs = open_book(topology).find(wanted.kind, wanted.answer, str(len(kept)) if anchor else "")
+        reasons: Counter[str] = Counter()
+        if not programs:
+            raise NoPlanError(Counter({"no sequence of operations gives that in this topology": 1}))
         # The larger a hub, the fewer plans it may take part in (one of degree d in (HUB_DEGREE / d) ** (2 / 3) of
         # them). Drawn once a plan, so that retries do not wear it down.
         ceiling = HUB_DEGREE / max(rng.random(), 1e-9) ** 1.5
-        reasons: Counter[str] = Counter()
-        failures: Counter[Schema] = Counter()
-        patience = TRIES // len(schemas) + 2
-        for _ in range(TRIES):
-            left = [(one, weight) for one, weight in schemas if failures[one] < patience]
-            if not left:
-                break
-            schema: Schema = rng.choices([one for one, _ in left], [weight for _, weight in left])[0]
-            sketch = Sketch(self.moves, self.targets, rng, ceiling)
+        liking = replace(taste or Taste(), ceiling=ceiling)
+        if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
+            raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
+        for number in range(tries):
+            sketch = Sketch(self.moves, self.targets, self.domains, liking, rng)
             try:
-                schema(sketch, anchor)
+                run_programs(programs, sketch, anchor, kept, reasons)
                 plan = Plan(topology.name, tuple(sketch.draft.steps))
-                self._prove(plan, sketch.draft, topology)
+                self._prove(plan, sketch.draft, topology, liking.min_domains if number < 0.8 * tries else 0)
+                if refuse is not None and refuse(plan):
+                    raise DeadEnd("its theme is over its share")
                 return plan
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
-                failures[schema] += 1
         raise NoPlanError(reasons)
 
-    def _prove(self, plan: Plan, draft: Draft, topology: Topology) -> None:
+    def _fitting(
+        self, programs: Sequence[Program], taste: Taste, anchor: str, kept: Sequence[Edge]
+    ) -> tuple[Program, ...]:
+        """The programs in which what is known of the anchor suits the operation that reads it."""
+        sketch = Sketch(self.moves, self.targets, self.domains, taste, random.Random(0))
+        verdicts: dict[tuple[str, ...], bool] = {}
+        found = []
+        for program in programs:
+            if len(kept) == 2:
+                place = program.pairs[0][1]
+            elif program.roots:
+                place = program.roots[0]
+            else:
+                found.append(program)
+                continue
+            names = program.names_after(place)[:2]
+            if names not in verdicts:
+                verdicts[names] = suits(sketch, names)(anchor)
+            if verdicts[names]:
+                found.append(program)
+        return tuple(found)
+
+    def _prove(self, plan: Plan, draft: Draft, topology: Topology, min_domains: int) -> None:
         """Run the plan against the graph. Raises DeadEnd when it is not exactly what it claims to be."""
         if draft.depends_on() != topology.depends_on:
             raise DeadEnd("the dependencies are not the topology's")
@@ -84,8 +132,93 @@ class Planner:
         named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
         if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
             raise DeadEnd("an entity repeats")
-        if len({domain_of(step, self.table) for step in plan.steps}) < self.min_domains:
+        if len({ruling.domain for ruling in self.domains.of_steps(plan.steps)}) < max(self.min_domains, min_domains):
             raise DeadEnd("too few domains")
         numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
         if len(set(map(str, numbers))) != len(numbers):
             raise DeadEnd("a number repeats")
+        if {number for step in plan.steps for number in stated_numbers(step.derivation)} & set(map(str, numbers)):
+            raise DeadEnd("the question states an answer")
+        derivations = [step.derivation for step in plan.steps]
+        if shortcut := find_shortcut(derivations, answers, self.moves.graph, self.table):
+            raise DeadEnd(f"a shortcut: {shortcut.kind}")
+
+
+def run_programs(
+    programs: Sequence[Program], sketch: Sketch, anchor: str, kept: Sequence[Edge], reasons: Counter[str]
+) -> list[State]:
+    """Add one step per hop by one of the programs, decided hop by hop: an operation that fails gives way to another.
+
+    Raises DeadEnd where no operation goes along; `reasons` counts the failures on the way.
+    """
+    start, forced = _lay_out(sketch, programs, anchor, kept)
+    live = [one for one in programs if _layout_of(one, bool(anchor), len(kept)) == (start, tuple(forced))]
+    states: list[State] = []
+    for place in range(len(live[0].operations)):
+        dead: set[object] = set()
+        for _ in range(_PATIENCE):
+            by_key: dict[object, list[Program]] = {}
+            for one in live:
+                by_key.setdefault(one.keys[place], []).append(one)
+            options = [key for key, some in by_key.items() if key not in dead and _goes(some[0], place, sketch, states)]
+            if not options:
+                raise DeadEnd("nothing that is computed there suits what was found")
+            chosen = by_key[sketch.rng.choices(options, [sum(one.weight for one in by_key[key]) for key in options])[0]]
+            program = sketch.rng.choices(chosen, [one.weight for one in chosen])[0]
+            mark = sketch.mark()
+            try:
+                states.append(_run(program, place, sketch, states, anchor if place == start else "", forced))
+                break
+            except DeadEnd as dead_end:
+                reasons[str(dead_end)] += 1
+                sketch.reset(mark)
+                dead.add(program.keys[place])
+        else:
+            raise DeadEnd("no operation goes on from what was found")
+        live = [one for one in live if one.keys[place] == program.keys[place]]
+    return states
+
+
+def _run(
+    program: Program, place: int, sketch: Sketch, states: Sequence[State], anchor: str, forced: Mapping[int, Edge]
+) -> State:
+    reader = program.readers[place]
+    operation = program.operations[place]
+    partners: tuple[State, ...] = ()
+    if reader >= 0:
+        partners = tuple(states[need - 1] for need in program.depends_on[reader] if need - 1 < place)
+    here = Place(
+        readers=program.names_after(place),
+        partners=partners,
+        anchor=anchor,
+        forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
+    )
+    return operation.build(sketch, [states[need - 1] for need in program.depends_on[place]], here)
+
+
+def _goes(program: Program, place: int, sketch: Sketch, states: Sequence[State]) -> bool:
+    """Whether a single entity that an operation reads has what it needs."""
+    needs = program.depends_on[place]
+    if len(needs) != 1 or states[needs[0] - 1].type != "entity":
+        return True
+    names = (program.operations[place].name, *program.names_after(place)[:1])
+    return suits(sketch, names)(states[needs[0] - 1].entity)
+
+
+def _lay_out(
+    sketch: Sketch, programs: Sequence[Program], anchor: str, kept: Sequence[Edge]
+) -> tuple[int, dict[int, Edge]]:
+    """Where the anchor comes in, and which hops look up the facts to keep: place (from 0) → fact."""
+    program = sketch.rng.choices(programs, [one.weight for one in programs])[0]
+    start, places = _layout_of(program, bool(anchor), len(kept))
+    return start, dict(zip(places, kept, strict=True))
+
+
+def _layout_of(program: Program, anchored: bool, kept: int) -> tuple[int, tuple[int, ...]]:
+    if kept == 2:
+        return -1, program.pairs[0]
+    if kept == 1:
+        return -1, program.roots[:1]
+    if not anchored:
+        return -1, ()
+    return (program.roots[0] if program.roots else 0), ()

@@ -8,19 +8,27 @@ among those plausibility decides.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from hopwright.records import DistractorKind
 from hopwright.synthesis.checks.choices import find_odd_trait
+from hopwright.synthesis.guessing import FORM_MARKS, share_form
 
 MOST_CANDIDATES = 10
 _OFF_TARGET = 1.5
-_FIRM = 6.0
-_SAME_KIND = 0.7
+_SAME_KIND = 1.0
 _ODD_TRAIT = 8.0
+_OTHER_FORM = 1.5
+_LEVEL = 1e-9
+_Ints = npt.NDArray[np.intp]
+_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,63 +53,91 @@ def choose_three(
     rng: random.Random,
     *,
     fixed: int = 0,
-    firm: int = 0,
+    targets: Sequence[int] = (),
+    weights: Sequence[float] = (),
 ) -> tuple[int, int, int] | None:
     """Choose three of the first ten candidates by their places; None where there are fewer than three.
 
-    The first `fixed` of them are chosen in any case. `likenesses` compare two keys; how much an option is like the
-    other three is a trait of it, once for each. The first `firm` traits go before everything else.
+    The first `fixed` of them are chosen in any case. `likenesses` compare two keys. `targets`: where the answer shall
+    stand (0–3, the number of options below it) by each trait, by how much it has the others' form, and by how much it
+    is like them, once for each likeness; drawn where they are not given. `weights`: what it costs to stand one place
+    away from there, in points of closeness.
     """
     pool = candidates[:MOST_CANDIDATES]
-    size = len(pool)
-    targets = [rng.randrange(4) for _ in range(len(answer.traits) + len(likenesses))]
-    costs = [
-        [_miss(packed & 3, packed >> 2, target) * (_FIRM if place < firm else _OFF_TARGET) for packed in range(16)]
-        for place, target in enumerate(targets)
-    ]
-    # Per candidate and trait: whether it lies below the answer (1) or level with it (4); sums of three fit in 16.
-    stands = [
-        [
-            (one.traits[place] < own) + 4 * (one.traits[place] == own)  # type: ignore[operator]
-            for place, own in enumerate(answer.traits)
-        ]
-        for one in pool
-    ]
-    pairs = [
-        (
-            [like(answer.key, one.key) for one in pool],
-            [[like(pool[i].key, pool[j].key) if i < j else 0.0 for j in range(size)] for i in range(size)],
-        )
-        for like in likenesses
-    ]
-    ranked = []
-    for three in itertools.combinations(range(size), 3):
-        if three[:fixed] != tuple(range(fixed)):
-            continue
-        i, j, k = three
-        cost = _SAME_KIND * (3 - len({pool[i].kind, pool[j].kind, pool[k].kind}))
-        cost -= (pool[i].closeness + pool[j].closeness + pool[k].closeness) / 3
-        place = 0
-        for one, two, last in zip(stands[i], stands[j], stands[k], strict=True):
-            cost += costs[place][one + two + last]
-            place += 1
-        for to_answer, between in pairs:
-            own = to_answer[i] + to_answer[j] + to_answer[k]
-            ij, ik, jk = between[i][j], between[i][k], between[j][k]
-            sums = (to_answer[i] + ij + ik, to_answer[j] + ij + jk, to_answer[k] + ik + jk)
-            cost += costs[place][sum(other < own for other in sums) + 4 * sum(other == own for other in sums)]
-            place += 1
-        ranked.append((cost, three))
-    best: tuple[float, tuple[int, int, int]] | None = None
-    for cost, three in sorted(ranked):
-        if best is not None and cost >= best[0]:
+    if len(pool) < 3:
+        return None
+    stand = [*targets] or [rng.randrange(4) for _ in range(len(answer.traits) + 1 + len(likenesses))]
+    prices = [_PRICES[target] for target in stand]
+    prices = [price * weight for price, weight in zip(prices, weights or [_OFF_TARGET] * len(prices), strict=True)]
+    threes = _list_threes(len(pool), fixed)
+    one, two, last = threes
+    cost = _SAME_KIND * (3 - _count_kinds(pool, threes))
+    closeness = np.array([candidate.closeness for candidate in pool])
+    cost -= (closeness[one] + closeness[two] + closeness[last]) / 3
+    alien = np.array([FORM_MARKS - share_form(answer.text, candidate.text) for candidate in pool])
+    cost += _OTHER_FORM * (alien[one] + alien[two] + alien[last])
+    for place, own in enumerate(answer.traits):
+        # Whether a candidate lies below the answer (1) or level with it (4): sums of three fit in 16.
+        stands = np.array([(c.traits[place] < own) + 4 * (c.traits[place] == own) for c in pool])  # type: ignore[operator]
+        cost += prices[place][stands[one] + stands[two] + stands[last]]
+    texts = [candidate.text for candidate in pool]
+    cost += prices[len(answer.traits)][_stand_by_likeness(answer.text, texts, share_form, threes)]
+    keys = [candidate.key for candidate in pool]
+    for like, price in zip(likenesses, prices[len(answer.traits) + 1 :], strict=True):
+        cost += price[_stand_by_likeness(answer.key, keys, like, threes)]
+    best: tuple[float, int] | None = None
+    for row in np.argsort(cost, kind="stable"):
+        if best is not None and cost[row] >= best[0]:
             break
-        odd = _ODD_TRAIT if find_odd_trait(answer.text, [pool[place].text for place in three]) else 0.0
-        if best is None or cost + odd < best[0]:
-            best = (cost + odd, three)
-    return best[1] if best is not None else None
+        odd = find_odd_trait(answer.text, [pool[place].text for place in (one[row], two[row], last[row])])
+        price = float(cost[row]) + (_ODD_TRAIT if odd else 0.0)
+        if best is None or price < best[0]:
+            best = (price, int(row))
+    assert best is not None
+    return int(one[best[1]]), int(two[best[1]]), int(last[best[1]])
+
+
+@functools.cache
+def _list_threes(size: int, fixed: int) -> tuple[_Ints, _Ints, _Ints]:
+    """All threes of so many places that hold the first `fixed`, as three columns in ascending order."""
+    start = tuple(range(fixed))
+    threes = [three for three in itertools.combinations(range(size), 3) if three[:fixed] == start]
+    one, two, last = np.array(threes, dtype=np.intp).T
+    return one, two, last
+
+
+def _count_kinds(pool: Sequence[Candidate], threes: tuple[_Ints, _Ints, _Ints]) -> _Floats:
+    codes = {kind: code for code, kind in enumerate(dict.fromkeys(candidate.kind for candidate in pool))}
+    one, two, last = (np.array([codes[candidate.kind] for candidate in pool])[column] for column in threes)
+    return 1.0 + (two != one) + ((last != one) & (last != two))
+
+
+def _stand_by_likeness(
+    answer: str,
+    pool: Sequence[str],
+    like: Callable[[str, str], float],
+    threes: tuple[_Ints, _Ints, _Ints],
+) -> _Ints:
+    """How the answer stands among each three by how much it is like the rest: below (1 each), level (4 each)."""
+    one, two, last = threes
+    size = len(pool)
+    to_answer = np.array([like(answer, other) for other in pool])
+    between = np.zeros((size, size))
+    for i, j in itertools.combinations(range(size), 2):
+        between[i, j] = like(pool[i], pool[j])
+    own = to_answer[one] + to_answer[two] + to_answer[last]
+    ij, ik, jk = between[one, two], between[one, last], between[two, last]
+    stands = np.zeros(len(one), dtype=np.intp)
+    for rival in (to_answer[one] + ij + ik, to_answer[two] + ij + jk, to_answer[last] + ik + jk):
+        level = np.abs(rival - own) < _LEVEL
+        stands += ((rival < own) & ~level) + 4 * level
+    return stands
 
 
 def _miss(below: int, level: int, target: int) -> int:
     """How many places the answer stands away from the one that was drawn for it; ties count for either."""
     return max(0, target - below - level, below - target)
+
+
+_PRICES = np.array([[float(_miss(packed & 3, packed >> 2, target)) for packed in range(16)] for target in range(4)])
+"""Target → how the answer stands (those below it + 4 × those level with it) → places off."""

@@ -48,7 +48,11 @@ class Kinds(Protocol):
 class _Pool:
     """Entities by sort, by kind and by (sort, neighbour), each list by popularity."""
 
-    def __init__(self, entities: Iterable[tuple[int, str]], siblings: Siblings) -> None:
+    def __init__(self, entities: Iterable[tuple[int, str]], ends: Iterable[str], siblings: Siblings) -> None:
+        self.as_often: dict[str, list[str]] = {}
+        """Sort → entities, each as often as it stands at that end."""
+        for end in ends:
+            self.as_often.setdefault(siblings.sort(end), []).append(end)
         self.by_sort: dict[str, list[tuple[int, str]]] = {}
         self.by_kind: dict[str, list[tuple[int, str]]] = {}
         self.by_neighbour: dict[tuple[str, str], list[tuple[int, str]]] = {}
@@ -93,6 +97,16 @@ class Siblings:
         found.pop(entity, None)
         return self.rank(entity, list(found), rng)
 
+    def draw(self, entity: str, property: str, side: Side, rng: random.Random, most: int) -> list[str]:
+        """Entities of the same sort, each as likely as it is to be the answer to a question about the property.
+
+        Were the well-known ones offered only when they are right, knowing what is well known would be enough.
+        """
+        often = self._pool(property, side).as_often.get(self.sort(entity), ())
+        drawn = dict.fromkeys(often[rng.randrange(len(often))] for _ in range(most)) if often else {}
+        drawn.pop(entity, None)
+        return list(drawn)
+
     def is_crowded(self, entity: str) -> bool:
         """Whether so many facts end at an entity (human, United States) that listing them costs more than it gives."""
         return self._graph.degree(entity) > POOL_SIZE
@@ -112,6 +126,10 @@ class Siblings:
         score += max(0.0, 2.5 - abs(math.log(degrees[0] / degrees[1])))
         score += 3 * (self.noun(candidate) == self.noun(entity))
         return score - 1.5 * _differ_in_look(self._graph.label(entity), self._graph.label(candidate))
+
+    def kinship(self, one: str, other: str) -> float:
+        """What two entities have in common: country, sport, genre, …, and the noun that they are called by."""
+        return len(self.neighbours(one) & self.neighbours(other)) + 2.0 * (self.noun(one) == self.noun(other))
 
     def years_apart(self, one: str, other: str) -> int | None:
         """Years between the dates by which two entities are known; None where one has none."""
@@ -137,7 +155,9 @@ class Siblings:
             distinct = list(dict.fromkeys(ends))
             step = -(-len(distinct) // POOL_SIZE) or 1
             kept = distinct[::step]
-            pool = self._pools[property, side] = _Pool(((self._graph.degree(one), one) for one in kept), self)
+            pool = self._pools[property, side] = _Pool(
+                ((self._graph.degree(one), one) for one in kept), ends[:: -(-len(ends) // POOL_SIZE) or 1], self
+            )
         return pool
 
     def _neighbours(self, entity: str) -> frozenset[str]:

@@ -29,6 +29,8 @@ _YEAR_STEPS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 20, 25)
 _SWAPPED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add}
 _NEIGHBOUR: DistractorKind = "neighbour"
 _LIKELY, _TRIES = 6, 12
+_WEIGHTS = (6.0, 1.5, 1.5, 1.5, 4.0)
+"""Of the rank by size, length, roundness, form, and likeness to the others (see `choose_three`)."""
 
 
 def choose_numbers(
@@ -52,12 +54,16 @@ def choose_numbers(
     weighed = [(0.0, slip) for slip in slips] + [(1.0, (number, _NEIGHBOUR)) for number in near]
     # A slip comes before a neighbour as a rule, yet not always: a fixed recipe could be read backwards.
     weighed = sorted(((rank + 1.6 * rng.random(), slip) for rank, slip in weighed), key=lambda pair: pair[0])
-    for rank, (number, kind) in weighed:
+    for weight, (number, kind) in weighed:
         if len(found) < _LIKELY and number not in found and form.fits(number):
-            found[number] = form.describe(number, kind, 2 - rank)
+            found[number] = form.describe(number, kind, 2 - weight)
     _add_steps(form, found, rng)
     own = form.describe(value, "operand", 0.0)
-    chosen = choose_three(own, list(found.values()), [_kinship_of_texts], rng, firm=1)
+    # An inner number is nearer to the others than an outer one: its rank by size says what its likeness can be.
+    rank = rng.randrange(4)
+    hub = rng.choice((2, 3) if rank in (1, 2) else (0, 1))
+    targets = (rank, rng.randrange(4), rng.randrange(4), rng.randrange(4), hub)
+    chosen = choose_three(own, list(found.values()), [_kinship_of_texts], rng, targets=targets, weights=_WEIGHTS)
     if chosen is None:
         return None
     numbers = list(found)
@@ -124,8 +130,10 @@ class _Form:
             return False
         if self.year:
             near = abs(Decimal(number) - self._decimal) <= 60 and number == int(number)
-            return near and number <= LATEST_YEAR and len(str(int(number))) == len(str(int(self.value)))
-        if self._decimal >= 10 and not self._decimal / 4 <= number <= 4 * self._decimal:
+            # A year after 2000 beside older ones is seldom the right one, and readers know.
+            alike = near and (len(str(int(number))), str(number)[0]) == (len(str(int(self.value))), str(self.value)[0])
+            return alike and number <= LATEST_YEAR
+        if self._decimal >= 10 and not self._decimal / 2 <= number <= 2 * self._decimal:
             return False
         comma, digits, decimals = _read_notation(number)
         if comma != self._comma or decimals != self._decimals:
@@ -151,7 +159,7 @@ def _add_steps(form: _Form, found: dict[Number, Candidate], rng: random.Random) 
             held = sum((number > form.value) == (side > 0) for number in found)
             if held >= 3 and (held >= 4 or tries >= 4):
                 break
-            number, kind = _step(rng.choice([form.value, form.value, *found]), form, rng)
+            number, kind = _step(rng.choice([form.value, *found]), form, rng)
             if (number > form.value) == (side > 0) and number not in found and form.fits(number):
                 found[number] = form.describe(number, kind, 0.6 * rng.random())
         for number, kind in _list_steps(form.value, year=form.year):  # chance may fail near an end of what makes sense

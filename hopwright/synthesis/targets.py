@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import math
 import random
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hopwright.synthesis.kinds import name_states_year
-from hopwright.synthesis.moves import Edge, Measure, Moves
+from hopwright.synthesis.moves import MAX_POOL, Edge, Measure, Moves, spread
 from hopwright.synthesis.properties import Kind
 
 # Kinds whose members a reference work lists in full, so that "the only one founded in 1957" can hold in reality, by the
@@ -29,6 +30,8 @@ _ROSTERS: dict[Kind, frozenset[str]] = {
 }
 # A condition that fewer dated entities meet would single out the target without its year.
 _MIN_PEERS = 3
+# Whoever so many others stand in a relation to (the United Nations may stay) is no condition that a reader can follow.
+_MOST_PEERS = 5000
 
 
 class Target(NamedTuple):
@@ -41,42 +44,56 @@ class Target(NamedTuple):
 
 
 class DatedTargets:
-    """All targets of a graph, found once; proportional to the number of dated entities."""
+    """Targets, dated events and stable numbers of a graph, found once.
+
+    Of each property at most `MAX_POOL` entities are looked at, taken evenly, so that a large graph costs no more than
+    a middling one.
+    """
 
     def __init__(self, moves: Moves) -> None:
-        self._events: dict[str, list[Measure]] = {}
-        self._all_events: list[Measure] = []
+        self._events: dict[tuple[str, str], list[Measure]] = {}
+        self._numbers: dict[tuple[str, str], list[Measure]] = {}
         self._by_sort: dict[str, list[Target]] = {}
         self._by_condition: dict[str, list[Target]] = {}
-        self._dated_subjects: dict[str, frozenset[str]] = {}
         self._by_year: dict[int, list[Target]] = {}
+        self._years_of: dict[tuple[str, str, str], tuple[int, ...]] = {}
         for property, entry in moves.table.literal.items():
-            if entry.value == "number" or not entry.stable:
+            if not entry.stable:
                 continue
-            for entity in moves.graph.literal_subjects(property):
+            for entity in spread(moves.graph.literal_subjects(property), MAX_POOL):
                 if not moves.nameable(entity):
                     continue
-                if entry.event:
-                    events = [measure for measure in moves.measures(entity) if measure.property == property]
-                    self._events.setdefault(moves.kinds.sort(entity), []).extend(events)
-                    self._all_events.extend(events)
-                if moves.kinds.kind(entity) not in _CLOSED.get(property, ()) or moves.kinds.sort(entity) == _NO_MORE:
+                measure = next((one for one in moves.measures(entity) if one.property == property), None)
+                sort = moves.kinds.sort(entity)
+                if measure is not None and isinstance(measure.value, dt.date) and entry.event:
+                    self._events.setdefault((property, sort), []).append(measure)
+                elif measure is not None and not isinstance(measure.value, dt.date) and entry.ask:
+                    self._numbers.setdefault((property, sort), []).append(measure)
+                if moves.kinds.kind(entity) not in _CLOSED.get(property, ()) or sort == _NO_MORE:
                     continue
                 if entry.year_predicate and entity not in entry.avoid:
                     self._add_targets(moves, entity, property)
-        # By the root of a sort's size, so that the many seasons do not take all; a name that states its year makes the
-        # last hop easy, so those come seldom.
+        # By the root of a group's size, so that the many seasons do not take all; a name that states its year makes
+        # the last hop easy, so those come seldom.
         self._weights = [
             math.sqrt(len(pool)) * (0.2 if name_states_year(moves.graph.label(pool[0].entity)) else 1.0)
             for pool in self._by_sort.values()
         ]
+        self._event_weights = [math.sqrt(len(pool)) for pool in self._events.values()]
+        self._number_weights = [math.sqrt(len(pool)) for pool in self._numbers.values()]
 
-    def random_event(self, rng: random.Random, sort: str = "") -> Measure | None:
-        """A dated event of a named entity, of the given sort where that has enough of them; its value is a date."""
-        pool = self._events.get(sort, [])
-        if len(pool) < 10:
-            pool = self._all_events
-        return pool[rng.randrange(len(pool))] if pool else None
+    def random_event(self, rng: random.Random, property: str = "") -> Measure | None:
+        """A dated event of a named entity, the sort of event first; its value is a date."""
+        if property:
+            groups = [pool for (held, _), pool in self._events.items() if held == property]
+            weights = [math.sqrt(len(pool)) for pool in groups]
+        else:
+            groups, weights = list(self._events.values()), self._event_weights
+        return _draw(groups, weights, rng)
+
+    def random_number(self, rng: random.Random) -> Measure | None:
+        """A stable number of a named entity, the sort of number first."""
+        return _draw(list(self._numbers.values()), self._number_weights, rng)
 
     def near(self, year: int, rng: random.Random, within: int = 150) -> Target | None:
         """A target whose year is close to, but not, the given one."""
@@ -107,8 +124,6 @@ class DatedTargets:
         if len(values) != 1 or not isinstance(values[0], dt.date):
             return
         year = values[0].year
-        dated = self._dated(moves, property)
-        contemporaries = set(moves.facts.subjects_of_scalar(property, year))
         for condition, object in moves.graph.out_edges(entity):
             entry = moves.table.entity.get(condition)
             if entry is None or entry.reverse != "joined" or not entry.predicate or not moves.nameable(object):
@@ -117,14 +132,28 @@ class DatedTargets:
                 continue
             if condition not in _ROSTERS.get(moves.kinds.kind(entity), {condition}):
                 continue
-            peers = set(moves.graph.subjects(condition, object))
-            if contemporaries & peers == {entity} and len(dated & peers) >= _MIN_PEERS:
+            if moves.graph.degree(object) > _MOST_PEERS:
+                continue
+            years = self._years(moves, property, condition, object)
+            if years.count(year) == 1 and len(years) >= _MIN_PEERS:
                 target = Target(entity, property, year, Edge(entity, condition, object))
                 self._by_sort.setdefault(moves.kinds.sort(entity), []).append(target)
                 self._by_condition.setdefault(object, []).append(target)
                 self._by_year.setdefault(year, []).append(target)
 
-    def _dated(self, moves: Moves, property: str) -> frozenset[str]:
-        if property not in self._dated_subjects:
-            self._dated_subjects[property] = frozenset(moves.graph.literal_subjects(property))
-        return self._dated_subjects[property]
+    def _years(self, moves: Moves, property: str, condition: str, object: str) -> tuple[int, ...]:
+        """The years of all that meet a condition and are dated; one year a value."""
+        key = (property, condition, object)
+        if key not in self._years_of:
+            dates = (
+                date for peer in moves.graph.subjects(condition, object) for date in moves.facts.scalars(peer, property)
+            )
+            self._years_of[key] = tuple(date.year for date in dates if isinstance(date, dt.date))
+        return self._years_of[key]
+
+
+def _draw(groups: Sequence[list[Measure]], weights: Sequence[float], rng: random.Random) -> Measure | None:
+    if not groups:
+        return None
+    pool = rng.choices(groups, weights)[0]
+    return pool[rng.randrange(len(pool))]

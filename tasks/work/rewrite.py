@@ -22,8 +22,9 @@ from hopwright.counterfactual.model_translation import HOME, ModelBackTranslator
 from hopwright.counterfactual.rewriting import Workshop, finish_twins
 from hopwright.counterfactual.translating import BackTranslator
 from hopwright.errors import InputError
+from hopwright.llm.estimate import Likely
 from hopwright.llm.prompts import Prompt, read_prompts
-from hopwright.llm.types import Request, parse_model
+from hopwright.llm.types import parse_model
 from hopwright.records import Item
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_items, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
@@ -120,14 +121,14 @@ def settle_names(drafts: Sequence[Path], items: Sequence[Path], making: Making) 
     """
     owners: dict[str, str] = {}
     clashing: dict[str, int] = {}
-    for part, item, names in _read_worlds(drafts):
-        if any(owners.get(name, item) != item for name in names):
-            clashing[item] = part
+    for part, id, names in _read_worlds(drafts):
+        if any(owners.get(name, id) != id for name in names):
+            clashing[id] = part
         else:
-            owners.update(dict.fromkeys(names, item))
+            owners.update(dict.fromkeys(names, id))
     salts: dict[str, int] = {}
     workshop = open_workshop(making)
-    for part, wanted in itertools.groupby(clashing, key=lambda item: clashing[item]):
+    for part, wanted in itertools.groupby(clashing, key=clashing.__getitem__):
         ids = set(wanted)
         for item in (one for one in read_items(items[part]) if one.id in ids):
             for salt in range(1, _MOST_SALTS):
@@ -173,7 +174,7 @@ def finish_part(spec: RewritePart) -> ShardOutput:
 
 
 def find_translators(making: Making) -> tuple[str, str]:
-    """The translators' names, or an empty one and why there is none. Raises InputError when one that is a must lacks."""
+    """The translators' names, or an empty one and why there is none. Raises InputError for a must that lacks."""
     mode = making.wanted.back_translation
     if mode == "off" or not making.wanted.enabled:
         return "", "switched off"
@@ -222,8 +223,8 @@ def open_gates(making: Making) -> Gates:
     )
 
 
-def list_translations(spec: RewritePart) -> Iterator[Request]:
-    """The requests of one part's back-translation, for an estimate: every leg of the first pivots, once."""
+def list_translations(spec: RewritePart) -> Iterator[Likely]:
+    """About the requests of one part's back-translation: every leg of the first pivots, once."""
     wanted = spec.making.wanted
     if wanted.back_translation != "llm" or not spec.translate:
         return
@@ -234,7 +235,16 @@ def list_translations(spec: RewritePart) -> Iterator[Request]:
         for text in list_pieces(twin):
             for source, end in itertools.pairwise(path):
                 inputs = {"source_language": source, "target_language": end, "text": mask(text, names, "brackets").text}
-                yield prompt.request(inputs, target, seed=0)
+                yield Likely(prompt.request(inputs, target, seed=0))
+
+
+def list_wordings(spec: PassagesPart) -> Iterator[Likely]:
+    """About the requests of one part's passages in a model's words."""
+    prompt, target = _read_prompt("word-passage"), parse_model(spec.making.wanted.passage_model)
+    for one in open_workshop(spec.making).make_furnisher().furnish(read_items(spec.part)):
+        for hop in one.item.hops:
+            for passage in hop.evidence.passages:
+                yield Likely(prompt.request({"title": passage.title, "facts": passage.text}, target, seed=0))
 
 
 def count_texts(returned: Iterable[Returned]) -> Counter[str]:

@@ -92,9 +92,7 @@ def _ask_voters(sources: ReportSources, making: Making) -> MemoryTable:
     found = measure_memory(voters, pairs, seed=making.seed)
     return MemoryTable(
         pairs=len(pairs),
-        voters={
-            name: (*found.accuracy[name], gap.mean, gap.low, gap.high) for name, gap in found.gaps.items()
-        },
+        voters={name: (*found.accuracy[name], gap.mean, gap.low, gap.high) for name, gap in found.gaps.items()},
         overall=(found.overall.mean, found.overall.low, found.overall.high),
         by_pair=[(row.item, row.twin, round(row.gap, 4)) for row in found.pairs],
         remembers=bool(models),

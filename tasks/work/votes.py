@@ -12,7 +12,7 @@ from hopwright.difficulty.ballots import Ballot, Rotations, ballots_to_table, ca
 from hopwright.difficulty.closed_book import ask_closed_book, probes_to_table
 from hopwright.difficulty.endpoints import EndpointVoter, Manner, list_request
 from hopwright.difficulty.filtering import decide, list_open
-from hopwright.difficulty.local import LocalSettings, TransformersVoter
+from hopwright.difficulty.local import LocalSettings, TransformersVoter, load_voter
 from hopwright.difficulty.ordering import Row
 from hopwright.difficulty.rule import Rule
 from hopwright.difficulty.shortcuts import shortcut_voters
@@ -301,4 +301,4 @@ def _open_solvers(store: Path, seed: int) -> tuple[Voter, ...]:
 
 @functools.lru_cache(maxsize=1)
 def _load(access: LocalAccess) -> TransformersVoter:
-    return TransformersVoter(access.name, access.weights, access.settings)
+    return load_voter(access.name, access.weights, access.settings)

@@ -66,7 +66,7 @@ def word_drafts(commission: Commission) -> ShardOutput:
 class Remembering:
     """Asks a session, but not again what it has paid for in vain since the step began: a killed run would, otherwise.
 
-    Refusals and unusable answers are never cached, so that another run may try its luck; a continued run is the same one.
+    Refusals and unusable answers are never cached, so that another run may try its luck; a continued run is no other.
     """
 
     def __init__(self, session: Session, run: str, since: float) -> None:

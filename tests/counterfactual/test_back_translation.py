@@ -53,9 +53,7 @@ def check_of(item: Item) -> CheckResult:
 
 def run(translator: Echo | ApertiumBackTranslator) -> list[tuple[Item, Item]]:
     before = twins()
-    after = [
-        adopt(one, back) for one, back in zip(before, back_translate(before, translator), strict=True)
-    ]
+    after = [adopt(one, back) for one, back in zip(before, back_translate(before, translator), strict=True)]
     return list(zip(before, after, strict=True))
 
 

@@ -64,7 +64,7 @@ class LiveServer:
 
     def add_person(self, name: str) -> Person:
         """Make an account through the invitation link, as an annotator does."""
-        email, password = f"{name}@example.org", secrets.token_urlsafe(10)
+        email, password = f"{name}-{secrets.token_hex(3)}@example.org", secrets.token_urlsafe(10)
         with httpx.Client(base_url=self.url, follow_redirects=True, timeout=60) as browser:
             invite = browser.get("/api/invite", headers={"Authorization": f"Token {self.token}"}).json()["invite_url"]
             page = browser.get(invite).text

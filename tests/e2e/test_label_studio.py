@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from annotation.export import build_adjudication, build_task, build_tasks
 from annotation.files import Entry, write_tasks
@@ -30,8 +31,8 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 IMAGES = os.environ.get("HOPWRIGHT_UPDATE_IMAGES")
 """Set to keep the screenshots in docs/images."""
 PLANTED = {
-    "script": "<script>window.planted = 1</script><img src=x onerror='window.planted = 2'>{{7*7}}${7*7}",
-    "right-to-left": "\u202eright to left\u202e \u05d0\u05d1\u05d2 <svg onload='window.planted = 3'>",
+    "markup": "<script>window.planted = 1</script><img src=x onerror='window.planted = 2'>{{7*7}}${7*7} "
+    "\u202eright to left\u202e \u05d0\u05d1\u05d2 <svg onload='window.planted = 3'>",
     "long": "averylongwordwithoutanyspace" * 360,
 }
 
@@ -189,7 +190,11 @@ def test_every_interface_fits_the_window(label_studio: LiveServer, page: Any, tm
         keep_screenshot(page, tmp_path, f"review-{kind}-{item.topology}-fix", docs=False)
     # The queue that an annotator works through, which has the whole window; its next task is the first one.
     begin_labelling(page, label_studio, report.project)
-    keep_screenshot(page, tmp_path, f"review-{kind}")
+    page.keyboard.press("s" if kind is Kind.MULTI_HOP else "a")
+    for number, _ in enumerate(criteria_of(kind, of), 1):
+        for _ in range(5 - number % 2):
+            page.keyboard.press(str(number))
+    keep_screenshot(page, tmp_path, f"review-{kind.replace('_', '-')}")
     assert_fits(page)
 
 
@@ -213,7 +218,7 @@ def test_planted_text_is_shown_as_text_and_the_page_stays_usable(
     report = push_to(label_studio, f"Planted {planted}: {kind}", [task], tmp_path, kind, of)
     page.evaluate("window.planted = undefined")
     dialogs: list[Any] = []
-    page.on("dialog", dialogs.append)
+    page.on("dialog", lambda dialog: dialogs.append(dialog))
     (held,) = label_studio.tasks(report.project).values()
     open_task(page, label_studio, report.project, held.id)
     for place in (".hw-question bdi", ".hw-option bdi", ".hw-check bdi", ".hw-id bdi", *PLACES[kind]):
@@ -377,6 +382,7 @@ def review_next(page: Any, server: LiveServer, project: int, kind: Kind, *, fixe
         page.keyboard.press("q")
         correct(page, 1, "corrected in the page")
     page.locator("[name='comment']").fill("Looked up twice.")
+    page.keyboard.press("Tab")  # keys are letters while a text field has the cursor
     with page.expect_response(lambda answer: "/annotations" in answer.url and answer.request.method == "POST") as done:
         page.keyboard.press("Control+Enter")
     assert done.value.status == 201
@@ -455,7 +461,11 @@ def assert_graph_is_right(page: Any, item: Item) -> None:
 def keep_screenshot(page: Any, folder: Path, name: str, docs: bool = True) -> None:
     target = ROOT / "docs/images" if IMAGES and docs else Path(os.environ.get("HOPWRIGHT_SHOTS") or folder)
     page.wait_for_timeout(250)
-    page.screenshot(path=target / f"{name}.png")
+    path = target / f"{name}.png"
+    page.screenshot(path=path)
+    if target.name == "images":  # as small as a page of text can be
+        with Image.open(path) as picture:
+            picture.convert("RGB").quantize(64).save(path, optimize=True)
 
 
 def choose(name: str, choice: str) -> dict[str, Any]:

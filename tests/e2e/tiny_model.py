@@ -1,8 +1,8 @@
 """Makes a tiny model with random weights, a tokenizer trained on a few lines and a chat template.
 
-Run by an environment with transformers: `python tests/e2e/tiny_model.py FOLDER [FAMILY [SEED]]`. The families are those of
-the four models of Omanic's filter; their templates differ as the real ones do: Qwen3's has a switch for thinking, Mistral's and
-Gemma's refuse a system turn.
+Run by an environment with transformers: `python tests/e2e/tiny_model.py FOLDER [FAMILY [SEED]]`. The families are
+those of the four models of Omanic's filter; their templates differ as the real ones do: Qwen3's has a switch for
+thinking, Mistral's and Gemma's refuse a system turn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Wording by a fallible model, over both wire formats: no faulty answer gets through, every fault is counted rightly."""
+"""Wording by a fallible model, over both wire formats: no faulty answer gets through, each fault is counted rightly."""
 
 from __future__ import annotations
 

@@ -1,0 +1,186 @@
+"""The forms of computing hops: what an expression is about, read once for wording, options and evidence.
+
+An expression outside these forms can be evaluated but not worded by rule.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+_REF = r"(?:hop\d|Q\w+)"
+_VALUE = rf"value\((P\d+), ({_REF})\)"
+_EXTREME = re.compile(r"^(argmax|argmin)\((P\d+), ([^()]+)\)$")
+_BETWEEN = re.compile(rf"^abs\(year\({_VALUE}\) - year\({_VALUE}\)\)$")
+_APART = re.compile(r"^abs\((hop\d) - (hop\d)\)$")
+_APART_NAMED = re.compile(rf"^abs\((hop\d) - year\({_VALUE}\)\)$")
+_SPAN = re.compile(r"^max\(([^()]+)\) - min\([^()]+\)$")
+_AGE = re.compile(rf"^(hop\d) - year\({_VALUE}\)$")
+_SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
+_PRODUCT = re.compile(r"^(\d+|hop\d) \* (hop\d)$")
+_COMB = re.compile(r"^comb\((\d+|hop\d), (\d+|hop\d)\)$")
+_COUNT = re.compile(r"^count\((.*)\)$")
+_AHEAD = re.compile(rf"{_VALUE} ([<>]) {_VALUE}")
+_LATER = re.compile(rf"year\({_VALUE}\) ([<>]) (hop\d)")
+_MEMBER = re.compile(rf"object\((P\d+), (Q\w+)\) == ({_REF})")
+_TOTAL = re.compile(rf"^{_VALUE}(?: \+ {_VALUE})+$")
+_GAP = re.compile(rf"^abs\({_VALUE} - {_VALUE}\)$")
+_MEAN = re.compile(r"^round\(mean\((value\(.*\))\), (\d)\)$")
+_RATE = re.compile(rf"^round\({_VALUE} / {_VALUE}, (\d)\)$")
+_VALUES = re.compile(_VALUE)
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """Whichever of `entities` (references) has the largest or the smallest value."""
+
+    property: str
+    entities: tuple[str, ...]
+    largest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Years between moments: `hopN` is a year's hop; (property, entity) an event."""
+
+    moments: tuple[str | tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """How many years after the event (property, entity), as a rule a birth, the year of `year` lies."""
+
+    year: str
+    property: str
+    entity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """`base` plus or minus `times` × `offset`; base and offset are `hopN` or digits."""
+
+    base: str
+    later: bool
+    times: int
+    offset: str
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A number, or a hop, times a hop."""
+
+    factor: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Ways to choose `size` out of `pool`; either may be a hop."""
+
+    pool: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """How many of `others` have more (or less) of the property than `reference`."""
+
+    property: str
+    others: tuple[str, ...]
+    more: bool
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """How many of `others` have their event after (or before) the year of `reference`."""
+
+    property: str
+    others: tuple[str, ...]
+    later: bool
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """How many of `subjects` have `reference` as their object of the property."""
+
+    property: str
+    subjects: tuple[str, ...]
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The sum of several entities' values, the difference of two, or their mean to `digits` places."""
+
+    property: str
+    entities: tuple[str, ...]
+    how: str
+    digits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One value divided by another, to `digits` places: of one entity, or of two by the same property."""
+
+    property: str
+    entity: str
+    per_property: str
+    per_entity: str
+    digits: int
+
+
+Form = Extreme | Apart | Age | Shift | Product | Ways | Ahead | Later | Members | Total | Rate
+
+
+@functools.lru_cache(maxsize=8192)
+def read_form(expression: str) -> Form | None:
+    """The form of an expression, or None."""
+    if match := _EXTREME.match(expression):
+        return Extreme(match[2], tuple(part.strip() for part in match[3].split(",")), match[1] == "argmax")
+    if match := _BETWEEN.match(expression):
+        return Apart(((match[1], match[2]), (match[3], match[4])))
+    if match := _APART.match(expression):
+        return Apart((match[1], match[2]))
+    if match := _APART_NAMED.match(expression):
+        return Apart((match[1], (match[2], match[3])))
+    if match := _SPAN.match(expression):
+        return Apart(tuple(match[1].split(", ")))
+    if match := _AGE.match(expression):
+        return Age(match[1], match[2], match[3])
+    if match := _SHIFT.match(expression):
+        return Shift(match[1], match[2] == "+", int(match[3] or 1), match[4])
+    if match := _PRODUCT.match(expression):
+        return Product(match[1], match[2])
+    if match := _COMB.match(expression):
+        return Ways(match[1], match[2])
+    if match := _COUNT.match(expression):
+        return _read_count(match[1])
+    return _read_arithmetic(expression)
+
+
+def _read_count(inside: str) -> Form | None:
+    if found := _MEMBER.findall(inside):
+        return Members(found[0][0], tuple(subject for _, subject, _ in found), found[0][2])
+    if found := _LATER.findall(inside):
+        return Later(found[0][0], tuple(other for _, other, _, _ in found), found[0][2] == ">", found[0][3])
+    if found := _AHEAD.findall(inside):
+        property, _, sign, _, reference = found[0]
+        return Ahead(property, tuple(other for _, other, *_ in found), sign == ">", reference)
+    return None
+
+
+def _read_arithmetic(expression: str) -> Form | None:
+    if _TOTAL.match(expression):
+        found = _VALUES.findall(expression)
+        return Total(found[0][0], tuple(entity for _, entity in found), "sum")
+    if match := _GAP.match(expression):
+        return Total(match[1], (match[2], match[4]), "difference")
+    if match := _MEAN.match(expression):
+        found = _VALUES.findall(match[1])
+        return Total(found[0][0], tuple(entity for _, entity in found), "mean", int(match[2]))
+    if match := _RATE.match(expression):
+        return Rate(match[1], match[2], match[3], match[4], int(match[5]))
+    return None

@@ -1,0 +1,226 @@
+"""Programs: for a graph of hops, every sequence of operations whose types fit together and that reads well.
+
+Small graphs are enumerated; of larger ones a seeded sample is taken. Nothing here looks at facts.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hopwright.synthesis.operations import OPERATIONS, Operation
+from hopwright.synthesis.topologies import Topology
+
+_ENUMERATED = 4
+_SAMPLED = 3000
+_LISTS = frozenset({"ahead", "later", "members"})
+# Pairs of operation and reader that would read like a sum in a textbook, or say the same thing twice.
+_UNHAPPY = frozenset(
+    {
+        ("committees", "choose"), ("committees", "times"), ("committees", "dated-by-amount"), ("shift", "dated"),
+        ("shift", "shift-both"), ("age", "times"), ("between", "times"), ("apart-named", "times"), ("apart", "times"),
+        ("between-two", "times"), ("apart-three", "times"), ("age", "product"), ("between", "product"),
+        ("apart-named", "product"), ("between-two", "product"), ("apart", "product"), ("product", "choose"),
+        ("shift-both", "dated"), ("named-year", "year"), ("committees", "later"),
+    }
+)  # fmt: skip
+_ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
+
+
+@dataclass(frozen=True)
+class Program:
+    """One operation a hop. `keeps`: of the anchor question's own two hops, how many may be kept at most."""
+
+    operations: tuple[Operation, ...]
+    depends_on: tuple[tuple[int, ...], ...]
+    weight: float
+
+    @functools.cached_property
+    def kinds(self) -> frozenset[str]:
+        """The computing kinds in it."""
+        return frozenset(one.kind for one in self.operations if one.kind)
+
+    @functools.cached_property
+    def answer(self) -> str:
+        """The type of the final answer, as targets name it."""
+        return _ANSWER[self.operations[-1].gives]
+
+    @functools.cached_property
+    def readers(self) -> tuple[int, ...]:
+        """For each hop, the place (from 0) of the hop that reads it first; -1 for the last."""
+        return tuple(
+            next((place for place, needs in enumerate(self.depends_on) if index in needs), -1)
+            for index in range(1, len(self.depends_on) + 1)
+        )
+
+    def names_after(self, place: int) -> tuple[str, ...]:
+        """The names of the operations that read the hop at a place (from 0), and what they give, in turn."""
+        return self._paths[place]
+
+    @functools.cached_property
+    def keys(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+        """For each hop what decides whether it can be had: its place, its operation and the two that follow."""
+        return tuple((place, one.name, self._paths[place][:2]) for place, one in enumerate(self.operations))
+
+    @functools.cached_property
+    def _paths(self) -> tuple[tuple[str, ...], ...]:
+        paths: list[tuple[str, ...]] = []
+        for place in reversed(range(len(self.operations))):
+            reader = self.readers[place]
+            after = paths[len(self.operations) - 1 - reader] if reader >= 0 else ()
+            paths.append((self.operations[reader].name, *after) if reader >= 0 else ())
+        return tuple(reversed(paths))
+
+    @functools.cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Places (from 0) of a root look-up and of the look-up that goes on from it, be it through a comparison."""
+        found = []
+        for root, operation in enumerate(self.operations):
+            if operation.name != "lead":
+                continue
+            reader = self.readers[root]
+            if reader >= 0 and self.operations[reader].name.startswith("compare"):
+                reader = self.readers[reader]
+            if reader >= 0 and self.operations[reader].name == "extend" and len(self.depends_on[reader]) == 1:
+                found.append((root, reader))
+        return tuple(found)
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """Places (from 0) of the root look-ups."""
+        return tuple(place for place, one in enumerate(self.operations) if one.name == "lead")
+
+
+class ProgramBook:
+    """The programs of a topology, by computing kind and answer type."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self.programs = tuple(_list_programs(topology.depends_on))
+        self._cells: dict[tuple[str, str, str], tuple[Program, ...]] = {}
+
+    def find(self, kind: str = "", answer: str = "", anchoring: str = "") -> tuple[Program, ...]:
+        """The programs of a computing kind and an answer type that can keep so many of the anchor's hops."""
+        key = (kind, answer, anchoring)
+        if key not in self._cells:
+            self._cells[key] = tuple(
+                program
+                for program in self.programs
+                if (not kind or kind in program.kinds)
+                and (not answer or answer == program.answer)
+                and (anchoring != "2" or program.pairs)
+                and (anchoring not in ("1", "0") or program.roots)
+            )
+        return self._cells[key]
+
+    @functools.cached_property
+    def keeps_pairs(self) -> bool:
+        """Whether a good part of the programs can keep both hops of an anchor question."""
+        total = sum(program.weight for program in self.programs)
+        return sum(program.weight for program in self.programs if program.pairs) > 0.25 * total
+
+    @functools.cached_property
+    def cells(self) -> dict[str, set[str]]:
+        """Computing kind → types of answers that it can end in."""
+        found: dict[str, set[str]] = {}
+        for program in self.programs:
+            for kind in program.kinds:
+                found.setdefault(kind, set()).add(program.answer)
+        return found
+
+
+@functools.cache
+def open_book(topology: Topology) -> ProgramBook:
+    """The book of a topology; made once a process."""
+    return ProgramBook(topology)
+
+
+def _list_programs(depends_on: tuple[tuple[int, ...], ...]) -> list[Program]:
+    if len(depends_on) <= _ENUMERATED:
+        found: Iterator[tuple[Operation, ...]] = _enumerate((), depends_on)
+    else:
+        found = _sample(depends_on)
+    programs = {}
+    for operations in found:
+        if _reads_well(operations, depends_on):
+            weight = 1.0
+            for one in operations:
+                weight *= one.weight
+            weight *= operations[-1].final
+            computing = sum(bool(one.kind) for one in operations)
+            programs[tuple(one.name for one in operations)] = Program(
+                operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)
+            )
+    return list(programs.values())
+
+
+def _enumerate(
+    before: tuple[Operation, ...], depends_on: tuple[tuple[int, ...], ...]
+) -> Iterator[tuple[Operation, ...]]:
+    if len(before) == len(depends_on):
+        yield before
+        return
+    for operation in _fitting(before, depends_on):
+        yield from _enumerate((*before, operation), depends_on)
+
+
+def _sample(depends_on: tuple[tuple[int, ...], ...]) -> Iterator[tuple[Operation, ...]]:
+    rng = random.Random(str(depends_on))
+    for _ in range(_SAMPLED):
+        chosen: tuple[Operation, ...] = ()
+        while len(chosen) < len(depends_on):
+            options = _fitting(chosen, depends_on)
+            if not options:
+                break
+            # Look-ups rather, or a long chain would be all sums.
+            chosen = (*chosen, rng.choices(options, [one.weight * (0.35 if one.kind else 1) for one in options])[0])
+        else:
+            yield chosen
+
+
+def _fitting(before: Sequence[Operation], depends_on: tuple[tuple[int, ...], ...]) -> list[Operation]:
+    place = len(before)
+    last = place == len(depends_on) - 1
+    types = sorted(before[need - 1].gives for need in depends_on[place])
+    return [
+        one
+        for one in OPERATIONS
+        if sorted(one.takes) == types
+        and (one.final > 0 if last else one.inner)
+        and not any((before[need - 1].name, one.name) in _UNHAPPY for need in depends_on[place])
+        and _has_reader(one, place, depends_on)
+    ]
+
+
+def _has_reader(operation: Operation, place: int, depends_on: tuple[tuple[int, ...], ...]) -> bool:
+    """Whether some operation could read this one's result together with something else."""
+    for needs in depends_on:
+        if place + 1 in needs:
+            return any(operation.gives in one.takes and len(one.takes) == len(needs) for one in OPERATIONS)
+    return True
+
+
+def _reads_well(operations: Sequence[Operation], depends_on: tuple[tuple[int, ...], ...]) -> bool:
+    names = Counter(one.name for one in operations)
+    computing = sum(bool(one.kind) for one in operations)
+    size = len(operations)
+    if not 1 <= computing <= (1 if size <= 2 else 2 if size <= 5 else 3):
+        return False
+    if size - computing < (2 if size >= 4 else 1):
+        return False
+    if sum(names[name] for name in _LISTS) > 1 or names["committees"] > 1:
+        return False
+    if sum(count for name, count in names.items() if name.startswith("dated")) > (1 if size <= 5 else 2):
+        return False
+    # A plain graph of named numbers asks for nothing but arithmetic.
+    entities = sum(one.gives == "entity" for one in operations)
+    return size <= 3 or entities >= 1
+
+
+def count_programs(topologies: Sequence[Topology]) -> dict[str, int]:
+    """How many programs each topology has."""
+    return {one.name: len(open_book(one).programs) for one in itertools.chain(topologies)}
