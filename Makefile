@@ -1,6 +1,7 @@
 # make run     sets up what is missing and runs the offline pipeline on the shipped sample
 # make test    sets up what is missing and runs every test
 # make serve   Prefect's server and UI with the flows served, and Label Studio
+# make test-vllm  the tests against vLLM's own server, on the CPU; makes its environment (3 GB) first
 # make bench   the benchmarks
 # make clean   removes environments and caches; runs and stores stay
 SHELL := /bin/bash
@@ -11,13 +12,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 LABEL_STUDIO := .venvs/label-studio
 VLLM := .venvs/vllm
+TOOLS := .venvs/tools
 PREFECT_PORT ?= 4200
 LABEL_STUDIO_PORT ?= 8080
 HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
 ARGS ?=
 
-.PHONY: help run test lint serve bench clean label-studio vllm vllm-env
+.PHONY: help run test lint serve bench clean label-studio tools vllm vllm-env test-vllm
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -44,9 +46,11 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable . --constraint constraints.txt
 	@touch $@
 
+# torch first and alone: so it comes in its CPU build. Together with what needs it, it would bring gigabytes for a GPU.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing Hopwright, what it needs and what its tests need"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]' --constraint constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check torch --constraint constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,local]' --constraint constraints.txt
 	@touch $@ $(VENV)/.run
 
 $(LABEL_STUDIO)/.ready: requirements/label-studio.txt
@@ -59,7 +63,14 @@ $(VLLM)/.ready: requirements/vllm.txt
 	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/vllm.txt
 	@touch $@
 
+# The harnesses that read exported datasets: for the tests.
+$(TOOLS)/.ready: requirements/tools.txt
+	@$(FIND_PYTHON); echo "making $(TOOLS)"; $$python -m venv $(TOOLS)
+	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/tools.txt
+	@touch $@
+
 label-studio: $(LABEL_STUDIO)/.ready
+tools: $(TOOLS)/.ready
 vllm: $(VLLM)/.ready
 
 # vLLM for the CPU, for its test: torchvision and its kin, which it asks for and does not need here, are left out.
@@ -85,6 +96,11 @@ test: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -p no:cacheprovider $(ARGS)
+
+# The CI's nightly variant runs this too: it takes minutes, and the environment is large.
+test-vllm: $(VENV)/.dev
+	@test -x $(VLLM)/bin/python || $(MAKE) --no-print-directory vllm-env
+	HOPWRIGHT_VLLM_VENV=$(abspath $(VLLM)) $(BIN)/python -m pytest -p no:cacheprovider tests/e2e/test_*vllm*.py $(ARGS)
 
 serve: $(VENV)/.run $(LABEL_STUDIO)/.ready
 	@PREFECT_PORT=$(PREFECT_PORT) LABEL_STUDIO_PORT=$(LABEL_STUDIO_PORT) $(BIN)/python -m flows.serve

@@ -28,7 +28,7 @@ class Node:
     text: str
     fill: str
     stroke: str
-    final: bool
+    strong: bool
     width: int = _WIDTH
     height: int = _HEIGHT
 
@@ -43,9 +43,12 @@ class Edge:
     head: str
 
 
-def draw_graph(item: Item) -> Markup:
-    """The graph as an `<svg>` element that scales to the width that it is given."""
-    nodes, edges = lay_out(item)
+def draw_graph(item: Item, strong: int | None = None) -> Markup:
+    """The graph as an `<svg>` element that scales to the width that it is given.
+
+    The box of hop `strong` has a strong border; by default the last one's.
+    """
+    nodes, edges = lay_out(item, strong)
     return Markup(  # safe: the template escapes every text
         load_template("graph.svg.j2").render(
             nodes=nodes,
@@ -56,7 +59,7 @@ def draw_graph(item: Item) -> Markup:
     )
 
 
-def lay_out(item: Item) -> tuple[list[Node], list[Edge]]:
+def lay_out(item: Item, strong: int | None = None) -> tuple[list[Node], list[Edge]]:
     """Place every hop in the column of its depth, columns centred on one another."""
     depth: dict[int, int] = {}
     for hop in item.hops:
@@ -80,7 +83,7 @@ def lay_out(item: Item) -> tuple[list[Node], list[Edge]]:
             text=_shorten(hop.answer),
             fill=fill,
             stroke=stroke,
-            final=hop is item.hops[-1],
+            strong=hop.index == (strong or item.hops[-1].index),
         )
     edges = [_connect(nodes[needed], nodes[hop.index]) for hop in item.hops for needed in sorted(hop.depends_on)]
     return [nodes[hop.index] for hop in item.hops], edges

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urlsplit
 
-import httpx
 from label_studio_sdk import LabelStudio
-from label_studio_sdk.core.api_error import ApiError
 from label_studio_sdk.core.request_options import RequestOptions
-from label_studio_sdk.label_interface.interface import LabelInterface
 
-from annotation.export import Task, check_task, load_instructions, load_interface, parse_interface
+from annotation.files import GOLD, list_kinds, read_overlaps, read_planted, read_tasks
+from annotation.forms import Task, check_task, load_instructions, load_interface, parse_interface
+from annotation.gold import read_gold, write_gold
+from annotation.ledger import FOLDER, Ledger, ledger_path
+from annotation.schema import Kind, LedgerEntry, key_of
+from annotation.server import Server
 from hopwright.errors import InputError, ServiceError
 
-_BATCH = 500
+_BATCH_TASKS, _BATCH_BYTES = 500, 20_000_000
 _PAGE = 500
-_TIMEOUT_SECONDS = 120
-_NO_LABEL_STUDIO = "{server} does not answer like Label Studio; check the address"
+_ASK_ONE_BY_ONE = 100
+"""Changed tasks that are looked at singly; beyond, the project is listed, which costs about as much."""
 _ONCE: RequestOptions = {"max_retries": 0}
 """For imports: one that succeeded but whose answer was lost would make duplicates if it were sent again."""
-_FIELDS = "id,data,total_annotations,cancelled_annotations,draft_exists"
+_FIELDS = "id,data,overlap,total_annotations,cancelled_annotations,draft_exists"
 
 _NEVER_LISTED = [
     f"tasks:{name}"
     for name in (
-        "data.view", "data.content_hash", "inner_id", "total_predictions", "annotations_results", "annotations_ids",
-        "predictions_score", "predictions_model_versions", "predictions_results", "file_upload", "storage_filename",
-        "created_at", "updated_at", "updated_by", "avg_lead_time",
+        "data.item_html", "data.reviews_html", "data.reviews", "data.item_hash", "inner_id", "total_predictions",
+        "annotations_results", "annotations_ids", "predictions_score", "predictions_model_versions",
+        "predictions_results", "file_upload", "storage_filename", "created_at", "updated_at", "updated_by",
+        "avg_lead_time",
     )
 ]  # fmt: skip
 _LIST = {
@@ -44,26 +45,33 @@ _LIST = {
         "labeling": _NEVER_LISTED
         + [
             f"tasks:{name}"
-            for name in ("data.item_id", "data.answer", "data.topology", "data.variant", "id", "completed_at",
-                         "cancelled_annotations", "annotators", "draft_exists")
+            for name in ("data.item_id", "data.answer", "data.topology", "data.variant", "data.kind", "data.of",
+                         "data.hop", "id", "completed_at", "cancelled_annotations", "annotators", "draft_exists")
         ],
     },
 }  # fmt: skip
 """The project's list of tasks as a maintainer first sees it: what identifies an item, not its rendered page."""
+
+_TITLES = {
+    Kind.SINGLE_HOP: "single-hop questions",
+    Kind.MULTI_HOP: "multi-hop questions",
+    Kind.TWIN: "counterfactual twins",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A task that was left as it is on the server, and why."""
 
-    item_id: str
+    key: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class PushReport:
-    """What a push did. `others`: tasks of the project that were not part of this push; they stay."""
+    """What a push did to one project. `others`: tasks of the project that were not part of this push; they stay."""
 
+    kind: Kind
     project: int
     url: str
     created: bool
@@ -82,216 +90,267 @@ class PushReport:
         return f"{', '.join(parts)}: {self.url}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A task that the server holds."""
-
-    task: int
-    content_hash: str
-    touched: str
-    """What a reviewer has done to it, in words; empty when nothing."""
+def name_project(run: str, kind: Kind, of: Kind | None = None) -> str:
+    """The title of a run's project for a kind of tasks."""
+    return f"{run}: adjudication of {_TITLES[of]}" if of is not None else f"{run}: {_TITLES[kind]}"
 
 
-def push(source: Path | Iterable[Task], *, url: str, token: str, project_title: str) -> PushReport:
+def push_folder(folder: Path, server: Server, run: Path) -> list[PushReport]:
+    """Bring what `write_tasks` wrote to a server, one project per kind. `run` is the run's folder, which names them.
+
+    The keys of gold tasks are added to `<run>/label-studio/gold.jsonl` before any of them is pushed.
+    Raises InputError for a folder that cannot be used, ServiceError for what the server refuses.
+    """
+    kinds = list_kinds(folder)
+    overlaps = read_overlaps(folder)
+    kept = run / FOLDER / GOLD
+    known = read_gold(kept)
+    if planted := read_planted(folder):
+        write_gold({**known, **planted}.values(), kept)
+    ledger = Ledger(ledger_path(run, server.url))
+    return [
+        push(
+            read_tasks(folder, kind),
+            server=server,
+            title=name_project(run.name, kind),
+            kind=kind,
+            ledger=ledger,
+            usual=overlaps.usual,
+            overlap=overlaps.of,
+        )
+        for kind in kinds
+    ]
+
+
+def push(
+    tasks: Iterable[Task],
+    *,
+    server: Server,
+    title: str,
+    kind: Kind,
+    ledger: Ledger,
+    of: Kind | None = None,
+    usual: int = 1,
+    overlap: Callable[[str], int] | None = None,
+) -> PushReport:
     """Create or update the project of that title, and bring its tasks up to date.
 
-    `source` is a folder that `write_tasks` filled, or tasks of `build_task`. A task is known by `data.item_id`:
-    a new one is imported, an equal one left alone, a changed one updated in place; a changed one that somebody
-    annotated, skipped or drafted is left as it is and reported as refused. A push that was cut short may be repeated.
+    A task is known by its key (`data.item_id`, and `data.hop` where there is one): a new one is imported, an equal one
+    left alone, a changed one updated in place; a changed one that somebody annotated, skipped or drafted is left as it
+    is and reported as refused. A push that was cut short may be repeated. `usual` reviewers get a task, or as many as
+    `overlap` says for its item.
 
-    Raises InputError for a source that cannot be used, ServiceError (one line, never the token) when the server is
-    down, refuses the token or the interface, or answers something unforeseen.
+    Raises InputError for tasks that do not fit the interface or come twice. To be called inside `open_server`.
     """
-    server = _check_address(url)
-    if not token.strip():
-        raise InputError("the Label Studio token is empty; copy one from Account & Settings in Label Studio")
-    tasks, interface, instructions = _read_source(source)
-    form = parse_interface(interface)
-    with _explain_failures(server, token):
-        client = LabelStudio(  # type: ignore[no-untyped-call]
-            base_url=server, api_key=token, timeout=_TIMEOUT_SECONDS
+    interface = load_interface(kind, of)
+    project, created, total = _bring_project_up_to_date(server.client, title, kind, interface, usual)
+    pusher = _Pusher(server.client, project, kind, of, ledger, overlap or (lambda item_id: usual), usual)
+    if not (ledger.settled(project) and total == len(ledger.entries(project))):
+        pusher.list_project()
+    return pusher.run(tasks, created, f"{server.url}/projects/{project}")
+
+
+class _Pusher:
+    """One push into one project."""
+
+    def __init__(
+        self,
+        client: LabelStudio,
+        project: int,
+        kind: Kind,
+        of: Kind | None,
+        ledger: Ledger,
+        overlap: Callable[[str], int],
+        usual: int,
+    ) -> None:
+        self._client = client
+        self._project = project
+        self._kind = kind
+        self._form = parse_interface(load_interface(kind, of))
+        self._ledger = ledger
+        self._overlap = overlap
+        self._usual = usual
+        self._touched: dict[str, str] | None = None
+
+    def run(self, tasks: Iterable[Task], created: bool, url: str) -> PushReport:
+        """Sort the tasks into new, equal and changed, and deal with each."""
+        new: list[Task] = []
+        size = imported = unchanged = 0
+        changed: list[Task] = []
+        seen: set[str] = set()
+        for task in tasks:
+            key = self._read_key(task)
+            if key in seen:
+                raise InputError(f"item {key} occurs twice among the tasks to push")
+            seen.add(key)
+            held = self._ledger.entries(self._project).get(key)
+            if held is None:
+                check_task(task, self._form)
+                length = len(json.dumps(task))
+                if new and (len(new) == _BATCH_TASKS or size + length > _BATCH_BYTES):
+                    imported += self._import(new)
+                    new, size = [], 0
+                new.append(task)
+                size += length
+            elif held.item_hash == task["data"]["item_hash"]:
+                self._set_overlap(held, self._overlap(task["data"]["item_id"]))
+                unchanged += 1
+            else:
+                check_task(task, self._form)
+                changed.append(task)
+        if new:
+            imported += self._import(new)
+        refused = self._update_all(changed)
+        if imported or changed:
+            self._ledger.fold()
+        return PushReport(
+            kind=self._kind,
+            project=self._project,
+            url=url,
+            created=created,
+            new=imported,
+            updated=len(changed) - len(refused),
+            unchanged=unchanged,
+            others=len(self._ledger.entries(self._project).keys() - seen),
+            refused=tuple(refused),
         )
-        if not getattr(client.versions.get(), "release", None):
-            raise ServiceError(_NO_LABEL_STUDIO.format(server=server))
-        project, created = _bring_project_up_to_date(client, project_title, interface, instructions)
-        held = {} if created else _list_tasks(client, project)
-        return _push_tasks(client, project, created, tasks, form, held, f"{server}/projects/{project}")
+
+    def list_project(self) -> None:
+        """Ask the server for every task of ours, and keep the answer in the ledger."""
+        self._touched = {}
+        held: dict[str, LedgerEntry] = {}
+        tasks: Iterable[Any] = self._client.tasks.list(project=self._project, include=_FIELDS, page_size=_PAGE)
+        for task in tasks:
+            data: dict[str, Any] = task.data or {}
+            key = key_of(data)
+            if key is None:
+                continue
+            touched = _describe_review(task, bool(task.draft_exists))
+            if key in held and (self._touched[key] or not touched):
+                continue
+            self._touched[key] = touched
+            held[key] = LedgerEntry(
+                key=key,
+                kind=self._kind,
+                project=self._project,
+                task=int(task.id),
+                item_hash=str(data.get("item_hash")),
+                overlap=int(task.overlap or self._usual),
+            )
+        self._ledger.replace(self._project, held.values())
+
+    def _read_key(self, task: Task) -> str:
+        key = key_of(task["data"])
+        if key is None or task["data"].get("kind") != self._kind:
+            raise InputError(f"a task without an item id, or of another kind than {self._kind}, cannot be pushed")
+        return key
+
+    def _import(self, tasks: list[Task]) -> int:
+        self._ledger.announce(self._project)
+        answer = self._client.projects.import_tasks(
+            id=self._project, request=cast(Any, tasks), return_task_ids=True, request_options=_ONCE
+        )
+        ids = (answer.model_extra or {}).get("task_ids") or getattr(answer, "task_ids", None)
+        if not isinstance(ids, list) or len(ids) != len(tasks):
+            self.list_project()
+            return len(tasks)
+        entries = [
+            LedgerEntry(
+                key=self._read_key(task),
+                kind=self._kind,
+                project=self._project,
+                task=int(id),
+                item_hash=task["data"]["item_hash"],
+                overlap=self._usual,
+            )
+            for task, id in zip(tasks, ids, strict=True)
+        ]
+        self._ledger.record(self._project, entries)
+        for task, entry in zip(tasks, entries, strict=True):
+            self._set_overlap(entry, self._overlap(task["data"]["item_id"]))
+        return len(tasks)
+
+    def _set_overlap(self, held: LedgerEntry, wanted: int) -> None:
+        """A task takes its project's overlap when it is imported; another one is set on it."""
+        if held.overlap != wanted:
+            self._client.tasks.update(str(held.task), overlap=wanted)
+            self._ledger.record(self._project, [held.model_copy(update={"overlap": wanted})])
+
+    def _update_all(self, tasks: list[Task]) -> list[Refusal]:
+        if len(tasks) > _ASK_ONE_BY_ONE and self._touched is None:
+            self.list_project()
+        refused = []
+        for task in tasks:
+            held = self._ledger.entries(self._project)[self._read_key(task)]
+            touched = self._find_touched(held)
+            if touched:
+                refused.append(Refusal(held.key, f"it changed since, but {touched}"))
+                continue
+            self._update(held.task, task)
+            updated = held.model_copy(update={"item_hash": task["data"]["item_hash"]})
+            self._ledger.record(self._project, [updated])
+            self._set_overlap(updated, self._overlap(task["data"]["item_id"]))
+        return refused
+
+    def _find_touched(self, held: LedgerEntry) -> str:
+        if self._touched is not None:
+            return self._touched.get(held.key, "")
+        task = self._client.tasks.get(str(held.task))
+        return _describe_review(task, bool(task.drafts))
+
+    def _update(self, held: int, task: Task) -> None:
+        """Replace predictions, then data. The data carry the item's hash, so a cut in between is made good later."""
+        outdated = [prediction.id for prediction in self._client.predictions.list(task=held)]
+        for prediction in task["predictions"]:
+            self._client.predictions.create(
+                task=held, result=prediction["result"], model_version=prediction["model_version"]
+            )
+        for id in outdated:
+            self._client.predictions.delete(id)
+        self._client.tasks.update(str(held), data=task["data"])
 
 
-def _push_tasks(
-    client: LabelStudio,
-    project: int,
-    created: bool,
-    tasks: Iterable[Task],
-    form: LabelInterface,
-    held: dict[str, _Held],
-    url: str,
-) -> PushReport:
-    new: list[Task] = []
-    imported = updated = unchanged = 0
-    refused: list[Refusal] = []
-    seen: set[str] = set()
-    for task in tasks:
-        check_task(task, form)
-        item_id = task["data"]["item_id"]
-        if item_id in seen:
-            raise InputError(f"item {item_id} occurs twice among the tasks to push")
-        seen.add(item_id)
-        there = held.get(item_id)
-        if there is None:
-            new.append(task)
-            if len(new) == _BATCH:
-                imported += _import(client, project, new)
-                new = []
-        elif there.content_hash == task["data"]["content_hash"]:
-            unchanged += 1
-        elif there.touched:
-            refused.append(Refusal(item_id, f"it changed since, but {there.touched}"))
-        else:
-            _update(client, there.task, task)
-            updated += 1
-    imported += _import(client, project, new)
-    return PushReport(
-        project=project,
-        url=url,
-        created=created,
-        new=imported,
-        updated=updated,
-        unchanged=unchanged,
-        others=len(held.keys() - seen),
-        refused=tuple(refused),
-    )
+def _bring_project_up_to_date(
+    client: LabelStudio, title: str, kind: Kind, interface: str, usual: int
+) -> tuple[int, bool, int]:
+    """The project's id, whether it was created, and how many tasks it holds (-1: to be asked).
 
-
-def _bring_project_up_to_date(client: LabelStudio, title: str, interface: str, instructions: str) -> tuple[int, bool]:
-    """The project's id, and whether it was created. Settings are written only where they differ."""
+    Only settings that differ are written.
+    """
     wanted: dict[str, Any] = {
         "label_config": interface,
-        "expert_instruction": instructions,
+        "expert_instruction": load_instructions(kind),
         "show_instruction": True,
         "show_collab_predictions": True,
         "show_skip_button": True,
+        "maximum_annotations": usual,
     }
-    projects: Iterable[Any] = client.projects.list(title=title)
-    found = [project for project in projects if project.title == title]
+    found = list(_find_projects(client, title))
     if len(found) > 1:
         raise ServiceError(
-            f"Label Studio has {len(found)} projects named {title!r}; rename all but one, or push under another title"
+            f"Label Studio has {len(found)} projects named {title!r}; rename all but one, or use another run name"
         )
     if not found:
         created = cast(int, client.projects.create(title=title, **wanted).id)
         client.views.create(project=created, data=cast(Any, _LIST))
-        return created, True
+        return created, True, 0
     project = found[0]
     differing = {name: value for name, value in wanted.items() if getattr(project, name, None) != value}
     if differing:
         client.projects.update(project.id, **differing)
-    return cast(int, project.id), False
+    # Another number of reviewers is set on every task by the server, so what the ledger says of them is void.
+    held = -1 if "maximum_annotations" in differing else int(project.task_number or 0)
+    return cast(int, project.id), False, held
 
 
-def _list_tasks(client: LabelStudio, project: int) -> dict[str, _Held]:
-    """Item id → task, for every task of the project that is ours."""
-    held: dict[str, _Held] = {}
-    tasks: Iterable[Any] = client.tasks.list(project=project, include=_FIELDS, page_size=_PAGE)
-    for task in tasks:
-        data: dict[str, Any] = task.data or {}
-        item_id = data.get("item_id")
-        if item_id is None:
-            continue
-        one = _Held(cast(int, task.id), str(data.get("content_hash")), _describe_review(task))
-        if item_id not in held or (one.touched and not held[item_id].touched):
-            held[item_id] = one
-    return held
+def _find_projects(client: LabelStudio, title: str) -> Iterator[Any]:
+    projects: Iterable[Any] = client.projects.list(title=title)
+    return (project for project in projects if project.title == title)
 
 
-def _describe_review(task: Any) -> str:
+def _describe_review(task: Any, drafted: bool) -> str:
     if task.total_annotations:
         return f"it has {task.total_annotations} annotation{'s' if task.total_annotations > 1 else ''}"
     if task.cancelled_annotations:
         return "a reviewer skipped it"
-    return "a reviewer has begun a draft" if task.draft_exists else ""
-
-
-def _import(client: LabelStudio, project: int, tasks: list[Task]) -> int:
-    if tasks:
-        client.projects.import_tasks(id=project, request=cast(Any, tasks), request_options=_ONCE)
-    return len(tasks)
-
-
-def _update(client: LabelStudio, held: int, task: Task) -> None:
-    """Replace predictions, then data. The data carry the content hash, so a cut in between is made good next time."""
-    outdated = [prediction.id for prediction in client.predictions.list(task=held)]
-    for prediction in task["predictions"]:
-        client.predictions.create(task=held, result=prediction["result"], model_version=prediction["model_version"])
-    for id in outdated:
-        client.predictions.delete(id)
-    client.tasks.update(str(held), data=task["data"])
-
-
-def _read_source(source: Path | Iterable[Task]) -> tuple[Iterable[Task], str, str]:
-    if not isinstance(source, Path):
-        return source, load_interface(), load_instructions()
-    try:
-        tasks = json.loads((source / "tasks.json").read_text("utf-8"))
-        interface = (source / "interface.xml").read_text("utf-8")
-        instructions = (source / "instructions.html").read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{source} holds no review tasks: {error}; run the review export first") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{source / 'tasks.json'}: not JSON ({error}); run the review export again") from None
-    if not isinstance(tasks, list) or not all(_has_id(task) for task in tasks):
-        raise InputError(f"{source / 'tasks.json'}: not a list of tasks with `data.item_id`; export again")
-    return tasks, interface, instructions
-
-
-def _has_id(task: object) -> bool:
-    data = task.get("data") if isinstance(task, dict) else None
-    return isinstance(data, dict) and isinstance(data.get("item_id"), str) and "content_hash" in data
-
-
-def _check_address(url: str) -> str:
-    """The server's base address without a trailing slash; an address with a password in it is refused."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-        raise InputError("the Label Studio address must look like http://host:port, without a user name")
-    return url.rstrip("/")
-
-
-@contextlib.contextmanager
-def _explain_failures(server: str, token: str) -> Iterator[None]:
-    """Turn what the client raises into one line that says what to do; the token never appears in it."""
-    try:
-        yield
-    except httpx.TimeoutException:
-        raise ServiceError(
-            f"Label Studio at {server} did not answer within {_TIMEOUT_SECONDS} s; push again, nothing is duplicated"
-        ) from None
-    except httpx.HTTPError as error:
-        raise ServiceError(
-            f"cannot reach Label Studio at {server} ({type(error).__name__}); start it, or check the address"
-        ) from None
-    except ApiError as error:
-        raise ServiceError(_explain_answer(server, error).replace(token, "***")) from None
-
-
-def _explain_answer(server: str, error: ApiError) -> str:
-    if error.status_code in (401, 403):
-        return (
-            f"Label Studio at {server} refuses the token ({error.status_code}); "
-            "copy a valid one from Account & Settings in Label Studio"
-        )
-    if error.status_code in (200, 404):  # 200: an answer that the client could not read
-        return _NO_LABEL_STUDIO.format(server=server)
-    body = error.body
-    detail = (body.get("validation_errors") or body.get("detail") or body) if isinstance(body, dict) else body
-    text = " ".join(" ".join(_find_texts(detail)).split())
-    return f"Label Studio at {server} answered {error.status_code}: {text[:300]}"
-
-
-def _find_texts(detail: object) -> Iterator[str]:
-    """Every text in an error's body, however nested."""
-    if isinstance(detail, dict | list):
-        for one in detail.values() if isinstance(detail, dict) else detail:
-            yield from _find_texts(one)
-    elif detail is not None:
-        yield str(detail)
+    return "a reviewer has begun a draft" if drafted else ""

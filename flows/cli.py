@@ -36,10 +36,19 @@ Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph s
 Endpoint = Annotated[str | None, typer.Option(help="Address of a SPARQL 1.1 service; Wikidata's otherwise.")]
 Contact = Annotated[str | None, typer.Option(help="E-mail or web address to name in the User-Agent.")]
 BatchSize = Annotated[int | None, typer.Option(help="Entities asked for in one query.")]
-MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy (0-3).")]
+MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy.")]
+Voters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--voter",
+        metavar="VOTER",
+        help="Who judges difficulty: shortcuts, vllm:MODEL, transformers:MODEL or ENDPOINT/MODEL; several times.",
+    ),
+]
 Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
 Translation = Annotated[
-    Literal["auto", "apertium", "off"] | None, typer.Option(help="Back-translation of the twins' wording.")
+    Literal["auto", "apertium", "llm", "marian", "off"] | None,
+    typer.Option(help="Back-translation of the twins' wording."),
 ]
 Endpoints = Annotated[
     str | None, typer.Option("--endpoints", metavar="FILE", help="TOML file that describes where models answer.")
@@ -47,8 +56,21 @@ Endpoints = Annotated[
 Budget = Annotated[
     float | None, typer.Option("--budget", metavar="USD", help="Stop before this many dollars are exceeded.")
 ]
+Batch = Annotated[
+    bool | None, typer.Option("--batch/--no-batch", help="Ask by batch interfaces: half the price, up to a day.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what models would be asked and what it would cost, and do nothing.")
+]
 Url = Annotated[str | None, typer.Option("--url", help="Address of a Label Studio server.")]
 ReviewItems = Annotated[int | None, typer.Option("--items", help="How many items are handed over.")]
+ReviewKind = Annotated[
+    list[str] | None,
+    typer.Option("--kind", help="single_hop, multi_hop or twin; may be given several times; all otherwise."),
+]
+Overlap = Annotated[int | None, typer.Option(help="Reviewers per task.")]
+AgreementItems = Annotated[int | None, typer.Option(help="Items that go to one reviewer more, to measure agreement.")]
+GoldShare = Annotated[float | None, typer.Option(help="Items with a planted fault, as a share of the items.")]
 Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
 Version = Annotated[str | None, typer.Option("--version", help="Semantic version of the dataset.")]
 
@@ -82,9 +104,18 @@ def build(
     drafts: Annotated[int | None, typer.Option(help="How many plans are drawn.")] = None,
     topology: Annotated[list[str] | None, typer.Option(help="Reasoning graph; may be given several times.")] = None,
     min_domains: Annotated[int | None, typer.Option(help="Domains that one item must span at least.")] = None,
+    items: Annotated[int | None, typer.Option(help="Items that synthesis ends with; 0 keeps all.")] = None,
+    writer: Annotated[
+        Literal["rules", "anthropic", "openai"] | None, typer.Option(help="Who words the plans: rules or a model.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The model that words, as endpoint/model.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Folder with Wikidata5M's files.")] = None,
     anchors: Annotated[str | None, typer.Option(help="MuSiQue's JSONL of 2-hop questions.")] = None,
     shard_size: Annotated[int | None, typer.Option(help="Items per shard (50-500).")] = None,
+    profile: Annotated[
+        Literal["offline", "api", "gpu"] | None, typer.Option(help="Who judges difficulty unless voters are named.")
+    ] = None,
+    voter: Voters = None,
     max_right: MaxRight = None,
     twins: Twins = None,
     back_translation: Translation = None,
@@ -94,14 +125,14 @@ def build(
     version: Version = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
+    batch: Batch = None,
+    dry_run: DryRun = False,
     workers: Workers = None,
     fresh: Fresh = False,
     parameters: ParameterFile = None,
     as_json: Json = False,
 ) -> None:
     """Run every stage, from raw files to a release; started again, it continues where it stopped."""
-    from flows.console.build import build_run
-
     options = {
         "run": run,
         "seed": seed,
@@ -109,13 +140,28 @@ def build(
         "anchors": anchors,
         "shard_size": shard_size,
         "workers": workers,
-        "synthesize": {"drafts": drafts, "topologies": topology, "min_domains": min_domains},
-        "filter": {"max_right": max_right},
+        "synthesize": {
+            "drafts": drafts,
+            "topologies": topology,
+            "min_domains": min_domains,
+            "items": items,
+            "writer": writer,
+            "model": model,
+        },
+        "profile": profile,
+        "filter": {"voters": voter or None, "max_right": max_right},
         "rewrite": {"enabled": twins, "back_translation": back_translation},
         "review": {"url": review_url, "items": review_items},
         "release": {"name": name, "version": version},
-        "models": {"endpoints": endpoints, "budget_usd": budget},
+        "models": {"endpoints": endpoints, "budget_usd": budget, "batch": batch},
     }
+    if dry_run:
+        from flows.console.estimate import estimate_build_run
+
+        estimate_build_run(parameters, options, as_json=as_json)
+        return
+    from flows.console.build import build_run
+
     build_run(parameters, options, fresh=fresh, as_json=as_json)
 
 
@@ -125,27 +171,54 @@ def audit(
     graph: Annotated[
         Path | None, typer.Option("--graph", metavar="STORE", help="Also check against this graph store.")
     ] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Published questions to look for (MuSiQue, …); may be given several times."),
+    ] = None,
+    scorecard: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also measure variety and guessability, and write them there.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a dataset file and report every violation by item, hop and check; exits with 1 when there is one."""
     from flows.console.audit import audit_file
 
-    audit_file(file, graph, as_json=as_json)
+    audit_file(file, graph, against or [], scorecard, as_json=as_json)
 
 
 @app.command("filter")
 def filter_items(
     run: Run = None,
+    voter: Voters = None,
     max_right: MaxRight = None,
+    all_votes: Annotated[
+        bool | None, typer.Option("--all-votes/--stop-early", help="Let every voter vote on every item.")
+    ] = None,
+    rotations: Annotated[
+        Literal["one", "all"] | None, typer.Option(help="Orders of the options that a voter is shown.")
+    ] = None,
+    closed_book: Annotated[
+        int | None, typer.Option(help="Items that are also asked without options, and hop by hop.")
+    ] = None,
+    pilot: Annotated[int | None, typer.Option(help="Items that everyone votes on first, to order the voters.")] = None,
+    gpus: Annotated[int | None, typer.Option(help="GPUs that vLLM uses; 0 takes all.")] = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
     workers: Workers = None,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
-    """Let the shortcut solvers vote on a run's items, and drop those that are too easy."""
+    """Let the voters answer a run's items, and drop those that are too easy."""
+    group = {
+        "voters": voter or None,
+        "max_right": max_right,
+        "all_votes": all_votes,
+        "rotations": rotations,
+        "closed_book": closed_book,
+        "pilot": pilot,
+    }
     models = {"endpoints": endpoints, "budget_usd": budget}
-    options = {"filter": {"max_right": max_right}, "models": models, "workers": workers}
+    options = {"filter": group, "models": models, "vllm": {"gpus": gpus}, "workers": workers}
     _run_stage("filter", run, options, fresh, as_json)
 
 
@@ -155,40 +228,228 @@ def rewrite(
     seed: Seed = None,
     twins: Twins = None,
     back_translation: Translation = None,
+    translation_model: Annotated[
+        str | None, typer.Option(help="Who translates with `llm`, as endpoint/model.")
+    ] = None,
+    pivot: Annotated[
+        list[str] | None, typer.Option(help="Language to go through with `llm`; several are tried in turn.")
+    ] = None,
+    passages: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead of a run: ask 2-, 3- and 4-hop questions of each {title, text}."),
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="With --passages: the JSON lines to write.")
+    ] = None,
+    question_model: Annotated[
+        str | None, typer.Option(help="With --passages: who asks what the graph does not, as endpoint/model.")
+    ] = None,
+    store: Store = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
+    batch: Batch = None,
+    dry_run: DryRun = False,
     workers: Workers = None,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
-    """Make counterfactual twins of a run's items."""
-    group = {"enabled": twins, "back_translation": back_translation}
-    models = {"endpoints": endpoints, "budget_usd": budget}
-    _run_stage("rewrite", run, {"seed": seed, "workers": workers, "rewrite": group, "models": models}, fresh, as_json)
+    """Make counterfactual twins of a run's items, or of passages with questions about them."""
+    group = {
+        "enabled": twins,
+        "back_translation": back_translation,
+        "translation_model": translation_model,
+        "pivots": pivot,
+    }
+    if passages is not None:
+        from flows.console.passages import ask_passages
+
+        ask_passages(
+            passages, into, store, question_model, group, endpoints=endpoints, budget=budget, seed=seed, as_json=as_json
+        )
+        return
+    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
+    options = {"seed": seed, "workers": workers, "rewrite": group, "models": models}
+    _run_stage("rewrite", run, options, fresh, as_json, dry_run=dry_run)
 
 
 @app.command()
 def release(
-    run: Run = None, name: Name = None, version: Version = None, fresh: Fresh = False, as_json: Json = False
+    run: Run = None,
+    name: Name = None,
+    version: Version = None,
+    reviewed: Annotated[
+        bool | None, typer.Option("--reviewed/--all", help="Only what the expert review accepted, or everything.")
+    ] = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
 ) -> None:
     """Write a run's items and twins as a dataset: JSONL, Parquet, card and plots."""
-    _run_stage("release", run, {"release": {"name": name, "version": version}}, fresh, as_json)
+    group = {"name": name, "version": version, "reviewed": reviewed}
+    _run_stage("release", run, {"release": group}, fresh, as_json)
+
+
+@app.command()
+def evaluate(
+    data: Annotated[
+        str | None, typer.Argument(help="A release's folder or a JSONL file; the run's own release otherwise.")
+    ] = None,
+    model: Annotated[list[str] | None, typer.Option(help="endpoint/model; may be given several times.")] = None,
+    form: Annotated[list[str] | None, typer.Option(help="mcq or open; both otherwise.")] = None,
+    prompting: Annotated[list[str] | None, typer.Option(help="direct or cot; both otherwise.")] = None,
+    protocol: Annotated[
+        list[str] | None, typer.Option(help="question, alone, independent or chain; all otherwise.")
+    ] = None,
+    passages: Annotated[
+        list[str] | None, typer.Option(help="none, own or irrelevant; may be given several times.")
+    ] = None,
+    sub_questions: Annotated[
+        bool | None, typer.Option("--sub-questions/--no-sub-questions", help="Also ask with the sub-questions.")
+    ] = None,
+    judge: Annotated[str | None, typer.Option(help="endpoint/model that judges free answers.")] = None,
+    limit: Annotated[int | None, typer.Option(help="How many items are asked about; 0 for all.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Tokens that an answer may have.")] = None,
+    endpoints: Endpoints = None,
+    budget: Budget = None,
+    batch: Batch = None,
+    dry_run: DryRun = False,
+    run: Run = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
+) -> None:
+    """Ask models about a dataset, hop by hop, and write the report."""
+    from flows.console.evaluate import evaluate_run
+
+    group = {
+        "data": data,
+        "models": model,
+        "forms": form,
+        "promptings": prompting,
+        "protocols": protocol,
+        "passages": passages,
+        "sub_questions": sub_questions,
+        "judge": judge,
+        "limit": limit,
+        "max_tokens": max_tokens,
+    }
+    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
+    options = {"seed": seed, "workers": workers, "evaluate": group, "models": models}
+    evaluate_run(run, options, fresh=fresh, as_json=as_json, dry_run=dry_run)
+
+
+@app.command("export")
+def export_dataset(
+    data: Annotated[
+        str | None, typer.Argument(help="A release's folder or a JSONL file; the latest run's release otherwise.")
+    ] = None,
+    to: Annotated[
+        Literal["lm-eval", "inspect", "llama-factory", "verl"], typer.Option("--to", help="The tool to write for.")
+    ] = "lm-eval",
+    out: Annotated[Path | None, typer.Option("--out", help="Folder to write; ./hopwright-TOOL otherwise.")] = None,
+    variant: Annotated[
+        Literal["factual", "counterfactual", "both"], typer.Option(help="Items, their twins, or both.")
+    ] = "factual",
+    run: Run = None,
+    seed: Annotated[int, typer.Option(help="Another seed, another half of multiple-choice examples.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Write a dataset for lm-evaluation-harness, Inspect, LLaMA-Factory or verl."""
+    from flows.console.export import export_to
+
+    export_to(data, to, out, variant, run, seed, as_json=as_json)
 
 
 @review_app.command("export")
-def export_review(run: Run = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False) -> None:
-    """Write the task file and the labelling interface of a run."""
-    _run_stage("review", run, {"review": {"items": items, "url": ""}}, fresh, as_json)
+def export_review(
+    run: Run = None,
+    items: ReviewItems = None,
+    kind: ReviewKind = None,
+    overlap: Overlap = None,
+    agreement_items: AgreementItems = None,
+    gold_share: GoldShare = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
+) -> None:
+    """Write the task files, the labelling interfaces and the guidelines of a run."""
+    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
+    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
+    _run_stage("review", run, {"review": group}, fresh, as_json)
 
 
 @review_app.command("push")
 def push_review(
-    run: Run = None, url: Url = None, items: ReviewItems = None, fresh: Fresh = False, as_json: Json = False
+    run: Run = None,
+    url: Url = None,
+    items: ReviewItems = None,
+    kind: ReviewKind = None,
+    overlap: Overlap = None,
+    agreement_items: AgreementItems = None,
+    gold_share: GoldShare = None,
+    fresh: Fresh = False,
+    as_json: Json = False,
 ) -> None:
     """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
-    from flows.console.review import find_server
+    from flows.console.review import find_server, show_pushed
 
-    _run_stage("review", run, {"review": {"items": items, "url": find_server(url)}}, fresh, as_json)
+    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
+    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
+    _run_stage("review", run, {"review": group}, fresh, as_json)
+    if not as_json:
+        show_pushed(run)
+
+
+@review_app.command("pull")
+def pull_review(
+    run: Run = None,
+    url: Url = None,
+    full: Annotated[bool, typer.Option("--full", help="Fetch everything again, not only what changed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch what was reviewed in Label Studio, and ask back where a correction does not hold."""
+    from flows.console.reviews import pull
+
+    pull(run, url, full=full, as_json=as_json)
+
+
+@review_app.command("listen")
+def listen_review(
+    run: Run = None,
+    url: Url = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port on this machine; 0 takes a free one.")] = 8090,
+) -> None:
+    """Fetch reviews as they are made: have Label Studio call this machine, until Ctrl-C."""
+    from flows.console.reviews import listen
+
+    listen(run, url, port)
+
+
+@review_app.command("agreement")
+def measure_review(run: Run = None, as_json: Json = False) -> None:
+    """Say how far annotators agree, and write the report; needs no server."""
+    from flows.console.reviews import measure
+
+    measure(run, as_json=as_json)
+
+
+@review_app.command("adjudicate")
+def adjudicate_review(
+    run: Run = None,
+    url: Url = None,
+    push: Annotated[bool, typer.Option("--push/--no-push", help="Whether disputes are pushed to the server.")] = True,
+    min_mean: Annotated[float | None, typer.Option(help="Least mean over all criteria.")] = None,
+    floor: Annotated[float | None, typer.Option(help="Least mean of any one criterion.")] = None,
+    score_gap: Annotated[int | None, typer.Option(help="Scores further apart than this are settled.")] = None,
+    settle_returned: Annotated[
+        bool | None, typer.Option("--settle-returned", help="Settle corrections that wait for their authors, too.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Decide what was reviewed, write the accepted set, and push to an adjudicator what reviewers differ on."""
+    from flows.console.reviews import adjudicate
+
+    group = {"min_mean": min_mean, "floor": floor, "score_gap": score_gap, "settle_returned": settle_returned}
+    adjudicate(run, url, group, push=push, as_json=as_json)
 
 
 @graph_app.command("ingest")
@@ -294,6 +555,18 @@ def show(
     show_sample(run, stage, sample, seed, as_json=as_json)
 
 
+@app.command()
+def explain(
+    item: Annotated[str, typer.Argument(metavar="ITEM_ID", help="An item's id, as `hopwright show` prints it.")],
+    run: Annotated[str | None, typer.Option("--run", help="Look in this run only; in all of them otherwise.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say where an item came from, and show everything that a model was asked for it."""
+    from flows.console.explain import explain_item
+
+    explain_item(item, run, as_json=as_json)
+
+
 @cache_app.command("stats")
 def show_cache(as_json: Json = False) -> None:
     """Say what the cache of models' answers holds."""
@@ -330,7 +603,14 @@ def _explain_usage(message: str) -> str:
     return f"hopwright: {message[:1].lower()}{message[1:]} (--help lists what is possible)"
 
 
-def _run_stage(stage: str, run: str | None, options: dict[str, Any], fresh: bool, as_json: bool) -> None:
+def _run_stage(
+    stage: str, run: str | None, options: dict[str, Any], fresh: bool, as_json: bool, *, dry_run: bool = False
+) -> None:
+    if dry_run:
+        from flows.console.estimate import estimate_one_stage
+
+        estimate_one_stage(stage, run, options, as_json=as_json)
+        return
     from flows.console.stage import run_one_stage
 
     run_one_stage(stage, run, options, fresh=fresh, as_json=as_json)

@@ -1,22 +1,22 @@
-"""The flow of one stage: items → items that the shortcut solvers do not see through."""
+"""The flow of one stage: items → items that the voters do not find too easy."""
 
 from prefect import flow
 
 from hopwright.runs import StageManifest
 from hopwright.settings import FilterRun
-from tasks.engine import carry_out, make_task_runner, open_run
-from tasks.filter import plan_filter
+from tasks.engine import make_task_runner, open_run
+from tasks.filter import make_filter
 
 DEFAULT = FilterRun()
 
 
 @flow(
     name="filter",
-    description="Items → items that the shortcut solvers do not see through.",
+    description="Items → items that the voters do not find too easy.",
     task_runner=make_task_runner(),
     flow_run_name="filter-{parameters.run}",
 )
 def run_filter(parameters: FilterRun = DEFAULT) -> StageManifest:
-    """Items → items that the shortcut solvers do not see through."""
+    """Items → items that the voters do not find too easy."""
     with open_run(parameters) as run:
-        return carry_out(run, plan_filter(run, parameters), fresh=parameters.fresh)
+        return make_filter(run, parameters)

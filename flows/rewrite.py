@@ -5,7 +5,7 @@ from prefect import flow
 from hopwright.runs import StageManifest
 from hopwright.settings import RewriteRun
 from tasks.engine import carry_out, make_task_runner, open_run
-from tasks.rewrite import plan_rewrite
+from tasks.rewrite import plan_passages, plan_rewrite, plan_twins, report_rewrite
 
 DEFAULT = RewriteRun()
 
@@ -17,6 +17,10 @@ DEFAULT = RewriteRun()
     flow_run_name="rewrite-{parameters.run}",
 )
 def run_rewrite(parameters: RewriteRun = DEFAULT) -> StageManifest:
-    """Items → counterfactual twins."""
+    """Passages, then twins in two stages, then the report that proves them; returns the manifest of the twins."""
     with open_run(parameters) as run:
-        return carry_out(run, plan_rewrite(run, parameters), fresh=parameters.fresh)
+        carry_out(run, plan_passages(run, parameters), fresh=parameters.fresh)
+        carry_out(run, plan_twins(run, parameters))
+        made = carry_out(run, plan_rewrite(run, parameters))
+        report_rewrite(run, parameters)
+        return made

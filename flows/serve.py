@@ -2,20 +2,17 @@
 
 import contextlib
 import os
-import shutil
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flows.local import answers
-from hopwright.errors import HopwrightError, ServiceError
+from flows.label_studio import label_studio
+from flows.servers import running
+from hopwright.errors import HopwrightError
 from hopwright.settings import home
 
-_START_SECONDS = 120
 _LABEL_STUDIO = Path(".venvs/label-studio/bin/label-studio")
 
 
@@ -27,8 +24,7 @@ def main() -> None:
         with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
             api = stack.enter_context(prefect_server(int(os.environ.get("PREFECT_PORT", "4200"))))
             if _LABEL_STUDIO.exists():
-                url = stack.enter_context(label_studio(int(os.environ.get("LABEL_STUDIO_PORT", "8080"))))
-                os.environ.setdefault("LABEL_STUDIO_URL", url)
+                stack.enter_context(label_studio(_LABEL_STUDIO, int(os.environ.get("LABEL_STUDIO_PORT", "8080"))))
             os.environ["PREFECT_API_URL"] = api
             serve_flows()
     except HopwrightError as error:
@@ -68,60 +64,6 @@ def prefect_server(port: int) -> Iterator[str]:
     with running("Prefect", command, f"{api}/health", environment):
         print(f"Prefect       http://127.0.0.1:{port}")
         yield api
-
-
-@contextlib.contextmanager
-def label_studio(port: int) -> Iterator[str]:
-    """Label Studio on this port, or the one that answers there already; yields its address."""
-    url = f"http://127.0.0.1:{port}"
-    data = home() / "label-studio"
-    data.mkdir(parents=True, exist_ok=True)
-    settings = {
-        "LABEL_STUDIO_USERNAME": "annotator@localhost.localdomain",
-        "LABEL_STUDIO_PASSWORD": "hopwright",
-        "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
-        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
-        "SENTRY_DSN": "",
-        "FRONTEND_SENTRY_DSN": "",
-        "COLLECT_ANALYTICS": "false",
-        "LATEST_VERSION_CHECK": "false",
-    }
-    environment = {**settings, **os.environ}
-    command = [str(_LABEL_STUDIO), "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
-    with running("Label Studio", command, f"{url}/health", environment):
-        print(f"Label Studio  {url}  ({environment['LABEL_STUDIO_USERNAME']})")
-        yield url
-
-
-@contextlib.contextmanager
-def running(name: str, command: list[str], health: str, environment: dict[str, str]) -> Iterator[None]:
-    """Start a server and wait until it answers; end it with the block. One that answers already is left alone.
-
-    Raises ServiceError when it ends at once or does not answer in time; its output is in the home's logs.
-    """
-    if answers(health):
-        yield
-        return
-    log = home() / "logs" / f"{name.lower().replace(' ', '-')}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    if shutil.which(command[0]) is None:
-        raise ServiceError(f"{name}: {command[0]} is not there")
-    with log.open("ab") as output:
-        child = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
-    try:
-        deadline = time.monotonic() + _START_SECONDS
-        while not answers(health):
-            if child.poll() is not None or time.monotonic() > deadline:
-                raise ServiceError(f"{name} does not answer at {health}; its output is in {log}")
-            time.sleep(0.5)
-        yield
-    finally:
-        child.terminate()
-        try:
-            child.wait(timeout=15)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
 
 
 def _interrupt(*_: object) -> None:

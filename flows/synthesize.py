@@ -4,8 +4,8 @@ from prefect import flow
 
 from hopwright.runs import StageManifest
 from hopwright.settings import SynthesizeRun
-from tasks.engine import carry_out, make_task_runner, open_run
-from tasks.synthesize import plan_drafts, plan_selection
+from tasks.engine import make_task_runner, open_run
+from tasks.synthesize import carry_out_synthesis
 
 DEFAULT = SynthesizeRun()
 _ABOUT = "Anchors → planned, worded and checked items."
@@ -15,7 +15,6 @@ _ABOUT = "Anchors → planned, worded and checked items."
     name="synthesize", description=_ABOUT, task_runner=make_task_runner(), flow_run_name="synthesize-{parameters.run}"
 )
 def run_synthesize(parameters: SynthesizeRun = DEFAULT) -> StageManifest:
-    """Drafts in parallel, then the selection over all of them."""
+    """Drafts in parallel, the selection over all of them, and a model's words where one is asked."""
     with open_run(parameters) as run:
-        carry_out(run, plan_drafts(run, parameters), fresh=parameters.fresh)
-        return carry_out(run, plan_selection(run, parameters))
+        return carry_out_synthesis(run, parameters)

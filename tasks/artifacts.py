@@ -13,8 +13,11 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
+from hopwright.difficulty.render import render_report
+from hopwright.difficulty.report import DifficultyReport
 from hopwright.runs import StageManifest
 from tasks.progress import tell
+from tasks.steps import in_flow
 
 
 class StageProgress:
@@ -25,26 +28,31 @@ class StageProgress:
         self._total = total
         self._done = done
         tell(stage, done, total)
-        # Prefect's functions are typed as both kinds; called from a synchronous flow they return the id itself.
-        self._id = cast(
-            UUID,
-            create_progress_artifact(
-                progress=self._percent(), key=_key(stage, "progress"), description=f"Shards of {stage}"
-            ),
-        )
+        self._id: UUID | None = None
+        if in_flow():
+            # Prefect's functions are typed as both kinds; called from a synchronous flow they return the id itself.
+            self._id = cast(
+                UUID,
+                create_progress_artifact(
+                    progress=self._percent(), key=_key(stage, "progress"), description=f"Shards of {stage}"
+                ),
+            )
 
     def advance(self) -> None:
         """One more shard is done."""
         self._done += 1
         tell(self._stage, self._done, self._total)
-        update_progress_artifact(self._id, progress=self._percent())
+        if self._id is not None:
+            update_progress_artifact(self._id, progress=self._percent())
 
     def _percent(self) -> float:
         return 100.0 * self._done / self._total if self._total else 100.0
 
 
 def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
-    """The table (counts by reason) and the story of a finished stage."""
+    """The table (counts by reason) and the story of a finished stage, where a flow is running."""
+    if not in_flow():
+        return
     create_table_artifact(
         key=_key(manifest.stage, "counts"),
         table=count_rows(manifest),
@@ -55,6 +63,39 @@ def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
         markdown=tell_story(manifest, unit, folder),
         description=f"{manifest.stage}: what came in, what came out, where it lies",
     )
+
+
+def publish_difficulty(report: DifficultyReport, files: Mapping[str, str], folder: str) -> None:
+    """What the votes say: a table of the voters, and the whole report."""
+    create_table_artifact(
+        key="filter-voters", table=list_voter_rows(report), description="filter: how the voters did, over all items"
+    )
+    plot = f"\n\nThe calibration plot is `{folder}/calibration.png`." if "calibration.png" in files else ""
+    create_markdown_artifact(
+        key="filter-report",
+        markdown=f"# How difficult the items are\n\n{render_report(report)}{plot}",
+        description="filter: accuracy, agreement, calibration, what was dropped",
+    )
+
+
+def list_voter_rows(report: DifficultyReport) -> list[dict[str, Any]]:
+    """One row per voter: accuracy in all and by reasoning graph."""
+    graphs = report.by.get("topology", {})
+    return [
+        {
+            "voter": name,
+            "votes": voter.overall.votes,
+            "accuracy": f"{voter.overall.accuracy:.1%}",
+            "no answer": voter.unanswered,
+            **{graph: f"{scores[name].accuracy:.1%}" if name in scores else "–" for graph, scores in graphs.items()},
+        }
+        for name, voter in report.voters.items()
+    ]
+
+
+def publish_text(key: str, markdown: str, description: str) -> None:
+    """A text of a stage's own."""
+    create_markdown_artifact(key=key, markdown=markdown, description=description)
 
 
 def count_rows(manifest: StageManifest) -> list[dict[str, Any]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
 from prefect.futures import PrefectFuture, as_completed
@@ -14,9 +17,10 @@ from hopwright.errors import BudgetError
 from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.settings import STAGES, RunParameters, home, identify
 from tasks.artifacts import StageProgress, publish_stage
-from tasks.models import ModelProgress, end_models, note_models, prepare_models
+from tasks.models import ModelProgress, demand_keys, end_models, hand_in, note_models, prepare_models
 from tasks.pool import current_pool, open_pool
-from tasks.steps import StagePlan, run_shard
+from tasks.progress import tell_models
+from tasks.steps import StagePlan, in_flow, run_shard
 from tasks.work.shards import ShardWork
 
 
@@ -39,7 +43,7 @@ def open_run(parameters: RunParameters) -> Iterator[RunFolder]:
 
 
 def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageManifest:
-    """Run a stage to its end, as many shards side by side as the task runner allows.
+    """Run a stage to its end, as many shards side by side as the task runner allows, or as there are workers.
 
     A failed shard does not stop the others; the first error is raised when all have ended, and what was finished
     stays. Raises RunError when the stage belongs to other parameters or cannot be written.
@@ -50,7 +54,7 @@ def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageM
     )
     notes = dict(plan.notes)
     if missing and plan.process is not None:
-        with _follow_models(plan, len(missing)) as models:
+        with _follow_models(plan, missing) as models:
             try:
                 _make_shards(stage, plan, missing, models)
             finally:
@@ -63,23 +67,24 @@ def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageM
 
 
 @contextlib.contextmanager
-def _follow_models(plan: StagePlan, missing: int) -> Iterator[ModelProgress | None]:
+def _follow_models(plan: StagePlan, missing: list[int]) -> Iterator[ModelProgress | None]:
     if plan.access is None:
         yield None
         return
-    with ModelProgress(plan.name, plan.access, missing=missing, parallel=current_pool().workers) as models:
+    demand_keys(plan.access)
+    with ModelProgress(plan.name, plan.access, missing=len(missing), parallel=current_pool().workers) as models:
+        if plan.access.batch and plan.requests is not None:
+            listed = (request for index in missing for request in plan.requests(plan.specs[index]))
+            hand_in(plan.access, listed, functools.partial(tell_models, plan.name))
         yield models
 
 
 def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: ModelProgress | None) -> None:
     assert plan.process is not None
     progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing))
-    futures = [
-        run_shard.submit(ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]))
-        for index in missing
-    ]
+    works = [ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]) for index in missing]
     errors: list[Exception] = []
-    for future in as_completed(futures):
+    for future in _start_shards(works):
         try:
             future.result()
         except Exception as error:
@@ -91,6 +96,15 @@ def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: Mode
     if errors:
         # What ended the spending explains what followed from it.
         raise next((error for error in errors if isinstance(error, BudgetError)), errors[0])
+
+
+def _start_shards(works: list[ShardWork]) -> Iterator[Any]:
+    """The shards' futures, as they are done: tasks of the flow, or threads where none is running."""
+    if in_flow():
+        yield from as_completed([run_shard.submit(work) for work in works])
+        return
+    with ThreadPoolExecutor(current_pool().workers) as threads:
+        yield from concurrent.futures.as_completed([threads.submit(run_shard.fn, work) for work in works])
 
 
 def carry_out_once(
@@ -116,6 +130,8 @@ def carry_out_once(
 def stages_after(name: str) -> tuple[str, ...]:
     """The stages that rest on a stage's output, by the order of the line of work."""
     head, _, part = name.partition("/")
+    if head not in STAGES:
+        return ()
     later = STAGES[STAGES.index(head) + 1 :]
     return (head, *later) if part else later
 

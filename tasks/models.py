@@ -8,7 +8,7 @@ A stage that asks models
   requests at once;
 - sets `requests` on its `StagePlan`: a module-level function that lists, for one spec, the requests that the shard
   would make, as far as they are known before the first answer. Where a later request rests on an earlier answer, it
-  lists one of about the same length. `--dry-run` counts them; nothing is sent.
+  lists a `Likely` one of about the same length. `--dry-run` counts them all; `--batch` hands the others in beforehand.
 
 The engine does the rest: keys, the live artifact, what was spent in the manifest.
 """
@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import contextvars
 import os
+import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, cast
 from uuid import UUID
@@ -28,51 +29,109 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.blocks.system import Secret
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import ArtifactUpdate
+from pydantic import BaseModel
 
 from hopwright.errors import InputError
+from hopwright.llm.batch import BatchProgress
+from hopwright.llm.budget import read_spending
 from hopwright.llm.config import LlmSettings, block_name, key_variable, read_key, read_settings
+from hopwright.llm.estimate import Likely
 from hopwright.llm.progress import Snapshot, render_progress
+from hopwright.llm.prompts import read_prompts
 from hopwright.llm.reports import gather_progress, read_reports
 from hopwright.llm.session import close_session
 from hopwright.llm.store import Store
-from hopwright.llm.types import parse_model
-from hopwright.runs import RunFolder
-from hopwright.settings import ModelRun, RunParameters
+from hopwright.llm.types import Request, parse_model
+from hopwright.runs import RunFolder, StageManifest
+from hopwright.runs.manifest import read_manifest
+from hopwright.settings import ModelRun, RunParameters, prompts_folder
 from tasks.progress import tell_models
-from tasks.work.models import STORE, ModelAccess
+from tasks.steps import in_flow
+from tasks.work.models import STORE, ModelAccess, open_models
 
 _BEAT_S = 2.0
+_SUMMED = ("requests", "from_cache", "without_answer", "sent", "rate_limited", "retries", "repairs", "fallbacks")
 _from_blocks: set[str] = set()
 """The variables that a Secret block filled in this process; what the user set is left alone."""
 
 
 def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = ()) -> ModelAccess:
-    """Leave for a stage of this run to ask models.
+    """Leave for a stage of this run to ask `models`, each as `endpoint/model`.
 
-    `models` are those that it will ask, as `endpoint/model`. Raises InputError, before anything is sent, for an
-    endpoints file that cannot be used, an unknown endpoint, or a key that is neither in the environment nor in a
-    Secret block.
+    Raises InputError for an endpoints file that cannot be used and for an unknown endpoint. The keys are asked for
+    when the stage is carried out: `--dry-run` needs none.
     """
     wanted = parameters.models
     settings = read_settings(wanted.endpoints_file())
-    endpoints = {name: settings.endpoint(name) for name in (parse_model(model).provider for model in models)}
-    load_keys(settings, endpoints)
-    for endpoint in endpoints.values():
-        read_key(endpoint)
-    return ModelAccess(wanted.endpoints_file(), run.home / STORE, run.name, wanted.limit())
+    chains = [target for model in models for target in (model, *settings.fallbacks.get(model, ()))]
+    names = tuple(dict.fromkeys(settings.endpoint(parse_model(model).provider).name for model in chains))
+    return ModelAccess(wanted.endpoints_file(), run.home / STORE, name_ledger(run), wanted.limit(), names, wanted.batch)
+
+
+def name_ledger(run: RunFolder) -> str:
+    """Under which name the store counts what a run spends: a run that is started over has a budget of its own."""
+    begun = run.read_manifest()
+    return run.name if begun is None else f"{run.name} {begun.started}"
+
+
+def demand_keys(access: ModelAccess) -> None:
+    """Raises InputError where a key is neither in the environment nor in a Secret block, before anything is sent."""
+    settings = read_settings(access.endpoints)
+    load_keys(settings, access.asked)
+    for name in access.asked:
+        read_key(settings.endpoint(name))
+
+
+def hand_in(access: ModelAccess, requests: Iterable[Request | Likely], tell: Callable[[str], None]) -> None:
+    """Have what is known of a stage's requests answered by the batch interfaces, before its shards begin.
+
+    The shards then find the answers in the store, and ask directly for what is left: endpoints without such an
+    interface, requests that rest on an answer, rows that three batches could not answer. `tell` is told how far it is.
+    """
+    settings = read_settings(access.endpoints)
+    batched = {endpoint.name for endpoint in settings.endpoints if endpoint.kind in ("openai", "anthropic")}
+    known = [one for one in requests if not isinstance(one, Likely) and one.provider in batched]
+    if known:
+        open_models(access).complete_batch(
+            known, poll_s=settings.retry.batch_poll_s, report=lambda now: tell(describe_batches(now))
+        )
+
+
+def describe_batches(now: BatchProgress) -> str:
+    """How the batches are going, in one line."""
+    return (
+        f"{now.open:,} batches open, {now.rows_done:,} of {now.rows_done + now.rows_waiting:,} rows done there, "
+        f"{now.answered:,} answered, {now.spent_usd:,.2f} dollars spent"
+    )
 
 
 def prepare_models(parameters: RunParameters) -> None:
-    """Fill the environment, before workers inherit it, with the keys of the endpoints that the parameters name."""
-    if isinstance(parameters, ModelRun):
-        named = {
-            text.split("/", 1)[0] for text in _list_texts(parameters.model_dump(exclude={"models"})) if "/" in text
-        }
-        known = {"openai", "anthropic"} if not parameters.models.endpoints_file() else None
-        # A run without models reads no file and asks Prefect nothing.
-        if named and (known is None or named & known):
-            settings = read_settings(parameters.models.endpoints_file())
-            load_keys(settings, named & {endpoint.name for endpoint in settings.endpoints})
+    """Fill the environment, before workers inherit it, with the keys of the endpoints that the parameters name.
+
+    A run without models reads no file and asks Prefect nothing. Raises InputError for an endpoints file or a prompt
+    that cannot be used.
+    """
+    if not isinstance(parameters, ModelRun):
+        return
+    named = {text.split("/", 1)[0] for text in list_texts(parameters) if names_model(text)}
+    if named:
+        settings = read_settings(parameters.models.endpoints_file())
+        # A prompt that is not fit to be used is told before anything is spent.
+        read_prompts(prompts_folder())
+        load_keys(settings, named & {endpoint.name for endpoint in settings.endpoints})
+
+
+def names_model(text: str) -> bool:
+    """Whether a parameter may name a model as `endpoint/model`; a path or an address does not."""
+    return bool(re.match(r"[A-Za-z0-9][\w.-]*/[^/\s]", text))
+
+
+def list_texts(parameters: BaseModel) -> Iterator[str]:
+    """The texts in the groups of parameters, one by one: a model that is asked is named in one of them."""
+    for name in type(parameters).model_fields:
+        group = getattr(parameters, name)
+        if isinstance(group, BaseModel) and name != "models":
+            yield from _list_texts(group.model_dump())
 
 
 def load_keys(settings: LlmSettings, endpoints: Iterable[str]) -> None:
@@ -90,7 +149,7 @@ def load_keys(settings: LlmSettings, endpoints: Iterable[str]) -> None:
 
 def end_models(run: RunFolder) -> None:
     """End the sessions that stages of this run opened in this very process; workers end theirs themselves."""
-    close_session(run.home / STORE, run.name)
+    close_session(run.home / STORE, name_ledger(run))
 
 
 class ModelProgress:
@@ -152,7 +211,7 @@ class ModelProgress:
             return
         tell_models(self._stage, describe_models(now))
         text = f"# {self._stage}: language models\n\n{render_progress(now)}\n"
-        if text == self._shown:
+        if text == self._shown or not in_flow():
             return
         self._shown = text
         if self._artifact is None:
@@ -186,6 +245,37 @@ def note_models(now: Snapshot) -> dict[str, Any]:
         "run_spent_usd": round(now.spent_usd, 6), "run_possibly_spent_usd": round(now.possible_usd, 6),
         "budget_usd": now.budget_usd,
     }  # fmt: skip
+
+
+def sum_models(run: RunFolder) -> dict[str, Any] | None:
+    """What the stages of a run asked of models and what was spent, for its summary; None where none was asked."""
+    notes = [
+        manifest.notes["models"]
+        for path in sorted(run.path.rglob("manifest.json"))
+        if path != run.manifest_path
+        if (manifest := read_manifest(path, StageManifest)) is not None and "models" in manifest.notes
+    ]
+    if not notes:
+        return None
+    sums = {name: sum(one[name] for one in notes) for name in _SUMMED}
+    with Store(run.home / STORE) as store:
+        money = read_spending(store, name_ledger(run))
+    return {
+        **sums, "spent_usd": round(money.spent, 6), "possibly_spent_usd": round(money.possible, 6),
+        "budget_usd": next((one["budget_usd"] for one in reversed(notes) if one["budget_usd"]), None),
+    }  # fmt: skip
+
+
+def tell_sum(summed: Mapping[str, Any] | None) -> str:
+    """The same in a line."""
+    if summed is None:
+        return "none was asked"
+    budget = f" of {summed['budget_usd']:,.2f}" if summed["budget_usd"] else ""
+    possible = f", at most {summed['possibly_spent_usd']:,.2f} more" if summed["possibly_spent_usd"] else ""
+    return (
+        f"{summed['requests']:,} requests, {summed['from_cache']:,} from the cache, "
+        f"{summed['without_answer']:,} without an answer; {summed['spent_usd']:,.2f}{budget} dollars spent{possible}"
+    )
 
 
 def _list_texts(value: Any) -> Iterator[str]:

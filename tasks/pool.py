@@ -26,10 +26,10 @@ _open: list[WorkerPool] = []
 class WorkerPool:
     """Runs functions in worker processes, or in this one when there is to be one worker only."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, *, apart: bool = False) -> None:
         self.workers = workers
         self._turn = threading.Lock()
-        self._executor = None if workers == 1 else _start_workers(workers)
+        self._executor = None if workers == 1 and not apart else _start_workers(workers)
 
     def run(self, function: Callable[..., _T], *args: Any) -> _T:
         """Run a module-level function and wait for its result; its errors come back as they were raised.
@@ -70,6 +70,23 @@ def open_pool(workers: int) -> Iterator[WorkerPool]:
             _open.remove(pool)
         if outer is None:
             pool.close()
+
+
+@contextlib.contextmanager
+def open_single_worker() -> Iterator[WorkerPool]:
+    """One process of its own for the block, in place of the flow's pool: for work that must not be done twice at once.
+
+    What it loaded (a model, say) is given back with the block.
+    """
+    pool = WorkerPool(1, apart=True)
+    with _guard:
+        _open.append(pool)
+    try:
+        yield pool
+    finally:
+        with _guard:
+            _open.remove(pool)
+        pool.close()
 
 
 def current_pool() -> WorkerPool:

@@ -1,31 +1,162 @@
-"""Items → counterfactual twins."""
+"""Items → items with passages → counterfactual twins → a report that proves them."""
 
 from __future__ import annotations
 
-from hopwright.runs import RunFolder, Stage
+from pathlib import Path
+from typing import Any
+
+from hopwright.runs import Counts, RunFolder, Stage, StageManifest, rejected_path
 from hopwright.settings import RewriteRun
-from tasks.engine import pick_parameters
+from tasks.artifacts import publish_text
+from tasks.engine import carry_out_once, pick_parameters
+from tasks.models import grant_access
 from tasks.pool import current_pool
-from tasks.steps import StagePlan
+from tasks.steps import StagePlan, run_step
 from tasks.work.resources import find_store
-from tasks.work.rewrite import RewritePart, find_translator, twin_part
+from tasks.work.rewrite import (
+    DraftsPart,
+    Making,
+    PassagesPart,
+    RewritePart,
+    draft_part,
+    find_translators,
+    finish_part,
+    furnish_part,
+    list_translations,
+    list_wordings,
+    settle_names,
+)
+from tasks.work.rewrite_report import ReportSources, write_report
+
+PASSAGES = "rewrite/passages"
+DRAFTS = "rewrite/drafts"
+REPORT = "rewrite/report"
+
+
+def plan_passages(run: RunFolder, parameters: RewriteRun) -> StagePlan:
+    """One shard per part of the filter stage: every item comes out, with its evidence passages."""
+    items = Stage(run, "filter")
+    making = make_making(run, parameters)
+    return StagePlan(
+        name=PASSAGES,
+        unit="items",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs=items.output_hashes(),
+        process=furnish_part,
+        specs=[PassagesPart(part, making) for part in items.parts()],
+        access=making.access if parameters.rewrite.passages == "llm" else None,
+        requests=list_wordings if parameters.rewrite.passages == "llm" else None,
+        skipped={} if parameters.rewrite.passages != "off" else {"passages are turned off": items.read().counts.out},
+    )
+
+
+def plan_twins(run: RunFolder, parameters: RewriteRun) -> StagePlan:
+    """Stage one: a twin per item; none when twins are turned off."""
+    items = Stage(run, PASSAGES)
+    making = make_making(run, parameters)
+    return StagePlan(
+        name=DRAFTS,
+        unit="items",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs=items.output_hashes(),
+        process=draft_part,
+        specs=[DraftsPart(part, making) for part in items.parts()] if parameters.rewrite.enabled else [],
+    )
 
 
 def plan_rewrite(run: RunFolder, parameters: RewriteRun) -> StagePlan:
-    """One shard per part of the filter stage; none when twins are turned off."""
-    items = Stage(run, "filter")
+    """Stage two: twins with names of their own, reworded and checked; what stage one rejected is counted here, too."""
+    items, drafts = Stage(run, PASSAGES), Stage(run, DRAFTS)
     wanted = parameters.rewrite
-    translator, obstacle = current_pool().run(find_translator, wanted.back_translation if wanted.enabled else "off")
-    store = find_store(run)
+    making = make_making(run, parameters)
+    translators, obstacle = current_pool().run(find_translators, making)
+    parts = drafts.parts()
+    salts = current_pool().run(settle_names, parts, items.parts(), making) if parts else {}
+    return StagePlan(
+        name="rewrite",
+        unit="items",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs={**items.output_hashes(), **drafts.output_hashes()},
+        process=finish_part,
+        specs=[
+            RewritePart(part, rejected_path(drafts.folder, index), whole, making, bool(translators), salts)
+            for index, (part, whole) in enumerate(zip(parts, items.parts(), strict=False))
+        ],
+        notes={
+            "back_translation": translators,
+            "back_translation_skipped": obstacle,
+            "renamed_because_names_met": len(salts),
+        },
+        skipped={} if wanted.enabled else {"twins are turned off": items.read().counts.out},
+        access=making.access if wanted.back_translation == "llm" or wanted.judge_model else None,
+        requests=list_translations if wanted.back_translation == "llm" else None,
+    )
+
+
+def plan_estimate(run: RunFolder, parameters: RewriteRun) -> StagePlan:
+    """What stage two would ask of models, for an estimate: from the items themselves where no twin was made yet."""
+    if Stage(run, DRAFTS).manifest_path.exists():
+        return plan_rewrite(run, parameters)
+    items = Stage(run, "filter")
+    making = make_making(run, parameters)
     return StagePlan(
         name="rewrite",
         unit="items",
         parameters=pick_parameters(parameters, "rewrite"),
         inputs=items.output_hashes(),
-        process=twin_part,
-        specs=[RewritePart(part, store, parameters.seed, bool(translator)) for part in items.parts()]
-        if wanted.enabled
-        else [],
-        notes={"back_translation": translator, "back_translation_skipped": obstacle},
-        skipped={} if wanted.enabled else {"twins are turned off": items.read().counts.out},
+        specs=[RewritePart(part, part, part, making, translate=True) for part in items.parts()],
+        requests=list_translations,
     )
+
+
+def report_rewrite(run: RunFolder, parameters: RewriteRun) -> StageManifest:
+    """Prove the finished twins, ask the voters, and write it all down; also as an artifact."""
+    items, drafts, twins = (Stage(run, name) for name in (PASSAGES, DRAFTS, "rewrite"))
+    made = twins.read()
+    sources = ReportSources(
+        items=tuple(items.parts()),
+        drafts=tuple(drafts.parts()),
+        twins=tuple(twins.parts()),
+        taken=made.counts.taken,
+        rejected=dict(made.counts.rejected),
+        figures={name: value for name, value in made.notes.items() if isinstance(value, int)},
+        passages={name: value for name, value in items.read().notes.items() if isinstance(value, int)},
+        translator=str(made.notes.get("back_translation", "")),
+        translator_skipped=str(made.notes.get("back_translation_skipped", "")),
+    )
+    plan = StagePlan(
+        name=REPORT,
+        unit="twins",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs={**items.output_hashes(), **twins.output_hashes()},
+    )
+    return carry_out_once(run, plan, _Reporting(sources, make_making(run, parameters)))
+
+
+class _Reporting:
+    """Writes the report's files in a worker and finishes its stage."""
+
+    def __init__(self, sources: ReportSources, making: Making) -> None:
+        self._sources = sources
+        self._making = making
+
+    def __call__(self, stage: Stage) -> StageManifest:
+        """Make the files."""
+        figures: dict[str, Any] = run_step("report", write_report, self._sources, self._making, stage.folder)
+        files = [Path(stage.folder) / name for name in figures.pop("files")]
+        publish_text("rewrite-report", figures.pop("text"), "Counterfactual twins: proof, wording, memory")
+        twins = int(figures["twins"])
+        return stage.finish(counts=Counts(taken=twins, out=twins), outputs=files, notes=figures)
+
+
+def make_making(run: RunFolder, parameters: RewriteRun) -> Making:
+    """What every shard of the stage needs. Raises InputError for a model that cannot be asked."""
+    wanted = parameters.rewrite
+    asked = {
+        wanted.passage_model if wanted.passages == "llm" else "",
+        wanted.translation_model if wanted.back_translation == "llm" and wanted.enabled else "",
+        wanted.judge_model,
+        *wanted.memory_voters,
+    } - {""}
+    access = grant_access(run, parameters, sorted(asked)) if asked else None
+    return Making(find_store(run), parameters.seed, wanted, access)

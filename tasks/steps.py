@@ -9,8 +9,10 @@ from typing import Any, TypedDict, TypeVar
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
+from prefect.context import FlowRunContext
 
 from hopwright.errors import ServiceError
+from hopwright.llm.estimate import Likely
 from hopwright.llm.types import Request
 from hopwright.runs import ShardOutput, ShardReport
 from tasks.pool import current_pool
@@ -38,7 +40,7 @@ class StagePlan:
     notes: Mapping[str, Any] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     access: ModelAccess | None = None
-    requests: Callable[[Any], Iterable[Request]] | None = None
+    requests: Callable[[Any], Iterable[Request | Likely]] | None = None
 
 
 class ServiceRetries(TypedDict):
@@ -69,13 +71,24 @@ def is_service_failure(_task: object, _run: object, state: State[Any]) -> bool:
     return False
 
 
+def in_flow() -> bool:
+    """Whether a flow is running here. Outside one, stages are carried out alike, without tasks and artifacts."""
+    return FlowRunContext.get() is not None
+
+
 @task(name="shard", task_run_name="{work.stage}-{work.index}", cache_policy=NO_CACHE, persist_result=False)
 def run_shard(work: ShardWork) -> ShardReport:
     """Run one shard in a worker process, which writes its files."""
     return current_pool().run(execute_shard, work)
 
 
-@task(name="step", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
 def run_step(name: str, function: Callable[..., _T], *args: Any) -> _T:
-    """Run something else than a shard in a worker process."""
+    """Run something else than a shard in a worker process, as a task of its own where a flow is running."""
+    if in_flow():
+        return _run_step(name, function, *args)
+    return current_pool().run(function, *args)
+
+
+@task(name="step", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
+def _run_step(name: str, function: Callable[..., _T], *args: Any) -> _T:
     return current_pool().run(function, *args)

@@ -9,10 +9,16 @@ from typing import Any
 from prefect.artifacts import create_markdown_artifact
 
 from hopwright.runs import RunFolder, Stage
+from tasks.models import sum_models, tell_sum
 from tasks.pool import current_pool
 from tasks.release import release_folder
 from tasks.work.release import read_figures
+from tasks.yields import read_yield
 
+_YIELD = (
+    "writer", "model", "asked_for", "accepted", "missing", "requests", "requests_per_item", "tokens_per_item",
+    "cost_usd", "usd_per_item", "worded_by_model", "kept_in_rules_words", "rejected",
+)  # fmt: skip
 _STAGES = ("retrieve", "synthesize/drafts", "synthesize", "filter", "rewrite", "review", "release")
 
 
@@ -22,6 +28,7 @@ def summarise(run: RunFolder) -> dict[str, Any]:
     folder = release_folder(run)
     figures = current_pool().run(read_figures, folder)
     rewrite = manifests["rewrite"]
+    taken = read_yield(run)
     return {
         "run": run.name,
         "accepted": figures["items"],
@@ -37,6 +44,8 @@ def summarise(run: RunFolder) -> dict[str, Any]:
             "share": _round(figures["largest_answer"]["share"]),
         },
         "failed_checks": figures["failed_checks"],
+        "wording": {name: taken.get(name) for name in _YIELD},
+        "models": sum_models(run),
         "letters": dict(figures["letters"]),
         "letters_p": None if figures["letters_p"] is None else _round(figures["letters_p"]),
         "too_easy": manifests["filter"].counts.rejected.get("too_easy", 0),
@@ -75,6 +84,8 @@ def summary_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
             f"{summary['distinct_answers']:,} distinct; {largest['value']} is the commonest ({largest['share']:.1%})",
         ),
         ("failed checks", f"{summary['failed_checks']:,}"),
+        ("wording", describe_wording(summary["wording"])),
+        ("language models", tell_sum(summary["models"])),
         ("right letters", f"{letters}; chi-square p = {p}"),
         ("dropped as too easy", f"{summary['too_easy']:,}"),
         ("twins", f"{summary['twins']:,}"),
@@ -84,6 +95,22 @@ def summary_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("release", summary["release"]),
         ("run folder", summary["folder"]),
     ]
+
+
+def describe_wording(taken: Mapping[str, Any]) -> str:
+    """Who worded the items, what that took, and how many of those asked for are missing, in words."""
+    if taken.get("writer") in (None, "rules"):
+        said = "by rules, no request"
+    else:
+        kept = sum(taken["kept_in_rules_words"].values())
+        said = (
+            f"by {taken['model']}: {taken['requests']:,} requests ({taken['requests_per_item']:.2f} per item), "
+            f"{taken['tokens_per_item']:,.0f} tokens and {taken['usd_per_item']:.4f} dollars per item"
+            f"{f'; {kept:,} kept in the rules’ words' if kept else ''}"
+        )
+    if taken.get("missing"):
+        said += f"; {taken['missing']:,} of {taken['asked_for']:,} items are missing (synthesize/yield says why)"
+    return said
 
 
 def describe_audit(audit: Mapping[str, Any] | None) -> str:

@@ -1,20 +1,128 @@
-"""Anchors → drafts (planned, worded, checked) → the selection over all of them."""
+"""Anchors → drafts (planned, worded by rules, checked) → the selection over all of them → a model's words, if asked.
+
+Money is spent late: a model sees only drafts that have passed everything else. Where a number of items is asked for,
+rounds of drafts and of wording follow each other until it is reached; every round is a stage of its own and is decided
+by the finished ones before it, so that a run that is continued decides alike.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
+import itertools
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
 from hopwright.errors import InputError
-from hopwright.runs import RunFolder, Stage
+from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejected_path
+from hopwright.runs.manifest import read_manifest
 from hopwright.settings import SynthesizeRun
-from tasks.engine import pick_parameters
+from tasks.engine import carry_out, pick_parameters
+from tasks.models import grant_access
+from tasks.pool import current_pool
 from tasks.steps import StagePlan, run_step
 from tasks.work.resources import find_store
-from tasks.work.synthesize import DraftSlots, draft_slots, keep_selected, select_drafts
+from tasks.work.synthesize import (
+    DraftSlots,
+    Selection,
+    Survey,
+    Wordings,
+    draft_slots,
+    keep_selected,
+    read_wordings,
+    survey_drafts,
+)
+from tasks.work.wording import Commission, check_models, list_requests, word_drafts
+from tasks.yields import report_yield
 
 DRAFTS = "synthesize/drafts"
+WORDED = "synthesize/worded"
+_PER_ITEM = 4
+"""Slots drawn at first for each item that is asked for."""
+_LEAST_YIELD = 0.02
+"""A round of drafts that gives fewer new ones per slot shows that the corpus has little more to give."""
+_MORE = 1.2
+_MOST_ROUNDS = 30
 
 
-def plan_drafts(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
-    """Cut the draft slots into shards. Raises InputError when no anchor is there to start a chain from."""
+@dataclass
+class _Progress:
+    """How far a synthesis is: its stages so far, and what they gave."""
+
+    drafts: list[Stage] = field(default_factory=list)
+    worded: list[Stage] = field(default_factory=list)
+    survey: Survey = field(default_factory=lambda: Survey((), ()))
+    wordings: Wordings = field(default_factory=lambda: Wordings({}, {}))
+    slots: int = 0
+    exhausted: bool = False
+
+
+def carry_out_synthesis(run: RunFolder, parameters: SynthesizeRun) -> StageManifest:
+    """Draft, select, have worded, until the items asked for are there or no more can be had.
+
+    Raises InputError when no anchor is there to start a chain from, or a model cannot be asked as it was named.
+    """
+    wanted = parameters.synthesize
+    if wanted.writer != "rules":
+        check_models(wanted, grant_access(run, parameters, (wanted.model, *wanted.fallback_models)))
+    state = _Progress()
+    draw_drafts(run, parameters, state, _first_slots(parameters))
+    for _ in range(_MOST_ROUNDS):
+        ready = list(state.survey.kept())
+        have = len(ready) if wanted.writer == "rules" else len(state.wordings.accepted)
+        tried = state.wordings.accepted.keys() | state.wordings.rejected.keys()
+        untried = [one for one in ready if one[2] not in tried]
+        missing = wanted.items - have if wanted.items else len(untried)
+        if missing <= 0 or (wanted.writer == "rules" and not wanted.items):
+            break
+        spare = len(untried) if wanted.writer != "rules" else 0
+        if wanted.items and spare < missing and not state.exhausted:
+            draw_drafts(run, parameters, state, _more_slots(parameters, state, missing - spare))
+        elif wanted.writer != "rules" and untried:
+            have_worded(run, parameters, state, untried[:missing])
+        else:
+            break
+    manifest = carry_out(run, plan_selection(run, parameters, state))
+    report_yield(run, state.drafts, state.worded, Stage(run, "synthesize"))
+    return manifest
+
+
+def draw_drafts(run: RunFolder, parameters: SynthesizeRun, state: _Progress, count: int) -> None:
+    """One round of drafts, and the selection over all of them."""
+    first = not state.drafts
+    plan = plan_drafts(run, parameters, len(state.drafts) + 1, state.slots, count)
+    carry_out(run, plan, fresh=parameters.fresh and first)
+    before = sum(1 for _ in state.survey.kept())
+    state.drafts.append(Stage(run, plan.name))
+    state.slots += count
+    wanted = parameters.synthesize
+    parts = [part for stage in state.drafts for part in stage.parts()]
+    state.survey = run_step("select", survey_drafts, parts, wanted.max_answer_share, wanted.items)
+    gained = sum(1 for _ in state.survey.kept()) - before
+    state.exhausted = gained < _LEAST_YIELD * count
+
+
+def have_worded(
+    run: RunFolder, parameters: SynthesizeRun, state: _Progress, chosen: Sequence[tuple[int, int, str]]
+) -> None:
+    """One round of wording: these drafts go to the model."""
+    plan = plan_wording(run, parameters, state, chosen)
+    carry_out(run, plan)
+    state.worded.append(Stage(run, plan.name))
+    pairs = [
+        (part, rejected_path(stage.folder, index)) for stage in state.worded for index, part in enumerate(stage.parts())
+    ]
+    state.wordings = run_step("read wordings", read_wordings, pairs)
+
+
+def plan_drafts(
+    run: RunFolder, parameters: SynthesizeRun, number: int = 1, start: int = 0, count: int | None = None
+) -> StagePlan:
+    """Cut the draft slots of a round into shards. Raises InputError when no anchor is there to start a chain from."""
+    count = parameters.synthesize.drafts if count is None else count
     retrieve = Stage(run, "retrieve")
     found = retrieve.read().counts
     if not found.out:
@@ -26,9 +134,9 @@ def plan_drafts(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
     store = find_store(run)
     wanted = parameters.synthesize
     return StagePlan(
-        name=DRAFTS,
+        name=_number(DRAFTS, number),
         unit="draft slots",
-        parameters=pick_parameters(parameters, "shard_size", "synthesize"),
+        parameters=_identify(parameters),
         inputs=retrieve.output_hashes(),
         process=draft_slots,
         specs=[
@@ -38,22 +146,136 @@ def plan_drafts(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
                 seed=parameters.seed,
                 topologies=tuple(wanted.topologies),
                 min_domains=wanted.min_domains,
-                start=start,
-                count=min(parameters.shard_size, wanted.drafts - start),
+                start=begin,
+                count=min(parameters.shard_size, start + count - begin),
             )
-            for start in range(0, wanted.drafts, parameters.shard_size)
+            for begin in range(start, start + count, parameters.shard_size)
         ],
     )
 
 
-def plan_selection(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
-    """Decide over all drafts what is dropped, and give every part its share of the decision."""
-    drafts = Stage(run, DRAFTS)
+def plan_wording(
+    run: RunFolder, parameters: SynthesizeRun, state: _Progress, chosen: Sequence[tuple[int, int, str]]
+) -> StagePlan:
+    """Cut the drafts that a model is to word into shards."""
+    wanted = parameters.synthesize
+    access = grant_access(run, parameters, (wanted.model, *wanted.fallback_models))
+    parts = [part for stage in state.drafts for part in stage.parts()]
+    store = find_store(run)
+    name = _number(WORDED, len(state.worded) + 1)
+    begun = read_manifest(Stage(run, name).manifest_path, StageManifest)
+    since = dt.datetime.fromisoformat(begun.started).timestamp() if begun is not None else math.floor(time.time())
+    specs = []
+    for batch in _cut(chosen, parameters.shard_size):
+        rows = tuple(
+            (parts[part], tuple(row for _, row, _ in group))
+            for part, group in itertools.groupby(batch, key=lambda one: one[0])
+        )
+        specs.append(Commission(store, parameters.seed, wanted, rows, access, since))
+    return StagePlan(
+        name=name,
+        unit="drafts",
+        parameters=_identify(parameters),
+        inputs=_hashes([*state.drafts, *state.worded]),
+        process=word_drafts,
+        specs=specs,
+        access=access,
+        requests=list_requests,
+    )
+
+
+def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _Progress) -> StagePlan:
+    """Give every part of drafts its share of the decisions: what is dropped and why, and where new words are."""
+    wanted = parameters.synthesize
+    modelled = bool(state.worded)
+    parts = [part for stage in state.drafts for part in stage.parts()]
+    dropped = [dict(one) for one in state.survey.dropped]
+    worded: list[dict[int, Any]] = [{} for _ in parts]
+    kept = 0
+    for part, row, id in state.survey.kept():
+        if modelled and id in state.wordings.rejected:
+            dropped[part][row] = state.wordings.rejected[id]
+        elif (modelled and id not in state.wordings.accepted) or (wanted.items and kept >= wanted.items):
+            dropped[part][row] = ("surplus", f"{wanted.items:,} items were asked for")
+        else:
+            kept += 1
+            if modelled:
+                worded[part][row] = state.wordings.accepted[id]
+    notes: dict[str, Any] = {}
+    if wanted.items:
+        notes = {"asked_for": wanted.items, "missing": wanted.items - kept}
+        if kept < wanted.items:
+            notes["missing_because"] = _explain_missing(state)
     return StagePlan(
         name="synthesize",
         unit="drafts",
-        parameters=pick_parameters(parameters, "shard_size", "synthesize"),
-        inputs=drafts.output_hashes(),
+        parameters=_identify(parameters),
+        inputs=_hashes([*state.drafts, *state.worded]),
         process=keep_selected,
-        specs=run_step("select", select_drafts, drafts.parts(), parameters.synthesize.max_answer_share),
+        specs=[Selection(*one) for one in zip(parts, dropped, worded, strict=True)],
+        notes=notes,
     )
+
+
+def plan_words(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
+    """What follows the first round of drafts, for a rehearsal: all of them worded by the model, or else selected."""
+    wanted = parameters.synthesize
+    state = _Progress(drafts=[Stage(run, DRAFTS)])
+    state.survey = current_pool().run(survey_drafts, state.drafts[0].parts(), wanted.max_answer_share, wanted.items)
+    if wanted.model:
+        return plan_wording(run, parameters, state, list(state.survey.kept()))
+    return plan_selection(run, parameters, state)
+
+
+def count_kept(plan: StagePlan) -> int:
+    """How many drafts a plan of `plan_words` keeps."""
+    if plan.requests is not None:
+        return sum(len(rows) for spec in plan.specs for _, rows in spec.rows)
+    return sum(
+        read_report(spec.part.parent, index).counts.out - len(spec.dropped) for index, spec in enumerate(plan.specs)
+    )
+
+
+def _explain_missing(state: _Progress) -> dict[str, int]:
+    """What ate the drafts, by check, most first; the slots without a draft count too."""
+    eaten = Counter[str]()
+    for stage in state.drafts:
+        eaten.update(stage.read().counts.rejected)
+    for dropped in state.survey.dropped:
+        eaten.update(check for check, _ in dropped.values())
+    eaten.update(check for check, _ in state.wordings.rejected.values())
+    return dict(eaten.most_common())
+
+
+def _first_slots(parameters: SynthesizeRun) -> int:
+    wanted = parameters.synthesize
+    if not wanted.items:
+        return wanted.drafts
+    return min(wanted.drafts, max(parameters.shard_size, _round_up(_PER_ITEM * wanted.items, parameters.shard_size)))
+
+
+def _more_slots(parameters: SynthesizeRun, state: _Progress, missing: int) -> int:
+    """As many slots as should give what is missing, by the yield so far; at most as many as there were."""
+    gained = sum(1 for _ in state.survey.kept()) / state.slots
+    count = _round_up(math.ceil(_MORE * missing / max(gained, _LEAST_YIELD)), parameters.shard_size)
+    return min(count, max(parameters.shard_size, _round_up(state.slots, parameters.shard_size)))
+
+
+def _identify(parameters: SynthesizeRun) -> dict[str, object]:
+    return pick_parameters(parameters, "shard_size", "synthesize")
+
+
+def _hashes(stages: Sequence[Stage]) -> dict[str, str]:
+    return {name: digest for stage in stages for name, digest in stage.output_hashes().items()}
+
+
+def _round_up(count: int, step: int) -> int:
+    return -(-count // step) * step
+
+
+def _cut(rows: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _number(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}-{number}"

@@ -6,6 +6,7 @@ Faults are planted in release rows, where an auditor meets them. A fault that an
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from hopwright.records import LABELS, Item
 from hopwright.release.format import to_release
 
 Row = dict[str, Any]
+_YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?!\d)")
 _PLANTERS: dict[str, tuple[Callable[[Row, GraphStore], Iterator[Row]], tuple[str, ...], bool]] = {}
 
 
@@ -469,6 +471,25 @@ def distractor_with_another_id(row, graph):
             yield faulty
 
 
+@_fault("distractors-shown")
+def number_of_the_question_among_the_options(row, graph):
+    for faulty, hop in _each_hop(row):
+        for source in faulty["single_hop"]:
+            numbers = source["answer_type"] == hop["answer_type"] == "number"
+            text, options = source["answer"], hop["multiple_choice_options"].values()
+            if numbers and source["index"] in hop["depends_on"] and text in hop["question"] and text not in options:
+                yield _swap_option(faulty, hop, hop["distractors"][0]["text"], text)
+                break
+
+
+@_fault("distractors-shown")
+def name_of_the_question_among_the_options(row, graph):
+    for faulty, hop in _each_hop(row):
+        subject = hop["derivation"]["subject"] or ""
+        if hop["answer_type"] == "entity" and subject.startswith("Q"):
+            yield _swap_option(faulty, hop, hop["distractors"][0]["text"], graph.label(subject))
+
+
 # ---------------------------------------------------------------- wording
 
 
@@ -488,13 +509,13 @@ def unfilled_placeholder(row, graph):
         yield from _reworded(row, lambda text, p=placeholder: text[:-1] + f" of {p}?")
 
 
-@_fault("form")
+@_fault("grammar")
 def doubled_word(row, graph):
     yield from _reworded(row, lambda text: text.replace(" the ", " the the ", 1))
     yield from _reworded(row, lambda text: text.replace(" was ", " was was ", 1))
 
 
-@_fault("form")
+@_fault("grammar")
 def unbalanced_quote(row, graph):
     for mark in ('"', "“", "("):
         yield from _reworded(row, lambda text, m=mark: text.replace(" ", f" {m}", 1))
@@ -512,10 +533,37 @@ def double_space(row, graph):
     yield from _reworded(row, lambda text: text[:-1] + " ?")
 
 
-@_fault("form")
+@_fault("grammar")
 def wrong_article(row, graph):
     yield from _reworded(row, lambda text: text[:-1] + " in a island?")
     yield from _reworded(row, lambda text: text[:-1] + " in an country?")
+
+
+@_fault("grammar")
+def two_articles(row, graph):
+    yield from _reworded(row, lambda text: text.replace(" the ", " the a ", 1))
+
+
+@_fault("grammar")
+def doubled_relative_pronoun(row, graph):
+    yield from _reworded(row, lambda text: text[:-1] + " that which is meant?")
+    yield from _reworded(row, lambda text: text[:-1] + " whose which is meant?")
+
+
+@_fault("grammar")
+def wrong_preposition(row, graph):
+    yield from _reworded(row, lambda text: text.replace(" of ", " in of ", 1))
+
+
+@_fault("grammar")
+def capital_in_the_middle(row, graph):
+    yield from _reworded(row, lambda text: text.replace(" the ", " The ", 1))
+
+
+@_fault("grammar")
+def cut_off(row, graph):
+    for word in ("the", "and", "whose"):
+        yield from _reworded(row, lambda text, w=word: f"{text[:-1]} {w}?")
 
 
 @_fault("form")
@@ -527,6 +575,89 @@ def lower_case_start(row, graph):
 def asked_as_of_today(row, graph):
     yield from _reworded(row, lambda text: text[:-1] + " today?")
     yield from _reworded(row, lambda text: text.replace(" the ", " the current ", 1))
+    yield from _reworded(row, lambda text: text[:-1] + " as of this writing?")
+    yield from _reworded(row, lambda text: text[:-1] + " before the incumbent?")
+
+
+@_fault("undated")
+def value_that_changes(row, graph):
+    for faulty, hop in _each_hop(row):
+        if hop["derivation"]["op"] == "lookup" and not _YEAR.search(hop["question"]):
+            hop["derivation"]["property"] = "P1082" if hop["answer_type"] == "number" else "P6"
+            yield faulty
+
+
+# ---------------------------------------------------------------- shortcuts
+
+
+@_fault("concatenation")
+def sub_questions_strung_together(row, graph):
+    hops = row["single_hop"]
+    for first in hops[:-1]:
+        if len(first["question"].split()) > 4:
+            rest = hops[-1]["question"]
+            yield row | {"multi_hop_question": f"{first['question'][:-1]}, and {rest[:1].lower()}{rest[1:]}"}
+
+
+@_fault("list")
+def list_of_steps(row, graph):
+    text = row["multi_hop_question"]
+    rest = text[:1].lower() + text[1:]
+    yield row | {"multi_hop_question": f"First, look at the facts, and then say: {rest}"}
+    yield row | {"multi_hop_question": f"(1) Look at the facts. (2) Say: {rest}"}
+    yield row | {"multi_hop_question": f"Look at the facts; think; {rest}"}
+
+
+@_fault("named-twice")
+def entity_named_twice(row, graph):
+    for hop in row["single_hop"]:
+        for triplet in hop["evidence"]["triplets"]:
+            if triplet["subject"] == hop["derivation"]["subject"]:
+                label = triplet["subject_label"]
+                yield row | {"multi_hop_question": row["multi_hop_question"][:-1] + f", as told of {label}?"}
+
+
+@_fault("every-hop-needed", needs_graph=True)
+def hop_that_cancels_out(row, graph):
+    last = row["single_hop"][-1]
+    if last["answer_type"] == "number" and last["derivation"]["op"] == "compute":
+        sums = " + ".join(f"hop{index} - hop{index}" for index in last["depends_on"])
+        numbers = all(row["single_hop"][index - 1]["answer_type"] == "number" for index in last["depends_on"])
+        if numbers:
+            last["derivation"]["expression"] = f"{last['answer'].replace(',', '')} + {sums}"
+            yield row
+
+
+@_fault("last-hop-alone", needs_graph=True)
+def last_hop_that_tells_all(row, graph):
+    last = row["single_hop"][-1]
+    derivation = last["derivation"]
+    if derivation["op"] == "reverse_lookup" and last["depends_on"]:
+        for property, value in graph.out_edges(last["answer_id"]):
+            if graph.subjects(property, value) == (last["answer_id"],):
+                derivation["constraints"] = [*derivation["constraints"], {"property": property, "value": value}]
+                yield row
+                return
+
+
+@_fault("comparison")
+def unlike_units(row, graph):
+    for faulty, hop in _each_hop(row):
+        expression = hop["derivation"]["expression"] or ""
+        inputs = [one for one in faulty["single_hop"] if one["index"] in hop["depends_on"] and one["unit"]]
+        if len(inputs) == 2 and re.search(r"hop\d [+-] hop\d", expression):
+            inputs[0]["unit"] = "metres"
+            yield faulty
+
+
+@_fault("comparison", needs_graph=True)
+def person_compared_with_a_country(row, graph):
+    for faulty, hop in _each_hop(row):
+        match = re.match(r"(arg(?:max|min)\(P\d+, )(\w+), (\w+)\)", hop["derivation"]["expression"] or "")
+        person = next((id for id in graph.entities() if "Q5" in graph.objects(id, "P31")), None)
+        if match and person:
+            hop["derivation"]["expression"] = f"{match[1]}{match[2]}, {person})"
+            yield faulty
 
 
 @_fault("inputs-shown")

@@ -23,19 +23,11 @@ def show_sample(run: str | None, stage: str, sample: int, seed: int, *, as_json:
         print_json([item.model_dump(mode="json") for item in items])
         return
     for item in items:
-        _print_item(item)
+        print_item(item)
 
 
-def _read_all(stage: Stage) -> Iterator[Item]:
-    for part in stage.parts():
-        yield from read_items(part)
-
-
-def _shuffle(item: Item, seed: int) -> bytes:
-    return hashlib.blake2b(f"{seed}:{item.id}".encode()).digest()
-
-
-def _print_item(item: Item) -> None:
+def print_item(item: Item) -> None:
+    """Print an item with its sub-questions and votes."""
     out.print(Rule(f"{item.id} · {item.topology} · {item.variant}", align="left"))
     out.print(Text(item.question, style="bold"))
     out.print(Text("   ".join(f"{label}) {text}" for label, text in item.options.items())))
@@ -48,15 +40,8 @@ def _print_item(item: Item) -> None:
     out.print()
 
 
-def _describe_hop(hop: Hop) -> Text:
-    wrong = ", ".join(distractor.text for distractor in hop.distractors)
-    text = Text(f"  {hop.index}. {hop.question} ")
-    text.append(hop.answer, style="green")
-    text.append(f"  [not {wrong}; {hop.domain}; {_describe_derivation(hop)}]", style="dim")
-    return text
-
-
-def _describe_derivation(hop: Hop) -> str:
+def describe_derivation(hop: Hop) -> str:
+    """What is looked up or computed for a hop's answer."""
     derivation = hop.derivation
     if isinstance(derivation, Compute):
         return f"{derivation.kind}: {derivation.expression}"
@@ -64,3 +49,20 @@ def _describe_derivation(hop: Hop) -> str:
         return f"{derivation.property} of {derivation.subject}"
     conditions = [(derivation.property, derivation.value), *((c.property, c.value) for c in derivation.constraints)]
     return "whose " + " and ".join(f"{property} is {value}" for property, value in conditions)
+
+
+def _read_all(stage: Stage) -> Iterator[Item]:
+    for part in stage.parts():
+        yield from read_items(part)
+
+
+def _shuffle(item: Item, seed: int) -> bytes:
+    return hashlib.blake2b(f"{seed}:{item.id}".encode()).digest()
+
+
+def _describe_hop(hop: Hop) -> Text:
+    wrong = ", ".join(distractor.text for distractor in hop.distractors)
+    text = Text(f"  {hop.index}. {hop.question} ")
+    text.append(hop.answer, style="green")
+    text.append(f"  [not {wrong}; {hop.domain}; {describe_derivation(hop)}]", style="dim")
+    return text

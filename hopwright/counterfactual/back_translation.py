@@ -1,174 +1,247 @@
-"""Back-translation (CofCA's second stage): a pivot language's round trip proposes another wording.
+"""Back-translation (CofCA's second stage): a round trip through another language proposes another wording.
 
-Offline the pivot is Apertium's Spanish, a rule-based translator. Whatever goes wrong with it (not installed, a
-time-out, a sentence lost) leaves the stage-one texts as they are, and says so on every item.
+Every text of an item goes on its own: the question, the sub-questions, the passages, long ones in pieces. What fails a
+gate goes on to the next sample or pivot; what fails all of them stays as stage one worded it, with the last failure on
+record.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
-from hopwright.counterfactual.gates import Reworded, find_pivot_word, mask, take_edits
+from hopwright.counterfactual.apertium import ApertiumBackTranslator
+from hopwright.counterfactual.asking import Spent
+from hopwright.counterfactual.gates import Masked, Reworded, mask, take_edits, take_whole
+from hopwright.counterfactual.meaning import Judge, Similarity
+from hopwright.counterfactual.translating import BackTranslator, Translated
 from hopwright.errors import ServiceError
-from hopwright.records import CheckResult, Item
+from hopwright.records import CheckResult, Item, Passage
 
-_CHUNK = 2_000
+__all__ = ["ApertiumBackTranslator", "BackTranslator", "Gates", "adopt", "back_translate", "list_questions"]
 
-
-class BackTranslator(Protocol):
-    """A round trip through another language. `name` goes into the provenance, e.g. `apertium eng-spa-eng`."""
-
-    name: str
-
-    def find_obstacle(self) -> str:
-        """Why it cannot run here; empty when it can."""
-        ...
-
-    def translate(self, texts: Sequence[str]) -> list[str]:
-        """The texts after the round trip, one for one. Raises ServiceError when that cannot be had."""
-        ...
+_PIECE = 300
+_SENTENCE_END = re.compile(r"(?<=[a-z0-9)\]”\"][.!?]) (?=[A-Z\"“])")
 
 
-class ApertiumBackTranslator:
-    """English → Spanish → English through the `apertium` command, many sentences a process: its start costs most.
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The bounds that a reworded text must keep.
 
-    timeout: seconds that one call with up to 2,000 sentences may take.
+    max_overlap: largest share of the old text's word pairs that may still be there. min_similarity: least cosine of the
+    sentence embeddings, asked only of a `similarity`. judge: a model that must say that both texts mean the same.
     """
 
-    name = "apertium eng-spa-eng"
-    _PAIRS = ("eng-spa", "spa-eng")
+    max_overlap: float = 1.0
+    min_similarity: float = 0.0
+    similarity: Similarity | None = None
+    judge: Judge | None = None
 
-    def __init__(self, *, command: str = "apertium", timeout: float = 300.0) -> None:
-        self._command = command
-        self._timeout = timeout
 
-    def find_obstacle(self) -> str:
-        """Why it cannot run here; empty when it can."""
-        if shutil.which(self._command) is None:
-            return "apertium is not installed (Debian: apt-get install apertium apertium-eng-spa)"
-        try:
-            listed = self._run(["-l"], "").split()
-        except ServiceError as error:
-            return str(error)
-        missing = [pair for pair in self._PAIRS if pair not in listed]
-        if missing:
-            return f"apertium lacks {' and '.join(missing)} (Debian: apt-get install apertium-eng-spa)"
-        return ""
+NO_BOUNDS = Gates()
 
-    def translate(self, texts: Sequence[str]) -> list[str]:
-        """The texts after the round trip. Raises ServiceError when a call fails or sentences are lost or joined."""
-        out: list[str] = []
-        for start in range(0, len(texts), _CHUNK):
-            chunk = texts[start : start + _CHUNK]
-            # A blank line ends a sentence for the tagger, and survives both directions.
-            stream = "\n\n".join(" ".join(text.split()) for text in chunk) + "\n"
-            for pair in self._PAIRS:
-                stream = self._run(["-u", pair], stream)
-            back = [" ".join(block.split()) for block in stream.strip("\n").split("\n\n")]
-            if len(back) != len(chunk):
-                raise ServiceError(f"apertium gave {len(back)} sentences back for {len(chunk)}")
-            out += back
-        return out
 
-    def _run(self, arguments: Sequence[str], stdin: str) -> str:
-        try:
-            done = subprocess.run(
-                [self._command, *arguments],
-                input=stdin,
-                capture_output=True,
-                text=True,
-                encoding="utf-8",
-                timeout=self._timeout,
-                env={**os.environ, "LC_ALL": "C.UTF-8"},
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise ServiceError(f"apertium took longer than {self._timeout:g} s") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise ServiceError(f"apertium cannot be run: {error}") from None
-        if done.returncode != 0:
-            why = (done.stderr or done.stdout).strip().splitlines()
-            raise ServiceError(f"apertium failed with code {done.returncode}: {why[0] if why else 'no message'}")
-        return done.stdout
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text after all tries. `by`: the translator that reworded it, empty when it stayed; `tries`: how many it
+    took.
+    """
+
+    result: Reworded
+    by: str = ""
+    tries: int = 0
+    similarity: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """An item's texts after the round trip, in the order question, sub-questions; or why there are none."""
+    """An item's texts after the round trips: question, sub-questions, passages in pieces; or why none."""
 
-    texts: tuple[Reworded, ...] = ()
+    texts: tuple[Text, ...] = ()
     skipped: str = ""
+    spent: Spent = field(default_factory=Spent)
 
 
-def back_translate(items: Sequence[Item], translator: BackTranslator) -> list[Returned]:
-    """Send the questions of all items through the translator at once; one result per item, and never an exception.
+def back_translate(
+    items: Sequence[Item], translators: BackTranslator | Sequence[BackTranslator], gates: Gates = NO_BOUNDS
+) -> list[Returned]:
+    """Send the texts of all items through the translators; one result per item, and never an exception.
 
-    An obstacle or a failed call skips all items with the reason.
+    Each translator is tried as often as it offers samples, then the next one. A translator with an obstacle, or one
+    that fails as a whole, is passed over; when none is left to begin with, all items are skipped with the reason.
     """
-    skipped = translator.find_obstacle()
-    masked = []
-    if not skipped:
-        try:
-            masked = [
-                mask(text, names)
-                for item in items
-                for names in [sorted({one.surrogate for one in item.world if any(map(str.isalpha, one.surrogate))})]
-                for text in list_questions(item)
-            ]
-            back = translator.translate([one.text for one in masked])
-        except (ServiceError, ValueError) as error:
-            skipped = str(error)
-    if skipped:
-        return [Returned(skipped=skipped) for _ in items]
-    pairs = iter(zip(masked, back, strict=True))
-    return [Returned(tuple(take_edits(*next(pairs)) for _ in list_questions(item))) for item in items]
+    chain = list(translators) if isinstance(translators, Sequence) else [translators]
+    texts = [text for item in items for text in list_texts(item)]
+    names = [own for item in items for own in [_list_names(item)] for _ in list_texts(item)]
+    rounds = reword(texts, names, chain, gates)
+    if isinstance(rounds, str):
+        return [Returned(skipped=rounds) for _ in items]
+    pairs = iter(rounds)
+    out = []
+    for item in items:
+        own = [next(pairs) for _ in list_texts(item)]
+        total = Spent()
+        for _, paid in own:
+            total = total + paid
+        out.append(Returned(tuple(one for one, _ in own), spent=total))
+    return out
 
 
-def adopt(item: Item, returned: Returned, translator: str) -> Item:
+def reword(
+    texts: Sequence[str],
+    names: Sequence[Sequence[str]],
+    translators: Sequence[BackTranslator],
+    gates: Gates = NO_BOUNDS,
+) -> list[tuple[Text, Spent]] | str:
+    """What becomes of each text, and what it cost; or, as text, why none of the translators could run.
+
+    names: by text, what must come back untouched beside numbers, titles and other names.
+    """
+    done = [Text(Reworded(text, 0, 0, 1.0, "not translated")) for text in texts]
+    spent = [Spent()] * len(texts)
+    skipped, tried = "no translator", False
+    for translator in translators:
+        if obstacle := translator.find_obstacle():
+            skipped = obstacle
+            continue
+        for attempt in range(translator.tries):
+            places = []
+            masked = []
+            for place in (place for place, one in enumerate(done) if not one.by):
+                try:
+                    masked.append(mask(texts[place], names[place], translator.style))
+                    places.append(place)
+                except ValueError as error:
+                    done[place] = replace(done[place], result=replace(done[place].result, reason=str(error)))
+            try:
+                back = translator.translate([one.text for one in masked], attempt)
+                results = _pass_gates(masked, back, translator, gates)
+            except ServiceError as error:
+                skipped = str(error)
+                break
+            tried = True
+            for place, one, result in zip(places, back, results, strict=True):
+                done[place] = replace(result, tries=done[place].tries + 1)
+                spent[place] = spent[place] + one.spent
+            if all(one.by for one in done):
+                break
+    return list(zip(done, spent, strict=True)) if tried else skipped
+
+
+def adopt(item: Item, returned: Returned) -> Item:
     """The item with the texts that passed, its provenance, and the check `back_translation`.
 
     pass: the question was reworded; fail: it kept its stage-one text, and why; skip: nothing could be translated.
     """
     if returned.skipped:
         return _note(item, CheckResult(name="back_translation", outcome="skip", reason=returned.skipped))
-    texts = [
-        text if not find_pivot_word(text.text, original) and text.text.endswith("?") else None
-        for text, original in zip(returned.texts, list_questions(item), strict=True)
-    ]
-    question, *subs = (text if text is not None and text.kept else None for text in texts)
-    first = returned.texts[0]
+    texts = iter(returned.texts)
+    first, *subs = (next(texts) for _ in range(1 + len(item.hops)))
+    hops = []
+    reworded = passages = 0
+    for hop, sub in zip(item.hops, subs, strict=True):
+        own: list[Passage] = []
+        for passage in hop.evidence.passages:
+            pieces = [next(texts) for _ in split_text(passage.text)]
+            own.append(passage.model_copy(update={"text": " ".join(piece.result.text for piece in pieces)}))
+            reworded += any(piece.by for piece in pieces)
+            passages += 1
+        evidence = hop.evidence.model_copy(update={"passages": tuple(own)})
+        hops.append(hop.model_copy(update={"question": sub.result.text, "evidence": evidence}))
+    similarity = "" if first.similarity is None else f", similarity {first.similarity:.3f}"
     figures = (
-        f"overlap {first.overlap:.2f}, {first.kept} of {first.kept + first.refused} changes kept; "
-        f"{sum(sub is not None for sub in subs)} of {len(subs)} sub-questions reworded"
+        f"overlap {first.result.overlap:.2f}{similarity}, "
+        f"{first.result.kept} of {first.result.kept + first.result.refused} changes kept, {first.tries} tries; "
+        f"{sum(bool(sub.by) for sub in subs)} of {len(subs)} sub-questions reworded"
+        + (f", {reworded} of {passages} passages" if passages else "")
     )
-    if question is not None:
+    if first.by:
         result = CheckResult(name="back_translation", outcome="pass", reason=figures)
     else:
-        why = first.reason or "a word of the pivot language is left"
-        result = CheckResult(name="back_translation", outcome="fail", reason=f"{why}; {figures}")
-    hops = tuple(
-        hop if sub is None else hop.model_copy(update={"question": sub.text})
-        for hop, sub in zip(item.hops, subs, strict=True)
-    )
-    used = translator if question is not None or any(subs) else ""
-    reworded = item.model_copy(
+        result = CheckResult(name="back_translation", outcome="fail", reason=f"{first.result.reason}; {figures}")
+    used = ", ".join(dict.fromkeys(one.by for one in returned.texts if one.by))
+    spent = returned.spent
+    provenance = item.provenance.model_copy(
         update={
-            "question": item.question if question is None else question.text,
-            "hops": hops,
-            "provenance": item.provenance.model_copy(update={"back_translation": used}),
+            "back_translation": used,
+            "request_keys": (*item.provenance.request_keys, *spent.keys),
+            "input_tokens": item.provenance.input_tokens + spent.input_tokens,
+            "output_tokens": item.provenance.output_tokens + spent.output_tokens,
+            "cost_usd": item.provenance.cost_usd + spent.cost_usd,
         }
     )
-    return _note(reworded, result)
+    update = {"question": first.result.text, "hops": tuple(hops), "provenance": provenance}
+    return _note(item.model_copy(update=update), result)
 
 
 def list_questions(item: Item) -> list[str]:
     """The question and the sub-questions."""
     return [item.question, *(hop.question for hop in item.hops)]
+
+
+def list_texts(item: Item) -> list[str]:
+    """All texts that go through the round trip: the questions, then the passages in pieces."""
+    passages = (passage for hop in item.hops for passage in hop.evidence.passages)
+    return [*list_questions(item), *(piece for passage in passages for piece in split_text(passage.text))]
+
+
+def split_text(text: str) -> list[str]:
+    """A text in pieces of whole sentences, each of at most about 300 letters; joined by blanks they are the text."""
+    pieces: list[str] = []
+    for sentence in _SENTENCE_END.split(text):
+        if pieces and len(pieces[-1]) + len(sentence) < _PIECE:
+            pieces[-1] += f" {sentence}"
+        else:
+            pieces.append(sentence)
+    return pieces
+
+
+def _list_names(item: Item) -> list[str]:
+    return sorted({one.surrogate for one in item.world if any(map(str.isalpha, one.surrogate))})
+
+
+def _pass_gates(
+    masked: Sequence[Masked], back: Sequence[Translated], translator: BackTranslator, gates: Gates
+) -> list[Text]:
+    """What each returned text is worth: first what each text says by itself, then what embeddings and judge say."""
+    results = [
+        Reworded(one.original, 0, 0, 1.0, returned.problem, len(one.masks), 0)
+        if returned.problem
+        else take_whole(one, returned.text, translator.pivots)
+        if translator.whole
+        else take_edits(one, returned.text, translator.pivots)
+        for one, returned in zip(masked, back, strict=True)
+    ]
+    results = [
+        one
+        if one.reason or one.overlap <= gates.max_overlap
+        else _refuse(one, text, f"too much stayed: {one.overlap:.2f}")
+        for one, text in zip(results, masked, strict=True)
+    ]
+    figures: dict[int, float] = {}
+    places = [place for place, one in enumerate(results) if not one.reason]
+    pairs = [(masked[place].original, results[place].text) for place in places]
+    if gates.similarity is not None and places:
+        figures = dict(zip(places, gates.similarity.measure(pairs), strict=True))
+        for place, figure in figures.items():
+            if figure < gates.min_similarity:
+                results[place] = _refuse(results[place], masked[place], f"meaning: similarity {figure:.3f}")
+    places = [place for place in places if not results[place].reason]
+    if gates.judge is not None and places:
+        asked = gates.judge.judge([(masked[place].original, results[place].text) for place in places])
+        for place, verdict in zip(places, asked, strict=True):
+            problem = verdict.value if verdict.value is not None else f"no judgement: {verdict.problem}"
+            if problem:
+                results[place] = _refuse(results[place], masked[place], f"meaning: {problem}")
+    return [
+        Text(one, "" if one.reason else translator.name, similarity=figures.get(place))
+        for place, one in enumerate(results)
+    ]
+
+
+def _refuse(one: Reworded, text: Masked, reason: str) -> Reworded:
+    return replace(one, text=text.original, kept=0, refused=one.refused + one.kept, reason=reason)
 
 
 def _note(item: Item, result: CheckResult) -> Item:

@@ -8,7 +8,14 @@ from typing import Protocol
 
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import count_letters, find_leftover, find_mentions, takes_article
-from hopwright.counterfactual.names import DatedName, Namer, read_dated_name
+from hopwright.counterfactual.names import (
+    DatedName,
+    Gender,
+    Namer,
+    names_no_one,
+    read_dated_name,
+    split_person,
+)
 from hopwright.records import Item
 from hopwright.synthesis.kinds import definite
 from hopwright.synthesis.plan import named_entities
@@ -16,6 +23,7 @@ from hopwright.synthesis.properties import Kind
 from hopwright.synthesis.writer import Names
 
 _CLASS_PROPERTIES = frozenset({"P31", "P279"})
+_GENDERS: dict[str, Gender] = {"Q6581072": "female", "Q1052281": "female", "Q6581097": "male", "Q2449503": "male"}
 
 
 class AliasSource(Protocol):
@@ -33,12 +41,17 @@ class AliasSource(Protocol):
         """The entity's other names."""
         ...
 
+    def objects(self, subject: str, property: str) -> tuple[str, ...]:
+        """All objects of (subject, property, ·)."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """One entity to rename. `id` is empty for a distractor that the graph does not know; `owner` is whose dates it has.
 
-    `labels`: every form in which the item writes it, the first being the one that counts.
+    `labels`: every form in which the item writes it, the first being the one that counts. `gender`: of a person, where
+    the graph knows it; the surrogate has it too, so that pronouns stay right.
     """
 
     id: str
@@ -46,6 +59,7 @@ class Member:
     kind: Kind
     noun: str
     owner: str
+    gender: Gender = ""
 
     @property
     def label(self) -> str:
@@ -63,15 +77,18 @@ class Member:
         return self.id or self.label
 
 
-def gather_cast(item: Item, names: Names, graph: AliasSource) -> tuple[Member, ...]:
+def gather_cast(
+    item: Item, names: Names, graph: AliasSource, mentioned: Sequence[tuple[str, str]] = ()
+) -> tuple[Member, ...]:
     """All entities of an item's derivations, evidence, answers and distractors that a twin renames, in order.
 
-    Classes ("film", "country") and other common nouns that only serve as conditions keep their names. Raises
-    TwinError ("twin_ambiguous") when one label stands for two entities.
+    mentioned: further (id, label) that its passages mention. Classes ("film", "country") and other common nouns that
+    only serve as conditions keep their names. Raises TwinError ("twin_ambiguous") when one label stands for two
+    entities.
     """
     labels: dict[str, dict[str, None]] = {}
     unknown: dict[str, str | None] = {}
-    for id, label in _list_written(item):
+    for id, label in (*_list_written(item), *mentioned):
         labels.setdefault(id, {})[label] = None
     named = [id for hop in item.hops for id in named_entities(hop.derivation)]
     for id in named:
@@ -93,14 +110,15 @@ def gather_cast(item: Item, names: Names, graph: AliasSource) -> tuple[Member, .
             if owners.setdefault(label, id) != id:
                 raise TwinError("twin_ambiguous", f"{label!r} stands for both {owners[label]} and {id}")
         if id not in common:
-            members.append(_make_member(id, tuple(written), id, names))
+            members.append(make_member(id, tuple(written), id, names, find_gender(id, graph)))
     # Of what only a text is known, the kind is that of the answer that it competes with.
-    members += [_make_member("", (text,), like, names) for text, like in unknown.items() if text not in owners]
+    members += [make_member("", (text,), like, names) for text, like in unknown.items() if text not in owners]
     return tuple(members)
 
 
 def name_cast(
-    item: Item,
+    key: str,
+    texts: Sequence[str],
     cast: Sequence[Member],
     namer: Namer,
     graph: AliasSource,
@@ -109,13 +127,15 @@ def name_cast(
 ) -> dict[str, str]:
     """Surrogate names, by `Member.key`: one-to-one, unknown to the graph, and none within another.
 
-    years: by how much the dates of each owner move; a name that states a year moves with them. forbidden: names that no
-    surrogate may hold (`list_names`). Raises TwinError ("twin_name") when a name cannot be had.
+    key: the item's id, and whatever else tells its names from those of other tries. texts: all that mentions the cast;
+    no surrogate is in them. years: by how much the dates of each owner move; a name that states a year moves with them.
+    forbidden: names that no surrogate may hold (`list_names`). Raises TwinError ("twin_name") when a name cannot be
+    had.
     """
-    rules = _NameRules(item, forbidden)
-    texts = [item.question, *(hop.question for hop in item.hops)]
+    rules = _NameRules(texts, forbidden)
     stems: dict[str, str] = {}
     surrogates: dict[str, str] = {}
+    families: dict[str, str] = {}
     # Undated names first: the stem of "2013 Tour de France" is then the surrogate of the race itself.
     for member in sorted(cast, key=lambda member: member.owner.startswith("stem:")):
         dated = _read_dated(member.label, member.kind)
@@ -123,12 +143,25 @@ def name_cast(
         surrogate = stems.get(stem)
         if surrogate is None:
             article = takes_article(texts, member.label) or member.phrase.startswith("the ")
-            key = f"{item.id}:{member.owner if dated else member.key}"
-            surrogate = namer.name(key, stem, member.kind, article=article, refuse=rules.refuse)
+            own = f"{key}:{member.owner if dated else member.key}"
+            family = split_person(stem)[1] if member.kind == "person" else ""
+            surrogate = namer.name(
+                own,
+                stem,
+                member.kind,
+                noun=member.noun,
+                gender=member.gender,
+                family=families.get(family, ""),
+                article=article,
+                refuse=rules.refuse,
+            )
             if surrogate is None:
                 raise TwinError("twin_name", f"no free name for {member.label!r} ({member.kind})")
             stems[stem] = surrogate
             rules.use(surrogate)
+            if family:
+                # Relatives share a family name in the new world as they did in the old one.
+                families.setdefault(family, split_person(surrogate)[1])
         if dated:
             surrogate = dated.write(surrogate, years.get(member.owner, 0))
             if graph.knows_name(surrogate):
@@ -138,19 +171,44 @@ def name_cast(
 
 
 def list_names(cast: Sequence[Member], graph: AliasSource) -> list[str]:
-    """Every name of at least four letters that the cast has, aliases included: none may be left in a twin."""
-    names = (name for member in cast for name in (*member.labels, *(graph.aliases(member.id) if member.id else ())))
+    """Every name of at least four letters that the cast has, aliases included: none may be left in a twin.
+
+    An alias that is one class word ("Lake", "the City") names no one.
+    """
+    names = (name for member in cast for name in (*member.labels, *list_proper_aliases(member, graph)))
     return list(dict.fromkeys(name for name in names if count_letters(name) >= 4))
+
+
+def list_proper_aliases(member: Member, graph: AliasSource) -> list[str]:
+    """The other names that the graph has for a member, without those that name no one."""
+    aliases = graph.aliases(member.id) if member.id else ()
+    return [alias for alias in aliases if not names_no_one(alias)]
+
+
+def find_gender(id: str, graph: AliasSource) -> Gender:
+    """The gender that the graph states of an entity, or empty."""
+    return next((_GENDERS[one] for one in graph.objects(id, "P21") if one in _GENDERS), "")
 
 
 def list_aliases(cast: Sequence[Member], graph: AliasSource, surrogates: Mapping[str, str]) -> dict[str, str]:
     """Alias → surrogate, for capitalised aliases of at least four letters that only one member of the cast has."""
     found: dict[str, str | None] = {}
     for member in cast:
-        for alias in graph.aliases(member.id) if member.id else ():
+        for alias in list_proper_aliases(member, graph):
             if alias[:1].isupper() and count_letters(alias) >= 4:
-                found[alias] = surrogates[member.key] if found.get(alias, member.key) == member.key else None
+                surrogate = rename_alias(member, alias, surrogates[member.key])
+                found[alias] = surrogate if found.get(alias, surrogate) == surrogate else None
     return {alias: surrogate for alias, surrogate in found.items() if surrogate is not None}
+
+
+def rename_alias(member: Member, alias: str, surrogate: str) -> str:
+    """What an alias becomes: a person's bare given or family name that of the surrogate, all others the surrogate."""
+    if member.kind == "person" and " " not in alias:
+        old, new = split_person(member.label), split_person(surrogate)
+        for one, other in zip(old, new, strict=True):
+            if one == alias and other:
+                return other
+    return surrogate
 
 
 def list_texts(item: Item) -> Iterator[str]:
@@ -177,10 +235,10 @@ def list_texts(item: Item) -> Iterator[str]:
 class _NameRules:
     """What a new name may not be: another's, within another's, or a holder of a name that must disappear."""
 
-    def __init__(self, item: Item, forbidden: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], forbidden: Sequence[str]) -> None:
         self._used: list[str] = []
         self._forbidden = forbidden
-        self._texts = "\x1f".join(list_texts(item))
+        self._texts = "\x1f".join(texts)
 
     def refuse(self, name: str) -> bool:
         folded = name.casefold()
@@ -222,15 +280,16 @@ def _find_common(item: Item, labels: Mapping[str, Mapping[str, None]]) -> set[st
         others.update(literal.subject for literal in hop.evidence.literals)
     subjects = {triplet.subject for hop in item.hops for triplet in hop.evidence.triplets}
     subjects |= {literal.subject for hop in item.hops for literal in hop.evidence.literals}
-    lower = {id for id, written in labels.items() if next(iter(written))[:1].islower()}
+    lower = {id for id, written in labels.items() if next(iter(written), "")[:1].islower()}
     return ((classes - others) | (lower - subjects)) - asked
 
 
-def _make_member(id: str, labels: tuple[str, ...], like: str | None, names: Names) -> Member:
+def make_member(id: str, labels: tuple[str, ...], like: str | None, names: Names, gender: Gender = "") -> Member:
+    """A member of the kind of `like`, an entity's id; a name with a year is owned by what it is an edition of."""
     kind: Kind = names.kind(like) if like else "other"
     dated = _read_dated(labels[0], kind)
     owner = f"stem:{dated.stem}" if dated else id or labels[0]
-    return Member(id, labels, kind, names.noun(like) if like else "", owner)
+    return Member(id, labels, kind, names.noun(like) if like else "", owner, gender)
 
 
 def _read_dated(label: str, kind: Kind) -> DatedName | None:

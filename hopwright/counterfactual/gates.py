@@ -1,7 +1,8 @@
 """What a back-translation may change: masks, edits, and the figures on both.
 
-A returned sentence is taken edit by edit. Names, numbers, dates and quoted titles are masked before it leaves and must
-come back once each; of the rest, an edit is kept when it is a known paraphrase, and put back otherwise.
+Names, numbers, dates and quoted titles are masked before a text leaves and must come back once each. What a good
+translator returns is taken whole, once it has passed the gates; what a rule-based one returns is taken edit by edit:
+an edit is kept when it is a known paraphrase, and put back otherwise.
 """
 
 from __future__ import annotations
@@ -10,50 +11,71 @@ import functools
 import itertools
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib import resources
 
+from hopwright.counterfactual.language import find_foreign
 from hopwright.counterfactual.mentions import find_mentions
+from hopwright.counterfactual.translating import MaskStyle
 
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”")
+_URL = re.compile(r"https?://\S*[\w/]")
 _NUMBER = re.compile(r"(?<!\w)\d[\d,.]*\d(?!\w)|(?<!\w)\d(?!\w)")
 _CAPITALISED = re.compile(r"(?<=[^\s?.!:] )[A-Z][\w'’.-]*(?: (?:(?:of|the|de|and|for) )*[A-Z][\w'’.-]*)*")
-_MASK = re.compile(r"\bXq[aeo][bdfgklmnprtvz][aeo]\b")
+_MASK = re.compile(r"\bXq[aeo][bdfgklmnprtvz][aeo]\b|\[N\d+\]")
+_MASK_ANYWHERE = re.compile(r"Xq[aeo][bdfgklmnprtvz][aeo]|\[N\d+\]")
+_GLUED = (
+    (re.compile(r"(?<=\w)(Xq[aeo][bdfgklmnprtvz][aeo]|\[N\d+\])"), True),
+    (re.compile(r"(Xq[aeo][bdfgklmnprtvz][aeo]|\[N\d+\])(?=\w)"), False),
+)
 _TOKEN = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
 _Operation = tuple[str, int, int, int, int]
 _MARKS = re.compile(r"[*#@^$\\]")
-_SPANISH = frozenset(
-    "cual cuál cuales cuáles cuando cuándo cuantos cuántos de del desde donde dónde el ella ellos entre era es esta "
-    "este fue ha hasta la las lo los más muy para pero por porque que qué quien quién se según ser sin sobre su "
-    "también un una uno y"
-    .split()
-)  # fmt: skip
+_BROKEN_MASK = re.compile(r"\[\s*[Nn]|[\[\]]|\bXq\w*")
+_ENGLISH = frozenset("in is of was over under as die no do on a e i o son am an mit".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A text with its names and numbers masked, and what the masks stand for."""
+    """A text with its names and numbers masked, and what the masks stand for.
+
+    glued: masks that touch a word in the original, before or after; the blanks that part them are taken out again.
+    """
 
     original: str
     text: str
     masks: dict[str, str]
+    glued: frozenset[tuple[str, bool]] = frozenset()
+
+    def restore(self, text: str) -> str:
+        """A text with what its masks stand for in their place."""
+        for word, before in self.glued:
+            text = text.replace(f" {word}" if before else f"{word} ", word)
+        return _MASK_ANYWHERE.sub(lambda match: self.masks.get(match[0], match[0]), text)
 
 
 @dataclass(frozen=True, slots=True)
 class Reworded:
-    """What came of one text. `overlap`: share of the stage-one text's word pairs that are still there."""
+    """What came of one text. `overlap`: share of the stage-one text's word pairs that are still there.
+
+    `reason` says why it was left as it was, empty when it was reworded. `masks` and `restored`: how many there were,
+    and how many came back exactly once.
+    """
 
     text: str
     kept: int
     refused: int
     overlap: float
     reason: str = ""
+    masks: int = 0
+    restored: int = 0
 
 
-def mask(text: str, names: Iterable[str]) -> Masked:
-    """Replace names (longest first, with an article before them), titles, numbers and capitalised runs by nonce words.
+def mask(text: str, names: Iterable[str], style: MaskStyle = "words") -> Masked:
+    """Replace names (longest first, with an article before them), titles, numbers and capitalised runs by masks.
 
     The nonce words were tried on Apertium's English and Spanish: they pass both as unknown names, unchanged.
     Raises ValueError when a text needs more masks than there are, or holds one already.
@@ -61,16 +83,16 @@ def mask(text: str, names: Iterable[str]) -> Masked:
     if _MASK.search(text):
         raise ValueError(f"the text holds a mask: {text!r}")
     masks: dict[str, str] = {}
-    supply = _list_masks()
+    supply = _list_masks() if style == "words" else (f"[N{number}]" for number in itertools.count(1))
     masked = text
-    spans = sorted({*_QUOTED.findall(text), *names}, key=lambda name: (-len(name), name))
+    spans = sorted({*_QUOTED.findall(text), *_URL.findall(text), *names}, key=lambda name: (-len(name), name))
     for name in spans:
         for form in (f"the {name}", f"The {name}", name):
             masked = _mask_form(masked, form, supply, masks)
     for pattern in (_CAPITALISED, _NUMBER):
         position = 0
         while match := pattern.search(masked, position):
-            if _MASK.search(match[0]):
+            if _MASK_ANYWHERE.search(match[0]) or (match.start() and masked[match.start() - 1] == "["):
                 position = match.start() + 1
                 continue
             word = next(supply, None)
@@ -79,17 +101,47 @@ def mask(text: str, names: Iterable[str]) -> Masked:
             masks[word] = match[0]
             masked = masked[: match.start()] + word + masked[match.end() :]
             position = match.start() + len(word)
-    return Masked(text, masked, masks)
+    glued: set[tuple[str, bool]] = set()
+    for pattern, before in _GLUED:
+        glued |= {(match[1], before) for match in pattern.finditer(masked)}
+        masked = pattern.sub(r" \1" if before else r"\1 ", masked)
+    return Masked(text, masked, masks, frozenset(glued))
 
 
-def take_edits(masked: Masked, returned: str) -> Reworded:
+def count_masks(text: str) -> dict[str, int]:
+    """How often each mask stands in a text."""
+    return dict(Counter(_MASK.findall(text)))
+
+
+def take_whole(masked: Masked, returned: str, pivots: Sequence[str] = ()) -> Reworded:
+    """The returned text with the names put back, unless it is damaged, unchanged or still speaks a pivot language."""
+    restored = _count_restored(masked, returned)
+    returned = " ".join(returned.split())
+    problem = find_damage(masked, returned)
+    text = masked.restore(returned)
+    if not problem and (word := find_pivot_word(text, masked.original, pivots)):
+        problem = f"{word!r} of the pivot language is left"
+    if not problem and (language := find_foreign(returned, _MASK_ANYWHERE, pivots)):
+        problem = f"the pivot language is left: it reads as {language}"
+    if not problem and masked.original.endswith("?") and not text.endswith("?"):
+        problem = "it is no question any more"
+    if not problem and text == masked.original:
+        problem = "came back unchanged"
+    if problem:
+        return Reworded(masked.original, 0, 0, 1.0, problem, len(masked.masks), restored)
+    overlap = measure_overlap(masked.original, text)
+    return Reworded(text, 1, 0, overlap, "", len(masked.masks), restored)
+
+
+def take_edits(masked: Masked, returned: str, pivots: Sequence[str] = ("Spanish",)) -> Reworded:
     """Keep the returned sentence's known paraphrases and put everything else back.
 
     `reason` says why nothing was kept, if so: a mask lost or doubled, the translator's marks, or no usable edit.
     """
+    restored = _count_restored(masked, returned)
     problem = find_damage(masked, returned)
     if problem:
-        return Reworded(masked.original, 0, 0, 1.0, problem)
+        return Reworded(masked.original, 0, 0, 1.0, problem, len(masked.masks), restored)
     source = list(_TOKEN.finditer(masked.text))
     words = [match[0] for match in source]
     target = _TOKEN.findall(returned)
@@ -99,12 +151,16 @@ def take_edits(masked: Masked, returned: str) -> Reworded:
     text = masked.text
     for start, stop, replacement in reversed(edits):
         text = text[: source[start].start()] + replacement + text[source[stop - 1].end() :]
-    text = _MASK.sub(lambda match: masked.masks[match[0]], text)
+    text = masked.restore(text)
     refused = max(0, changed - len(edits))
     if not edits:
         why = "came back unchanged" if not changed else f"none of {changed} changes keeps meaning and grammar"
-        return Reworded(masked.original, 0, refused, 1.0, why)
-    return Reworded(text, len(edits), refused, measure_overlap(masked.original, text))
+        return Reworded(masked.original, 0, refused, 1.0, why, len(masked.masks), restored)
+    if word := find_pivot_word(text, masked.original, pivots):
+        why = f"{word!r} of the pivot language is left"
+        return Reworded(masked.original, 0, changed, 1.0, why, len(masked.masks), restored)
+    overlap = measure_overlap(masked.original, text)
+    return Reworded(text, len(edits), refused, overlap, "", len(masked.masks), restored)
 
 
 def find_damage(masked: Masked, returned: str) -> str:
@@ -115,22 +171,37 @@ def find_damage(masked: Masked, returned: str) -> str:
             return f"{masked.masks[word]!r} came back {found.count(word)} times"
     if len(found) != len(masked.masks):
         return "an unknown mask came back"
-    if mark := _MARKS.search(returned):
+    if (mark := _MARKS.search(returned)) and mark[0] not in masked.original:
         return f"the translator's mark {mark[0]!r} is in it"
+    if (broken := _BROKEN_MASK.search(_MASK.sub("", returned))) and broken[0] not in masked.original:
+        return f"a broken mask {broken[0]!r} came back"
     return ""
 
 
-def find_pivot_word(text: str, original: str) -> str:
-    """A Spanish word that the original did not have, or empty."""
+def find_pivot_word(text: str, original: str, pivots: Sequence[str] = ("Spanish",)) -> str:
+    """A word of one of the pivot languages, or one in letters that English does not use, that is new; or empty."""
     before = {word.casefold() for word in _TOKEN.findall(original)}
+    foreign = frozenset[str]().union(*(_load_pivots().get(pivot, "").split() for pivot in pivots)) - _ENGLISH
     words = (word for word in _TOKEN.findall(text) if word.casefold() not in before)
-    return next((word for word in words if word.casefold() in _SPANISH or not word.isascii()), "")
+    return next((word for word in words if word.casefold() in foreign or not _is_latin(word)), "")
 
 
 def measure_overlap(one: str, other: str) -> float:
     """The share of the first text's pairs of neighbouring words that the second has, too."""
     pairs, others = _list_pairs(one), _list_pairs(other)
     return round(len(pairs & others) / len(pairs), 4) if pairs else 1.0
+
+
+def _count_restored(masked: Masked, returned: str) -> int:
+    found = count_masks(returned)
+    return sum(found.get(word, 0) == 1 for word in masked.masks)
+
+
+def _is_latin(word: str) -> bool:
+    """Whether a token is made of ASCII, or of the quotation marks and dashes that English texts have."""
+    return word.isascii() or (
+        not any(letter.isalnum() for letter in word) and all(letter in "“”‘’–—…" for letter in word)
+    )
 
 
 def _find_paraphrases(
@@ -186,6 +257,11 @@ def _list_masks() -> Iterator[str]:
 def _list_pairs(text: str) -> set[tuple[str, str]]:
     words = [word.casefold() for word in _TOKEN.findall(text) if word[0].isalnum()]
     return set(itertools.pairwise(words))
+
+
+@functools.cache
+def _load_pivots() -> dict[str, str]:
+    return tomllib.loads(resources.files(__package__).joinpath("pivots.toml").read_text("utf-8"))
 
 
 @functools.cache

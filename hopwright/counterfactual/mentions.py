@@ -5,13 +5,16 @@ Names are replaced all at once: what was put in is never looked at again, and lo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hopwright.errors import InputError
+from hopwright.synthesis.articles import article
 
 _SEPARATOR = "\x1f"
 _FIRST_MARK = 0xE000
 _LAST_MARK = 0xF8FF
+_ARTICLE = re.compile("\\b(a|A)(n?) (?=([\ue000-\uf8ff]))")
 _QUOTES = frozenset("\"“”'‘’")
 # Words that open or join a question: a title that is one of them is a mention only between quotes.
 _COMMON = frozenset(
@@ -25,8 +28,8 @@ def replace_names(texts: Sequence[str], names: Mapping[str, str]) -> list[str]:
     """Replace every whole-word mention of each key by its value, longest keys first, in all texts at once.
 
     "The Gambia" is also found as "the Gambia", and a name in lower case also at the start of a sentence; a bare
-    possessive apostrophe becomes what the new name needs. A name that is a number or a common word is a mention
-    between quotes only. Raises InputError when a text holds private-use characters.
+    possessive apostrophe and an indefinite article become what the new name needs. A name that is a number or a common
+    word is a mention between quotes only. Raises InputError when a text holds private-use characters.
     """
     joined = _SEPARATOR.join(texts)
     if any(_FIRST_MARK <= ord(letter) <= _LAST_MARK for letter in joined):
@@ -53,6 +56,7 @@ def replace_names(texts: Sequence[str], names: Mapping[str, str]) -> list[str]:
         joined = "".join(out)
         surrogates[mark] = surrogate
         mark += 1
+    joined = _ARTICLE.sub(lambda match: _choose_article(match, surrogates), joined)
     return joined.translate(surrogates).split(_SEPARATOR)
 
 
@@ -124,8 +128,18 @@ def _list_variants(names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
             yield name, name[0].upper() + name[1:], surrogate[0].upper() + surrogate[1:]
 
 
+def _choose_article(match: re.Match[str], surrogates: Mapping[int, str]) -> str:
+    """ "an Iria" becomes "a Velm"; a capital "A" alone may be a name or an initial and stays."""
+    if match[1] == "A" and not match[2]:
+        return match[0]
+    return f"{match[1]}{article(surrogates[ord(match[3])])[1:]} "
+
+
 def _needs_quotes(name: str) -> bool:
-    return not any(letter.isalpha() for letter in name) or name.casefold() in _COMMON
+    if not any(letter.isalpha() for letter in name):
+        return True
+    # "US" is no "us".
+    return name.casefold() in _COMMON and not (name.isupper() and len(name) > 1)
 
 
 def _is_bare_possessive(text: str, start: int, end: int) -> bool:

@@ -11,20 +11,29 @@ import hashlib
 import random
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from typing import Literal
 
 from hopwright.synthesis.properties import Kind
 
+Gender = Literal["", "female", "male"]
 _VOWELS = frozenset("aeiouy")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _DIGITS = re.compile(r"^\d+$")
 _INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
 _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
 # Three vowels or four consonants in a row, or a syllable said twice.
-_CLUMSY = re.compile(r"[aeiou]{3}|yy|^(.)\1|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\2|[^aeiouy]{5}")
+_CLUMSY = re.compile(
+    r"([bcdfgklmnprst])\1[bcdfghjklmnpqrstvwxz]|[aeiou]{3}|yy|^(.)\2|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\3|[^aeiouy]{5}"
+)
+_SEASON = re.compile(r"\b(season|tournament|race|championship|cup|edition)\b")
 _TRIES = 64
+# The ending of a name that says where it feels at home has at least so many letters.
+_TELLING = 3
+# Rivers and their like are told by their noun: one word, which takes "the", is enough for them.
+_BARE_NATURE = frozenset({"river", "sea", "ocean", "mountain range", "desert", "canal", "strait", "drainage basin"})
 _UNFIT = (
     "anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",
     "slut", "tit", "wank", "whore",
@@ -49,6 +58,7 @@ class _Inventory:
     nouns: tuple[str, ...]
     article: dict[str, tuple[str, ...]]
     bare: dict[str, tuple[str, ...]]
+    heads: frozenset[str]
     keep: frozenset[str]
     joint: frozenset[str]
     suffix: frozenset[str]
@@ -111,20 +121,81 @@ class Namer:
         self._knows_name = knows_name
 
     def name(
-        self, key: str, label: str, kind: Kind, *, article: bool = False, refuse: Callable[[str], bool] | None = None
+        self,
+        key: str,
+        label: str,
+        kind: Kind,
+        *,
+        noun: str = "",
+        gender: Gender = "",
+        family: str = "",
+        article: bool = False,
+        refuse: Callable[[str], bool] | None = None,
     ) -> str | None:
         """A name for what `key` (item and entity) identifies, in place of `label`.
 
-        article: the running text puts "the" before the label. refuse: further names that may not be used.
-        Returns None when no free name was found within 64 tries (the graph would have to know them all).
+        It keeps the label's shape: class words, number of words up to four, what its endings sound like. noun: the
+        common noun. gender and family: of a person; the family name is one that a relative was given already. article:
+        the running text puts "the" before the label. refuse: further names that may not be used. Returns None when no
+        free name was found within 64 tries (the graph would have to know them all).
         """
         for attempt in range(_TRIES):
             rng = _make_random(self.seed, key, attempt)
-            # Class words that keep being refused (an alias "United States") are given up after a while.
-            name = _propose(rng, label, kind, article=article, keep=attempt < _TRIES // 4)
+            feel = _find_feel(label) or rng.choice(_load().feels)
+            if kind == "person" or (kind == "fiction" and not article and label[:1].isupper()):
+                name = _name_person(rng, feel, label, gender, family)
+            else:
+                # Class words that keep being refused (an alias "United States") are given up after a while.
+                keep = attempt < _TRIES // 4
+                name = _propose(rng, feel, label, kind, noun, article=article, keep=keep)
             if name != label and not self._knows_name(name) and not (refuse and refuse(name)):
                 return name
         return None
+
+
+def split_person(name: str) -> tuple[str, str]:
+    """The given name and the family name of a person, as single words; both empty for a name of one word.
+
+    Of "J. Max von Sydow Jr." these are "Max" and "Sydow"; a given name that is an initial is empty. A ruler
+    ("Lothair II") has no family name, his given name is what he is called by.
+    """
+    inventory = _load()
+    words = [word.strip(",") for word in name.split()[:5]]
+    proper = [word for word in words if word not in inventory.suffix and word[:1].isupper() and len(word) > 1]
+    told = [word for word in proper if not _INITIAL.match(word)]
+    if len(words) < 2 or not told:
+        return "", ""
+    if len(proper) == 1:
+        return told[0], ""
+    # "Hugh of Italy" is called Hugh; Italy is no family.
+    given = told[0] if told[0] != proper[-1] else ""
+    return given, "" if " of " in name else proper[-1]
+
+
+@functools.lru_cache(maxsize=100_000)
+def is_class_word(word: str) -> bool:
+    """Whether a word says what a thing is ("County", "Lake") rather than which one."""
+    return word in _load().keep or word in _load().joint or word.strip("().,").lower() in _load().heads
+
+
+def names_no_one(alias: str) -> bool:
+    """Whether an alias is but one word for what a thing is ("Lake", "the City"): it is left in every other lake's
+    name.
+    """
+    words = alias.removeprefix("the ").removeprefix("The ").split()
+    return (len(words) <= 1 or words[-1] in _load().joint) and all(map(is_class_word, words))
+
+
+def make_demonym(surrogate: str) -> str:
+    """The adjective that belongs to an invented country: "Vestmark" gives "Vestmarkian"."""
+    inventory = _load()
+    words = [word for word in surrogate.split() if word not in inventory.keep and word not in inventory.joint]
+    word = (words or surrogate.split())[-1]
+    if word.endswith("a"):
+        return f"{word}n"
+    if word[-1] in "eoy":
+        return f"{word[:-1]}ian"
+    return f"{word}an" if word[-1] in "iu" else f"{word}ian"
 
 
 def _make_random(seed: int, key: str, attempt: int) -> random.Random:
@@ -132,21 +203,30 @@ def _make_random(seed: int, key: str, attempt: int) -> random.Random:
     return random.Random(int.from_bytes(digest))
 
 
-def _propose(rng: random.Random, label: str, kind: Kind, *, article: bool, keep: bool) -> str:
+def _propose(rng: random.Random, feel: _Feel, label: str, kind: Kind, noun: str, *, article: bool, keep: bool) -> str:
     inventory = _load()
-    feel = rng.choice(inventory.feels)
-    if kind == "person" or (kind == "fiction" and not article and label[:1].isupper()):
-        return _name_person(rng, feel, label, inventory)
     if label[:1].islower():
         return " ".join(_make_word(rng, feel, "place").lower() for _ in label.split()[:2])
     if kind == "work":
         return _name_work(rng, feel, label, inventory)
-    return _reshape(rng, feel, label, kind, inventory, article=article, keep=keep)
+    return _reshape(rng, feel, label, kind, noun, inventory, article=article, keep=keep)
 
 
-def _name_person(rng: random.Random, feel: _Feel, label: str, inventory: _Inventory) -> str:
+def _find_feel(label: str) -> _Feel | None:
+    """The inventory whose endings the label's words have, the longest ending counting; None when nothing tells."""
+    best, length = None, _TELLING - 1
+    for word in label.lower().split():
+        for ending, feel in _index_endings().get(word[-_TELLING:], ()):
+            if len(ending) > length and len(word) > len(ending) + 1 and word.endswith(ending):
+                best, length = feel, len(ending)
+    return best
+
+
+def _name_person(rng: random.Random, feel: _Feel, label: str, gender: Gender, family: str) -> str:
+    inventory = _load()
     tokens = label.split()[:5]
     words: list[str] = []
+    given = gender or rng.choice(("female", "male"))
     last = max((i for i, token in enumerate(tokens) if token.strip(",") not in inventory.suffix), default=0)
     for i, token in enumerate(tokens):
         bare = token.strip(",")
@@ -155,14 +235,15 @@ def _name_person(rng: random.Random, feel: _Feel, label: str, inventory: _Invent
         elif _INITIAL.match(bare):
             words.append(rng.choice("ABDEGHKLMNPRSTV") + ".")
         elif i == last and i:
-            words.append(_make_word(rng, feel, "family"))
+            made = _make_word(rng, feel, "family")
+            words.append(family or made)
         else:
-            words.append(_make_word(rng, feel, "given"))
+            words.append(_make_word(rng, feel, given))
     return " ".join(words)
 
 
 def _name_work(rng: random.Random, feel: _Feel, label: str, inventory: _Inventory) -> str:
-    word = _make_word(rng, feel, rng.choice(("place", "given", "family")))
+    word = _make_word(rng, feel, rng.choice(("place", "female", "male", "family")))
     adjective, noun = rng.choice(inventory.adjectives), rng.choice(inventory.nouns)
     length = len(label.split())
     starts = label.startswith("The ")
@@ -182,20 +263,31 @@ def _name_work(rng: random.Random, feel: _Feel, label: str, inventory: _Inventor
 
 
 def _reshape(
-    rng: random.Random, feel: _Feel, label: str, kind: Kind, inventory: _Inventory, *, article: bool, keep: bool
+    rng: random.Random,
+    feel: _Feel,
+    label: str,
+    kind: Kind,
+    noun: str,
+    inventory: _Inventory,
+    *,
+    article: bool,
+    keep: bool,
 ) -> str:
     """Keep the words that say what a thing is ("County", "FC"), and invent each run of words that name it."""
     tokens = label.split()
+    # Where all words are class words ("United Kingdom"), they are the name and cannot stay.
     kept = keep and any(token in inventory.keep for token in tokens)
+    kept = kept and (kind != "country" or not all(map(is_class_word, tokens)))
     word = _make_word(rng, feel, "place" if kind != "award" else "family")
     if not kept:
         frames = inventory.article.get(kind) if article else inventory.bare.get(kind)
-        if frames:
+        if kind == "event" and _SEASON.search(noun):
+            frames = inventory.bare["competition"]
+        if frames and not (kind == "nature" and noun in _BARE_NATURE):
             return rng.choice(frames).format(x=word)
         return word if len(tokens) < 2 or kind == "country" else f"{word} {_make_word(rng, feel, 'place')}"
     out: list[str] = []
-    names = 0
-    in_name = False
+    run = names = 0
     for i, token in enumerate(tokens):
         if token in inventory.keep:
             out.append(token)
@@ -206,21 +298,18 @@ def _reshape(
             out.append(str(rng.randint(10 ** (len(token) - 1), 10 ** len(token) - 1)))
         elif ordinal := _ORDINAL.match(token):
             out.append(_write_ordinal(int(ordinal[1]) + rng.randint(1, 9)))
-        elif not in_name and names < 2:
-            # One word for a run of words that name it, and two runs at most: long names only tire the reader.
-            out.append(_make_word(rng, feel, "place") if names else word)
-            names += 1
-            in_name = True
-            continue
         else:
+            # Two words for a run of words that name it, and three in all at most: long names only tire the reader.
+            if run < 2 and names < 3:
+                out.append(_make_word(rng, feel, "place") if names else word)
+                names += 1
+            run += 1
             continue
-        in_name = False
+        run = 0
     while out and out[-1] in inventory.joint:
         out.pop()
-    if not names:
-        # Nothing but class words ("United Kingdom"): the name goes where a name would stand.
-        out = [*out, "of", word] if article or kind == "country" else [word, *out]
-    return " ".join(out)
+    # Nothing but class words ("Summer Olympics"): the name goes before them.
+    return " ".join(out if names else [word, *out])
 
 
 def _make_word(rng: random.Random, feel: _Feel, ending: str) -> str:
@@ -238,7 +327,7 @@ def _join_syllables(rng: random.Random, feel: _Feel, ending: str) -> str:
     some 10^8 words for an ending, so that two of a million surrogates are rarely the same.
     """
     tail = rng.choice(feel.endings[ending])
-    short = ending == "given" and rng.random() < 0.5
+    short = ending in ("female", "male") and rng.random() < 0.5
     word = rng.choice(feel.onset) + rng.choice(feel.nucleus)
     if not short:
         word += rng.choice(feel.coda) + rng.choice(feel.single) + rng.choice(feel.plain)
@@ -256,6 +345,17 @@ def _write_ordinal(number: int) -> str:
 
 
 @functools.cache
+def _index_endings() -> Mapping[str, tuple[tuple[str, _Feel], ...]]:
+    """Last letters → the endings of families and places that have them, each with its feel; longest first."""
+    found: dict[str, list[tuple[str, _Feel]]] = {}
+    for feel in _load().feels:
+        for ending in dict.fromkeys((*feel.endings["family"], *feel.endings["place"])):
+            if len(ending) >= _TELLING:
+                found.setdefault(ending[-_TELLING:], []).append((ending, feel))
+    return {last: tuple(sorted(pairs, key=lambda pair: -len(pair[0]))) for last, pairs in found.items()}
+
+
+@functools.cache
 def _load() -> _Inventory:
     raw = tomllib.loads(resources.files(__package__).joinpath("names.toml").read_text("utf-8"))
     feels = tuple(
@@ -266,7 +366,7 @@ def _load() -> _Inventory:
             plain=tuple(nucleus for nucleus in feel["nucleus"] if len(nucleus) == 1),
             coda=tuple(feel["coda"]),
             closing=tuple(coda for coda in feel["coda"] if len(coda) == 1),
-            endings={ending: tuple(feel[ending]) for ending in ("given", "family", "place")},
+            endings={ending: tuple(feel[ending]) for ending in ("female", "male", "family", "place")},
         )
         for feel in raw["feel"].values()
     )
@@ -276,6 +376,7 @@ def _load() -> _Inventory:
         nouns=tuple(raw["words"]["noun"]),
         article={kind: tuple(frames) for kind, frames in raw["article"].items()},
         bare={kind: tuple(frames) for kind, frames in raw["bare"].items()},
+        heads=frozenset(word.lower() for word in raw["keep"]["any"]),
         keep=frozenset(raw["keep"]["any"]),
         joint=frozenset(raw["keep"]["joint"]),
         suffix=frozenset(raw["keep"]["suffix"]),

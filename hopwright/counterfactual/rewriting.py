@@ -1,21 +1,88 @@
-"""The rewrite stage: twins for a shard of items, back-translated and checked."""
+"""The rewrite stage on a shard: stage one makes twins, stage two rewords and checks them (CofCA, section 3.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from hopwright.counterfactual.back_translation import BackTranslator, adopt, back_translate
+from hopwright.counterfactual.back_translation import NO_BOUNDS, BackTranslator, Gates, Returned, adopt, back_translate
+from hopwright.counterfactual.cast import list_texts
+from hopwright.counterfactual.furnishing import Furnisher
+from hopwright.counterfactual.mentions import count_letters, find_leftover
+from hopwright.counterfactual.names import names_no_one
+from hopwright.counterfactual.passage_rewriting import PassageRewriter
+from hopwright.counterfactual.passages import PassagePlanner, PassageWriter
+from hopwright.counterfactual.scenery import SceneryReader, find_unanswered
 from hopwright.counterfactual.twins import TwinMaker
 from hopwright.graph.store import GraphStore
 from hopwright.records import CheckResult, Item, Rejected
 from hopwright.synthesis.checks import CheckContext, failures, run_checks
 from hopwright.synthesis.kinds import KindIndex
+from hopwright.synthesis.moves import Moves
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.properties import PropertyTable
 
 
+class Workshop:
+    """What twins of one graph are made with. Worth keeping between shards, for its caches; it remembers no item.
+
+    distractors: passages per hop that answer nothing.
+    """
+
+    def __init__(
+        self, graph: GraphStore, kinds: KindIndex, table: PropertyTable, *, seed: int, distractors: int = 1
+    ) -> None:
+        self.graph = graph
+        self.names = GraphNames(kinds)
+        self.table = table
+        self.seed = seed
+        # The spread over domains was settled for the originals, and twins have the same.
+        self.context = CheckContext(table=table, graph=graph, min_domains=1)
+        self.moves = Moves(graph, table, kinds)
+        self.planner = PassagePlanner(self.moves, seed=seed, distractors=distractors)
+        self.passages = PassageRewriter(graph, self.names, seed=seed)
+        self._reader = SceneryReader(self.planner, PassageWriter(table), self.names, self.passages)
+        self._maker = TwinMaker(graph, self.names, table, seed=seed)
+
+    def make_furnisher(self) -> Furnisher:
+        """Gives items their passages by rule."""
+        return Furnisher(self.planner, self.names, self.table)
+
+    def make_twins(
+        self, items: Sequence[Item], salts: Mapping[str, int] | None = None
+    ) -> tuple[list[Item], list[Rejected]]:
+        """Stage one: the twins of items, and why the others have none; twins + rejected = items, in the items' order.
+
+        salts: item → what makes its names others than those of 0. Order and company of the items have no influence.
+        """
+        made: list[Item] = []
+        rejected: list[Rejected] = []
+        for item in items:
+            outcome = self._maker.make_twin(item, self._reader.read(item), salt=(salts or {}).get(item.id, 0))
+            if isinstance(outcome, Item):
+                made.append(outcome)
+            else:
+                rejected.append(outcome)
+        return made, rejected
+
+    def check(self, twin: Item) -> tuple[Item, CheckResult | None]:
+        """The twin with the results of all checks before its own, and the first that failed."""
+        results = run_checks(twin, self.context)
+        checked = twin.model_copy(update={"checks": (*results, *twin.checks)})
+        return checked, next(iter(failures(results)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Stage two on a shard. returned: what came back, by twin, those that were rejected in the end included."""
+
+    twins: list[Item]
+    rejected: list[Rejected]
+    returned: list[Returned]
+
+
 class Rewriter:
-    """Turns items into checked twins. Worth keeping between shards, for its caches; it remembers no item."""
+    """Turns items into checked twins, both stages at once."""
 
     def __init__(
         self,
@@ -24,54 +91,53 @@ class Rewriter:
         table: PropertyTable,
         *,
         seed: int,
-        translator: BackTranslator | None = None,
+        translator: BackTranslator | Sequence[BackTranslator] | None = None,
+        gates: Gates = NO_BOUNDS,
     ) -> None:
-        self._maker = TwinMaker(graph, GraphNames(kinds), table, seed=seed)
-        # The spread over domains was settled for the originals, and twins have the same.
-        self._context = CheckContext(table=table, graph=graph, min_domains=1)
+        self.workshop = Workshop(graph, kinds, table, seed=seed)
         self._translator = translator
+        self._gates = gates
 
     def rewrite(self, items: Sequence[Item]) -> tuple[list[Item], list[Rejected]]:
         """Make the twins of items (those that pass every check), and say why the others have none.
 
         Twins + rejected = items, both in the items' order. Every twin carries the results of all checks that apply to
         it, among them `back_translation`: pass (reworded), fail (kept its stage-one question, and why) or skip
-        (nothing could be translated, and why). Order and company of the items have no influence.
+        (nothing could be translated, and why).
         """
-        made: list[Item] = []
-        rejected: list[Rejected] = []
-        for item in items:
-            outcome = self._maker.make_twin(item)
-            if isinstance(outcome, Rejected):
-                rejected.append(outcome)
-            else:
-                made.append(outcome)
-        twins: list[Item] = []
-        for stage_one, stage_two in zip(made, self._reword(made), strict=True):
-            twin, failed = self._check(stage_two)
-            if failed is not None and stage_two.provenance.back_translation:
-                why = f"{failed.name}: {failed.reason}"
-                note = CheckResult(name="back_translation", outcome="fail", reason=why)
-                twin, failed = self._check(_add(stage_one, note))
-            if failed is None:
-                twins.append(twin)
-            else:
-                key, row = twin.twin or twin.id, twin.model_dump_json()
-                rejected.append(Rejected(key=key, check=failed.name, reason=failed.reason, row=row))
-        return twins, rejected
+        made, rejected = self.workshop.make_twins(items)
+        finished = finish_twins(self.workshop, made, self._translator, self._gates)
+        return finished.twins, [*rejected, *finished.rejected]
 
-    def _reword(self, twins: Sequence[Item]) -> list[Item]:
-        if self._translator is None:
-            note = CheckResult(name="back_translation", outcome="skip", reason="switched off")
-            return [_add(twin, note) for twin in twins]
-        returned = back_translate(twins, self._translator)
-        return [adopt(twin, one, self._translator.name) for twin, one in zip(twins, returned, strict=True)]
 
-    def _check(self, twin: Item) -> tuple[Item, CheckResult | None]:
-        """The twin with the results of all checks before its own, and the first that failed."""
-        results = run_checks(twin, self._context)
-        checked = twin.model_copy(update={"checks": (*results, *twin.checks)})
-        return checked, next(iter(failures(results)), None)
+def finish_twins(
+    workshop: Workshop,
+    made: Sequence[Item],
+    translator: BackTranslator | Sequence[BackTranslator] | None,
+    gates: Gates = NO_BOUNDS,
+) -> Finished:
+    """Stage two: back-translate and check. What a rewording breaks goes back to the words of stage one, and says so."""
+    if translator is None:
+        returned = [Returned(skipped="switched off")] * len(made)
+    else:
+        returned = back_translate(made, translator, gates)
+    twins: list[Item] = []
+    rejected: list[Rejected] = []
+    for stage_one, back in zip(made, returned, strict=True):
+        stage_two = adopt(stage_one, back)
+        twin, failed = workshop.check(stage_two)
+        why = f"{failed.name}: {failed.reason}" if failed is not None else _find_loss(stage_two, workshop.graph)
+        if why and stage_two.provenance.back_translation:
+            note = CheckResult(name="back_translation", outcome="fail", reason=why)
+            plain = stage_two.provenance.model_copy(update={"back_translation": ""})
+            kept = stage_one.model_copy(update={"checks": (*stage_one.checks, note), "provenance": plain})
+            twin, failed = workshop.check(kept)
+        if failed is None:
+            twins.append(twin)
+        else:
+            key, row = twin.twin or twin.id, twin.model_dump_json()
+            rejected.append(Rejected(key=key, check=failed.name, reason=failed.reason, row=row))
+    return Finished(twins, rejected, returned)
 
 
 def rewrite_items(
@@ -80,11 +146,31 @@ def rewrite_items(
     kinds: KindIndex,
     table: PropertyTable,
     seed: int,
-    translator: BackTranslator | None = None,
+    translator: BackTranslator | Sequence[BackTranslator] | None = None,
 ) -> tuple[list[Item], list[Rejected]]:
     """Rewrite one lot of items (see `Rewriter.rewrite`)."""
     return Rewriter(graph, kinds, table, seed=seed, translator=translator).rewrite(items)
 
 
-def _add(twin: Item, note: CheckResult) -> Item:
-    return twin.model_copy(update={"checks": (*twin.checks, note)})
+def find_real_names(twin: Item, graph: GraphStore) -> str:
+    """A name of at least four letters that a replaced entity has in the graph and that the twin still holds, or empty.
+
+    Aliases that are one class word ("Lake") name no one.
+    """
+    names: dict[str, None] = {}
+    for one in twin.world:
+        if "." in one.id:
+            continue
+        for name in (one.original, *(graph.aliases(one.id) if one.id else ())):
+            if count_letters(name) >= 4 and (name == one.original or not names_no_one(name)):
+                names[name] = None
+    return find_leftover(list_texts(twin), names) or ""
+
+
+def _find_loss(twin: Item, graph: GraphStore) -> str:
+    """What a rewording lost or brought back; empty when nothing."""
+    if lost := find_unanswered(twin):
+        return f"passages: {lost}"
+    if left := find_real_names(twin, graph):
+        return f"{left!r} is there again"
+    return ""

@@ -11,9 +11,18 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 LAST_YEAR = 2026
+_LATEST = {"P569": 2004, "P2031": 2020}
 _MODERN = 1895  # Films, leagues and aircraft: a year of that era stays in it.
 _RAW_DATE = re.compile(r"^(\d{4})-(\d{2})-(\d{2})(.*)$")
 _RAW_NUMBER = re.compile(r"^([+-]?)(\d+)(?:\.(\d+))?$")
+
+
+def latest_year(property: str, year: int) -> int:
+    """The last year into which a date of that property may move: a newborn has no career to ask about.
+
+    A date that lies later already may stay where it is.
+    """
+    return max(_LATEST.get(property, LAST_YEAR), min(year, LAST_YEAR))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +39,34 @@ def read_year(raw: str) -> int | None:
     return int(match[1]) if match and int(match[1]) > 0 else None
 
 
-def draw_move(rng: random.Random, base: int, jitter: int, years: Iterable[int]) -> Move:
-    """A move of `base` years, give or take up to `jitter`, that keeps all the given years in their era.
+def find_room(years: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """By how many years dates may move together, down and up, each staying in its era.
 
-    Four-digit years keep four digits, years from 1895 stay there, none goes past 2026. The move is never by
-    0 years unless nothing else is possible.
+    years: each with the last year that it may become. Four-digit years keep four digits, years from 1895 stay there.
     """
     held = list(years)
-    low = max((_floor(year) - year for year in held), default=-60)
-    high = min((LAST_YEAR - year for year in held), default=60)
+    low = max((_floor(year) - year for year, _ in held), default=-60)
+    return low, min((latest - year for year, latest in held), default=60)
+
+
+def draw_base(rng: random.Random, largest: int, smallest: int, room: tuple[int, int]) -> int:
+    """By how many years a whole world moves: within the room of all its dates where there is any such move.
+
+    When all move alike, nobody is older than the film that he directed.
+    """
+    low, high = room
+    steps = [step for size in range(smallest, largest + 1) for step in (-size, size) if low <= step <= high]
+    if not steps:
+        steps = [step for step in range(max(low, -smallest), min(high, smallest) + 1) if step]
+    return rng.choice(steps) if steps else rng.choice((-1, 1)) * rng.randint(smallest, largest)
+
+
+def draw_move(rng: random.Random, base: int, jitter: int, years: Iterable[tuple[int, int]]) -> Move:
+    """A move of `base` years, give or take up to `jitter`, that stays in the room of the given years (`find_room`).
+
+    It is never by 0 years unless nothing else is possible.
+    """
+    low, high = find_room(years)
     wish = base + rng.choice([step for step in range(-jitter, jitter + 1) if step or not jitter])
     if not low <= wish <= high or wish == 0:
         near = [step for step in range(max(low, -30), min(high, 30) + 1) if step]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from hopwright.counterfactual.cast import (
     AliasSource,
@@ -22,8 +23,18 @@ from hopwright.counterfactual.distractors import move_distractors, rename_distra
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import find_leftover, replace_names
 from hopwright.counterfactual.names import Namer
+from hopwright.counterfactual.passages import PassageWriter, gather_extras
+from hopwright.counterfactual.scenery import (
+    NO_SCENERY,
+    NewWorld,
+    Scenery,
+    add_evidence,
+    drop_evidence,
+    find_unanswered,
+    move_passages,
+)
 from hopwright.counterfactual.shifts import LAST_YEAR
-from hopwright.counterfactual.wording import Change, Changes, TwinWriter
+from hopwright.counterfactual.wording import Change, Changes, TwinNames, TwinWriter
 from hopwright.counterfactual.worlds import World, solve_world
 from hopwright.errors import ExpressionError, HopwrightError, InputError
 from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
@@ -45,16 +56,19 @@ class TwinMaker:
         self._seed = seed
         self._namer = Namer(seed, graph.knows_name)
         self._writer = TwinWriter(RulesWriter(table), names)
+        self._passages = PassageWriter(table)
 
-    def make_twin(self, item: Item) -> Item | Rejected:
+    def make_twin(self, item: Item, scenery: Scenery = NO_SCENERY, *, salt: int = 0) -> Item | Rejected:
         """The item's counterfactual twin, or why there is none.
+
+        scenery: what its passages were made from. salt: another one gives other names, where those of 0 are taken.
 
         The twin's plan, run on the evidence that it carries, gives its answers; its names are known to nobody; no
         name of at least four letters of a replaced entity is left in it. `world` lists what was replaced, entities
         first: `QX3_…` stands for the third of them; a number's id there is `subject.property`.
         """
         try:
-            return self._make(item)
+            return self._make(item, scenery, salt)
         except TwinError as failure:
             check, reason = failure.check, failure.reason
         except HopwrightError as error:
@@ -62,15 +76,20 @@ class TwinMaker:
             check, reason = "twin_input", str(error)
         return Rejected(key=item.id, check=check, reason=reason, row=item.model_dump_json())
 
-    def _make(self, item: Item) -> Item:
-        cast = gather_cast(item, self._names, self._graph)
+    def _make(self, item: Item, scenery: Scenery, salt: int) -> Item:
+        extras = gather_extras(item, scenery.planned) if scenery.plans else Evidence()
+        whole = add_evidence(item, extras)
+        cast = _join_cast(gather_cast(whole, self._names, self._graph), scenery.members)
         gone = list_names(cast, self._graph)
         suffix = hashlib.blake2b(f"{self._seed}:{item.id}".encode(), digest_size=5).hexdigest()
         # The item's own suffix: two items whose plans have one shape would else get twins with one id.
         known = (member.id for member in cast if member.id)
         ids = {id: f"QX{n}_{suffix}" for n, id in enumerate(known, start=1)}
-        world = solve_world(item, cast, ids, self._table, self._seed)
-        surrogates = name_cast(item, cast, self._namer, self._graph, world.years, gone)
+        world = solve_world(whole, cast, ids, self._table, self._seed)
+        key = f"{item.id}:{salt}" if salt else item.id
+        texts = list(list_texts(whole))
+        surrogates = name_cast(key, texts, cast, self._namer, self._graph, world.years, gone)
+        world = replace(world, hops=drop_evidence(item, world.hops, extras))
         aliases = list_aliases(cast, self._graph, surrogates)
         hops = _Relabelling(item, cast, ids, surrogates, aliases, world).relabel_hops()
         changes = Changes(
@@ -79,10 +98,12 @@ class TwinMaker:
             world.values,
         )
         wording = self._writer.word(item, changes)
+        new = NewWorld(world, ids, cast, surrogates, TwinNames(self._names, changes), self._graph)
+        passages = move_passages(item, scenery, new, self._passages)
         twin_id = plan_id(item.topology, tuple(hop.derivation for hop in hops), "counterfactual")
         finished = tuple(
-            self._give_options(hop.model_copy(update={"question": question}), twin_id)
-            for hop, question in zip(hops, wording.hop_questions, strict=True)
+            self._give_options(_finish(hop, question, own), twin_id)
+            for hop, question, own in zip(hops, wording.hop_questions, passages, strict=True)
         )
         last = finished[-1]
         if last.label is None:
@@ -129,9 +150,12 @@ class TwinMaker:
         left = find_leftover(list_texts(twin), gone)
         if left is not None:
             raise TwinError("twin_leftover", f"{left!r} is still there")
-        return tuple(
-            CheckResult(name=name, outcome="pass") for name in ("twin_rederives", "twin_leftover", "twin_names")
-        )
+        if unanswered := find_unanswered(twin):
+            raise TwinError("twin_passages", unanswered)
+        names = ["twin_rederives", "twin_leftover", "twin_names"]
+        if any(hop.evidence.passages for hop in twin.hops):
+            names.append("twin_passages")
+        return tuple(CheckResult(name=name, outcome="pass") for name in names)
 
 
 def link_twins(items: Iterable[Item], twins: Iterable[Item]) -> list[Item]:
@@ -203,10 +227,6 @@ class _Relabelling:
                     literal.model_copy(update={"subject_label": self._label(literal.subject, literal.subject_label)})
                     for literal in evidence.literals
                 ),
-                "passages": tuple(
-                    Passage(title=self._rewrite(passage.title), text=self._rewrite(passage.text))
-                    for passage in evidence.passages
-                ),
             }
         )
 
@@ -227,6 +247,25 @@ class _Relabelling:
             if not isinstance(value, str):
                 found[text] = value if found.get(text, value) == value else None
         return {text: value for text, value in found.items() if value is not None}
+
+
+def _join_cast(cast: Sequence[Member], mentioned: Sequence[Member]) -> tuple[Member, ...]:
+    """The cast with whom its passages name beside it; a label that is somebody's already stays his."""
+    joined = {member.key: member for member in cast}
+    owner = {label: member.key for member in cast for label in member.labels}
+    for member in mentioned:
+        known = joined.get(member.key)
+        labels = tuple(label for label in member.labels if owner.setdefault(label, member.key) == member.key)
+        if known is not None:
+            joined[member.key] = replace(known, labels=tuple(dict.fromkeys((*known.labels, *labels))))
+        elif labels:
+            joined[member.key] = replace(member, labels=labels)
+    return tuple(joined.values())
+
+
+def _finish(hop: Hop, question: str, passages: tuple[Passage, ...]) -> Hop:
+    evidence = hop.evidence.model_copy(update={"passages": passages})
+    return hop.model_copy(update={"question": question, "evidence": evidence})
 
 
 def _copy_provenance(provenance: Provenance, seed: int) -> Provenance:

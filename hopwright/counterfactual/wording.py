@@ -60,7 +60,7 @@ class TwinWriter:
         if item.provenance.generator == "rules":
             original = self._word_plan(item.hops, None, self._names, item.id)
             if original == Wording(tuple(hop.question for hop in item.hops), item.question):
-                again = self._word_plan(changes.hops, changes.values, _TwinNames(self._names, changes), item.id)
+                again = self._word_plan(changes.hops, changes.values, TwinNames(self._names, changes), item.id)
                 if again is not None:
                     return again
         return reword_by_mentions(item, changes)
@@ -134,8 +134,8 @@ def strip_proper(noun: str) -> str:
     return " ".join(plain) if plain else noun
 
 
-class _TwinNames:
-    """Names in the twin's world: surrogates for what was replaced, kinds and nouns as in the original's."""
+class TwinNames:
+    """The writer's Names in the twin's world: surrogates for what was replaced, kinds and nouns as they were."""
 
     def __init__(self, names: Names, changes: Changes) -> None:
         self._names = names
@@ -143,15 +143,18 @@ class _TwinNames:
         self._replaced = changes.names()
 
     def phrase(self, entity: str) -> str:
+        """See Names."""
         change = self._changed.get(entity)
         if change is None:
             return replace_names([self._names.phrase(entity)], self._replaced)[0]
         return definite(change.surrogate, change.kind, self.noun(entity))
 
     def noun(self, entity: str) -> str:
+        """See Names."""
         change = self._changed.get(entity)
         return strip_proper(self._names.noun(change.id if change else entity))
 
     def kind(self, entity: str) -> Kind:
+        """See Names."""
         change = self._changed.get(entity)
         return change.kind if change else self._names.kind(entity)

@@ -21,7 +21,10 @@ from hopwright.counterfactual.names import read_dated_name
 from hopwright.counterfactual.shifts import (
     LAST_YEAR,
     Move,
+    draw_base,
     draw_move,
+    find_room,
+    latest_year,
     read_year,
     set_date,
     set_number,
@@ -51,14 +54,16 @@ class World:
 
     hops: the item's hops with surrogate ids in derivations and evidence, literals moved; labels and texts are
     still the original's. values: what the plan gives in it, by hop. years: by how many years the dates of each
-    owner moved (the owner of a dated name is its stem). literals: old and new literal, as
-    normalised, with the original subject.
+    owner moved (the owner of a dated name is its stem), and base by how many the world did on the whole. literals: old
+    and new literal, as normalised, with the original subject; moved: the same as stored.
     """
 
     hops: tuple[Hop, ...]
     values: dict[int, Value]
     years: dict[str, int]
     literals: tuple[tuple[str, str, Scalar, Scalar], ...]
+    moved: dict[_Key, str]
+    base: int
 
 
 def solve_world(item: Item, cast: Sequence[Member], ids: Mapping[str, str], table: PropertyTable, seed: int) -> World:
@@ -95,13 +100,14 @@ class _MisfitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Owners:
-    """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold.
+    """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold,
+    each with the last year that it may become.
 
     `stated`: the years in names that the question mentions. `people`: whose measures move gently.
     """
 
     of: dict[str, str]
-    years: dict[str, list[int]]
+    years: dict[str, list[tuple[int, int]]]
     stated: dict[str, list[int]]
     people: frozenset[str]
 
@@ -109,16 +115,17 @@ class _Owners:
 def _find_owners(item: Item, cast: Sequence[Member]) -> _Owners:
     of = {member.key: member.owner for member in cast}
     stated: dict[str, list[int]] = {}
-    years: dict[str, list[int]] = {}
+    years: dict[str, list[tuple[int, int]]] = {}
     for member in cast:
         if member.owner.startswith("stem:") and (name := read_dated_name(member.label)):
-            years.setdefault(member.owner, []).extend((name.year, name.last))
+            years.setdefault(member.owner, []).extend((year, LAST_YEAR) for year in (name.year, name.last))
             if member.label in item.question:
                 stated.setdefault(member.owner, []).extend((name.year, name.last))
     for hop in item.hops:
         for literal in hop.evidence.literals:
             if literal.datatype == "dateTime" and (year := read_year(literal.value)) is not None:
-                years.setdefault(of.get(literal.subject, literal.subject), []).append(year)
+                latest = latest_year(literal.property, year)
+                years.setdefault(of.get(literal.subject, literal.subject), []).append((year, latest))
     return _Owners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"))
 
 
@@ -138,7 +145,8 @@ class _Attempt:
         self._moves: dict[str, Move] = {}
         _, largest, smallest, self._jitter = next(scale for scale in reversed(_SCALES) if attempt >= scale[0])
         rng = random.Random(self._key)
-        self._base = rng.choice((-1, 1)) * rng.randint(smallest, largest)
+        room = find_room(year for years in owners.years.values() for year in years)
+        self._base = draw_base(rng, largest, smallest, room)
 
     def solve(self) -> World:
         hops = self._build()
@@ -155,7 +163,7 @@ class _Attempt:
         self._check_answers(answers)
         self._check_margins(hops)
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
-        return World(hops, answers, years, tuple(self._list_changes(hops)))
+        return World(hops, answers, years, tuple(self._list_changes(hops)), self._list_moved(), self._base)
 
     def _build(self) -> tuple[Hop, ...]:
         hops: list[Hop] = []
@@ -243,7 +251,7 @@ class _Attempt:
         self._pinned[key] = set_date(held.value, wanted)
         # All dates of one owner move together, so that nobody dies before being born.
         owner = self._owners.of.get(held.subject, held.subject)
-        if not all(1 <= year + new - old <= LAST_YEAR for year in self._owners.years.get(owner, ())):
+        if not all(1 <= year + new - old <= latest for year, latest in self._owners.years.get(owner, ())):
             raise _MisfitError(f"a move of {new - old} years leaves no plausible year")
         self._moves[owner] = Move(new - old)
 
@@ -303,6 +311,10 @@ class _Attempt:
             if isinstance(value, int | Decimal):
                 found.setdefault(literal.property, []).append(Decimal(value))
         return found
+
+    def _list_moved(self) -> dict[_Key, str]:
+        keys = {(one.subject, one.property, one.value): one for hop in self._item.hops for one in hop.evidence.literals}
+        return {key: value for key, one in keys.items() if (value := self._value(one)) is not None}
 
     def _list_changes(self, hops: tuple[Hop, ...]) -> Iterator[tuple[str, str, Scalar, Scalar]]:
         seen: set[_Key] = set()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from hopwright.difficulty.ballots import Ballot
+from hopwright.difficulty.rule import Rule
 from hopwright.difficulty.voters import Voter, vote
 from hopwright.errors import InputError
-from hopwright.records import Item, Rejected
+from hopwright.records import Item, Rejected, Vote
 
 
 def filter_items(
@@ -21,19 +23,59 @@ def filter_items(
     names = [voter.name for voter in voters]
     if not voters or len(set(names)) != len(names):
         raise InputError(f"the filter needs one or more voters with different names, not {names}")
-    if not 0 <= max_right < len(voters):
-        raise InputError(
-            f"max_right must lie between 0 and {len(voters) - 1} for {len(voters)} voters, not {max_right}"
-        )
+    rule = Rule(len(voters), max_right)
     columns = [vote(voter, items) for voter in voters]
     kept: list[Item] = []
     dropped: list[Rejected] = []
     for item, *votes in zip(items, *columns, strict=True):
-        voted = item.model_copy(update={"votes": tuple(votes)})
-        right = [one.model for one in votes if one.right]
-        if len(right) <= max_right:
-            kept.append(voted)
-            continue
-        reason = f"{len(right)} of {len(votes)} voters right: {', '.join(right)}"
-        dropped.append(Rejected(key=item.id, check="too_easy", reason=reason, row=voted.model_dump_json()))
+        _conclude(item, votes, rule, "", kept, dropped)
     return kept, dropped
+
+
+def decide(
+    items: Sequence[Item],
+    ballots: Mapping[str, Mapping[str, Ballot]],
+    names: Sequence[str],
+    rule: Rule,
+    unanswered: Mapping[str, Mapping[str, str]] | None = None,
+) -> tuple[list[Item], list[Rejected]]:
+    """Decide items by the ballots that were cast (voter → item → ballot).
+
+    `names` are the voters, in the order in which an item shall carry their votes; `unanswered` (item → voter →
+    reason) tells why a vote is missing that was asked for. Besides `too_easy` there is `held_back`: too few voters
+    answered to say. Items out plus rejected = items in.
+    """
+    kept: list[Item] = []
+    dropped: list[Rejected] = []
+    for item in items:
+        votes = [cast[item.id].to_vote() for name in names if item.id in (cast := ballots.get(name, {}))]
+        missing = "; ".join((unanswered or {}).get(item.id, {}).values())
+        _conclude(item, votes, rule, missing, kept, dropped)
+    return kept, dropped
+
+
+def list_open(items: Sequence[Item], ballots: Sequence[Mapping[str, Ballot]], rule: Rule) -> list[Item]:
+    """The items whose fate the ballots so far have not sealed."""
+    found: list[Item] = []
+    for item in items:
+        votes = [cast[item.id].right for cast in ballots if item.id in cast]
+        if rule.seal(sum(votes), len(votes) - sum(votes)) == "open":
+            found.append(item)
+    return found
+
+
+def _conclude(
+    item: Item, votes: Sequence[Vote], rule: Rule, missing: str, kept: list[Item], dropped: list[Rejected]
+) -> None:
+    voted = item.model_copy(update={"votes": tuple(votes)})
+    right = [one.model for one in votes if one.right]
+    fate = rule.conclude(len(right), len(votes) - len(right))
+    if fate == "kept":
+        kept.append(voted)
+        return
+    if fate == "dropped":
+        check, reason = "too_easy", f"{len(right)} of {len(votes)} voters right: {', '.join(right)}"
+    else:
+        check = "held_back"
+        reason = f"{len(votes)} votes, {rule.needed} needed ({len(right)} right); no vote of {missing or 'the others'}"
+    dropped.append(Rejected(key=item.id, check=check, reason=reason, row=voted.model_dump_json()))

@@ -2,53 +2,353 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from statistics import fmean
 from typing import Any
 
-from hopwright.records import Item, Rejected, Vote
+from pydantic import BaseModel, ConfigDict
+
+from hopwright.difficulty.agreement import measure_cohen_kappa, measure_fleiss_kappa
+from hopwright.difficulty.ballots import Ballot
+from hopwright.difficulty.closed_book import Probe, classify
+from hopwright.difficulty.rule import Rule
+from hopwright.records import LABELS, Compute, Item, Rejected, Vote
+
+_BINS = 10
+_EXAMPLES = 10
+_CHECKS = ("too_easy", "held_back")
+
+
+class _Figures(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Score(_Figures):
+    """How often a voter was right; `accuracy` is 0 without votes."""
+
+    votes: int
+    right: int
+    accuracy: float
+
+
+class Bin(_Figures):
+    """Votes whose confidence lies between `low` and `high` (0–1): how many, how sure on average, how often right."""
+
+    low: float
+    high: float
+    votes: int
+    confidence: float
+    accuracy: float
+
+
+class VoterReport(_Figures):
+    """One voter. `unanswered`: items that it was asked about without getting a vote.
+
+    confidence: mean probability of the option chosen; None where the voter gives none. calibration_error: expected
+    calibration error over ten bins. letters: how often an option was chosen that was shown under A, B, C, D.
+    order_sensitivity: share of items on which the four orders of the options do not all give the same choice, None
+    unless all four were shown; order_flips: share whose verdict (right or not) differs between some orders.
+    """
+
+    overall: Score
+    unanswered: int = 0
+    confidence: float | None = None
+    calibration_error: float | None = None
+    bins: tuple[Bin, ...] = ()
+    letters: dict[str, int] = {}
+    order_sensitivity: float | None = None
+    order_flips: float | None = None
+
+
+class Pair(_Figures):
+    """Two voters on the items on which both voted: share of equal options, and Cohen's kappa."""
+
+    one: str
+    other: str
+    items: int
+    agreement: float
+    kappa: float | None
+
+
+class Calls(_Figures):
+    """`asked`: votes asked for. `everyone`: what asking every voter about every item would take. `least`: the fewest
+    votes that prove these verdicts, with which no way of asking can do without. `saved`: share of `everyone`."""
+
+    asked: int
+    everyone: int
+    least: int
+    saved: float
+    most_savable: float
+
+
+class ClosedBook(_Figures):
+    """One model's open answers. exact, f1: of the questions; hop_exact, hop_f1: of the hops that look something up.
+
+    difficulty: items by what they were too difficult for.
+    """
+
+    items: int
+    exact: float
+    f1: float
+    hops: int
+    hop_exact: float
+    hop_f1: float
+    difficulty: dict[str, int]
+
+
+class Example(_Figures):
+    """A dropped item in short."""
+
+    id: str
+    question: str
+    options: dict[str, str]
+    label: str
+    votes: dict[str, str]
+
+
+class DifficultyReport(_Figures):
+    """Everything about one run of the filter. `by`: dimension (topology, domain, computation) → value → voter → score.
+
+    An item counts under each domain and each kind of computation that it has. Figures about a voter are over the items
+    that it voted on, which are not all of them where asking stopped early. fleiss_kappa: over the items on which all
+    voters voted.
+    """
+
+    items: int
+    kept: int
+    dropped: dict[str, int]
+    order: tuple[str, ...] = ()
+    voters: dict[str, VoterReport]
+    by: dict[str, dict[str, dict[str, Score]]]
+    pairs: tuple[Pair, ...]
+    fleiss_kappa: float | None
+    fleiss_items: int
+    right_votes: dict[int, int]
+    calls: Calls | None = None
+    closed_book: dict[str, ClosedBook] = {}
+    examples: dict[str, tuple[Example, ...]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the report keeps of an item: little, for there may be very many. check: empty for a kept item."""
+
+    groups: tuple[tuple[str, str], ...]
+    votes: tuple[Vote, ...]
+    check: str
+
+
+class ReportBuilder:
+    """Takes the parts of a filter stage one after the other, then makes the report."""
+
+    def __init__(self, voters: Sequence[str] = ()) -> None:
+        self._names = list(voters)
+        self._judged: list[Judged] = []
+        self._examples: dict[str, list[Example]] = {}
+        self._unanswered: Counter[str] = Counter()
+        self._letters: dict[str, Counter[str]] = defaultdict(Counter)
+        self._orders: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+        self._probes: dict[str, dict[str, list[Probe]]] = defaultdict(lambda: defaultdict(list))
+        self._hops: dict[str, int] = {}
+        self._labels: dict[str, int] = {}
+
+    def add_items(self, kept: Iterable[Item], rejected: Iterable[Rejected] = ()) -> None:
+        """Items with their votes; dropped ones are read back from their rows."""
+        for item in kept:
+            self._add(item, "")
+        for row in rejected:
+            if row.check in _CHECKS:
+                self._add(Item.model_validate_json(row.row), row.check)
+
+    def add_ballots(self, ballots: Iterable[Ballot], unanswered: Iterable[Rejected], voter: str) -> None:
+        """One voter's ballots and the items that it did not answer; the items must have been added before."""
+        for ballot in ballots:
+            for rotation, chosen in zip(ballot.shown, ballot.chosen, strict=True):
+                self._letters[voter][LABELS[(chosen - rotation) % 4]] += 1
+            if len(ballot.shown) == len(LABELS):
+                gold = self._labels[ballot.item]
+                rights = {chosen == gold for chosen in ballot.chosen}
+                self._orders[voter].append((len(set(ballot.chosen)) > 1, len(rights) > 1))
+        self._unanswered[voter] += sum(1 for _ in unanswered)
+
+    def add_probes(self, probes: Iterable[Probe]) -> None:
+        """Open answers of the closed-book checks; their items must have been added before."""
+        for probe in probes:
+            self._probes[probe.voter][probe.item].append(probe)
+
+    def make(
+        self, *, rule: Rule | None = None, asked: int | None = None, order: Sequence[str] = ()
+    ) -> DifficultyReport:
+        """The report; `asked` is the number of votes that were asked for."""
+        present = dict.fromkeys(vote.model for one in self._judged for vote in one.votes)
+        names = list(dict.fromkeys([*self._names, *present]))
+        groups = sorted({group for one in self._judged for group in one.groups})
+        scores: dict[tuple[str, str], dict[str, list[bool]]] = {group: defaultdict(list) for group in groups}
+        votes: dict[str, list[Vote]] = {name: [] for name in names}
+        for one in self._judged:
+            for vote in one.votes:
+                votes[vote.model].append(vote)
+                for group in one.groups:
+                    scores[group][vote.model].append(vote.right)
+        by: dict[str, dict[str, dict[str, Score]]] = {}
+        for dimension, value in groups:
+            by.setdefault(dimension, {})[value] = {
+                name: _score(scores[dimension, value][name]) for name in names if scores[dimension, value][name]
+            }
+        full = [one for one in self._judged if len(one.votes) == len(names)] if len(names) > 1 else []
+        return DifficultyReport(
+            items=len(self._judged),
+            kept=sum(not one.check for one in self._judged),
+            dropped=dict(sorted(Counter(one.check for one in self._judged if one.check).items())),
+            order=tuple(order),
+            voters={name: self._report_voter(name, votes[name]) for name in names},
+            by=by,
+            pairs=tuple(self._compare(one, other) for one, other in combinations(names, 2)),
+            fleiss_kappa=_round(measure_fleiss_kappa([[vote.option for vote in one.votes] for one in full])),
+            fleiss_items=len(full),
+            right_votes=dict(sorted(Counter(sum(vote.right for vote in one.votes) for one in self._judged).items())),
+            calls=None if rule is None or asked is None else self._count_calls(rule, asked),
+            closed_book={voter: self._sum_up(voter) for voter in names if voter in self._probes},
+            examples={check: tuple(found) for check, found in sorted(self._examples.items())},
+        )
+
+    def _add(self, item: Item, check: str) -> None:
+        kinds: set[str] = {hop.derivation.kind for hop in item.hops if isinstance(hop.derivation, Compute)}
+        groups = [("topology", item.topology)]
+        groups += [("domain", domain.value) for domain in item.domains]
+        groups += [("computation", kind) for kind in sorted(kinds) or ["none"]]
+        self._judged.append(Judged(tuple(groups), item.votes, check))
+        self._hops[item.id] = len(item.hops)
+        self._labels[item.id] = LABELS.index(item.label)
+        if check and len(found := self._examples.setdefault(check, [])) < _EXAMPLES:
+            found.append(
+                Example(
+                    id=item.id,
+                    question=item.question,
+                    options={label: item.options[label] for label in LABELS},
+                    label=item.label,
+                    votes={vote.model: vote.option for vote in item.votes},
+                )
+            )
+
+    def _report_voter(self, name: str, votes: Sequence[Vote]) -> VoterReport:
+        sure = [(max(vote.probabilities), vote.right) for vote in votes if vote.probabilities]
+        bins = _bin(sure)
+        orders = self._orders.get(name, [])
+        return VoterReport(
+            overall=_score([vote.right for vote in votes]),
+            unanswered=self._unanswered[name],
+            confidence=_round(fmean(confidence for confidence, _ in sure)) if sure else None,
+            calibration_error=_round(
+                sum(one.votes * abs(one.accuracy - one.confidence) for one in bins) / len(sure)
+            ) if sure else None,
+            bins=bins,
+            letters={label: self._letters[name][label] for label in LABELS} if name in self._letters else {},
+            order_sensitivity=_round(fmean(moved for moved, _ in orders)) if orders else None,
+            order_flips=_round(fmean(flipped for _, flipped in orders)) if orders else None,
+        )  # fmt: skip
+
+    def _compare(self, one: str, other: str) -> Pair:
+        pairs: list[tuple[str, str]] = []
+        for judged in self._judged:
+            options = {vote.model: vote.option for vote in judged.votes}
+            if one in options and other in options:
+                pairs.append((options[one], options[other]))
+        same = sum(first == second for first, second in pairs)
+        return Pair(
+            one=one,
+            other=other,
+            items=len(pairs),
+            agreement=round(same / len(pairs), 4) if pairs else 0.0,
+            kappa=_round(measure_cohen_kappa(pairs)),
+        )
+
+    def _count_calls(self, rule: Rule, asked: int) -> Calls:
+        everyone = rule.seats * len(self._judged)
+        least = 0
+        for one in self._judged:
+            right = sum(vote.right for vote in one.votes)
+            least += rule.count_least(right, len(one.votes) - right)
+        return Calls(
+            asked=asked,
+            everyone=everyone,
+            least=least,
+            saved=round(1 - asked / everyone, 4) if everyone else 0.0,
+            most_savable=round(1 - least / everyone, 4) if everyone else 0.0,
+        )
+
+    def _sum_up(self, voter: str) -> ClosedBook:
+        by_item = self._probes[voter]
+        whole = [probe for probes in by_item.values() for probe in probes if probe.hop == 0]
+        hops = [probe for probes in by_item.values() for probe in probes if probe.hop and not probe.computes]
+        kinds = Counter(classify(probes, self._hops[item]) for item, probes in by_item.items())
+        return ClosedBook(
+            items=len(whole),
+            exact=_mean([probe.exact for probe in whole]),
+            f1=_mean([probe.f1 for probe in whole]),
+            hops=len(hops),
+            hop_exact=_mean([probe.exact for probe in hops]),
+            hop_f1=_mean([probe.f1 for probe in hops]),
+            difficulty={kind: count for kind, count in sorted(kinds.items(), key=str) if kind is not None},
+        )
 
 
 def summarise_votes(kept: Iterable[Item], dropped: Iterable[Rejected] = ()) -> dict[str, Any]:
-    """Figures over all voted items, the dropped ones (read back from their rows) included.
+    """The first figures over all voted items, the dropped ones (read back from their rows) included.
 
     `items`, `kept`, `dropped`: counts. `accuracy`: per voter, share right. `agreement`: per pair of voters
     (`one | other`), share of items on which they chose the same option. `right_votes`: number of right votes →
     number of items. `by_topology`: per topology, accuracy per voter. Shares are rounded to 4 digits.
     """
-    kept = list(kept)
-    rows = [Item.model_validate_json(one.row) for one in dropped if one.check == "too_easy"]
-    items = [item for item in (*kept, *rows) if item.votes]
-    names = list(dict.fromkeys(vote.model for item in items for vote in item.votes))
-    topologies = sorted({item.topology for item in items})
+    builder = ReportBuilder()
+    builder.add_items([item for item in kept if item.votes], dropped)
+    report = builder.make()
+    topologies = report.by.get("topology", {})
     return {
-        "items": len(items),
-        "kept": len(kept),
-        "dropped": len(rows),
-        "accuracy": {name: _accuracy(items, name) for name in names},
-        "agreement": {f"{one} | {other}": _agreement(items, one, other) for one, other in combinations(names, 2)},
-        "right_votes": dict(sorted(Counter(sum(vote.right for vote in item.votes) for item in items).items())),
+        "items": report.items,
+        "kept": report.kept,
+        "dropped": sum(report.dropped.values()),
+        "accuracy": {name: voter.overall.accuracy for name, voter in report.voters.items()},
+        "agreement": {f"{pair.one} | {pair.other}": pair.agreement for pair in report.pairs},
+        "right_votes": report.right_votes,
         "by_topology": {
-            topology: {name: _accuracy([i for i in items if i.topology == topology], name) for name in names}
-            for topology in topologies
+            name: {v: score.accuracy for v, score in scores.items()} for name, scores in topologies.items()
         },
     }
 
 
-def _accuracy(items: Sequence[Item], name: str) -> float:
-    votes = [vote for item in items if (vote := _find_vote(item, name)) is not None]
-    return round(sum(vote.right for vote in votes) / len(votes), 4) if votes else 0.0
+def note_report(report: DifficultyReport) -> dict[str, Any]:
+    """The report as a stage's manifest keeps it, for the release's card; `DifficultyReport` reads it back."""
+    return report.model_dump(mode="json")
 
 
-def _agreement(items: Sequence[Item], one: str, other: str) -> float:
-    pairs = [
-        (first.option, second.option)
-        for item in items
-        if (first := _find_vote(item, one)) is not None and (second := _find_vote(item, other)) is not None
-    ]
-    return round(sum(first == second for first, second in pairs) / len(pairs), 4) if pairs else 0.0
+def _bin(sure: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:
+    """Ten bins of equal width; empty ones are left out."""
+    filled: Mapping[int, list[tuple[float, bool]]] = defaultdict(list)
+    for confidence, right in sure:
+        filled[min(_BINS - 1, int(confidence * _BINS))].append((confidence, right))
+    return tuple(
+        Bin(
+            low=number / _BINS,
+            high=(number + 1) / _BINS,
+            votes=len(found),
+            confidence=round(fmean(confidence for confidence, _ in found), 4),
+            accuracy=round(fmean(right for _, right in found), 4),
+        )
+        for number, found in sorted(filled.items())
+    )
 
 
-def _find_vote(item: Item, name: str) -> Vote | None:
-    return next((vote for vote in item.votes if vote.model == name), None)
+def _score(rights: Sequence[bool]) -> Score:
+    return Score(votes=len(rights), right=sum(rights), accuracy=_mean(rights))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(fmean(values), 4) if values else 0.0
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

@@ -1,7 +1,8 @@
 """What a voter is: it sees a multiple-choice question and gives one option, with how sure it is of each.
 
 Omanic (section 3) lets an ensemble of small models answer; offline, solvers without weights stand for the shortcuts
-that such models take. Both sit behind `Voter`, which is asked in batches.
+that such models take. All of them, models behind a server or in this process and solvers, sit behind `Voter`, which is
+asked in batches.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from hopwright.errors import InputError
 from hopwright.records import LABELS, AnswerType, Derivation, Domain, Item, Label, Vote
 
 
@@ -33,13 +35,32 @@ class Choice:
     unit: str
 
 
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """An option (0–3) without probabilities: what a model wrote in words, or a server that tells none."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """No vote, and why: `kind` in one word, `reason` in a line. Never counted as a wrong answer."""
+
+    kind: str
+    reason: str
+
+
+Answer = tuple[float, ...] | Picked | Unanswered
+"""The probabilities of A–D, which sum to 1; or an option without them; or nothing."""
+
+
 class Voter(Protocol):
     """One member of the ensemble."""
 
     name: str
 
-    def choose(self, choices: Sequence[Choice]) -> list[tuple[float, ...]]:
-        """For every question the probabilities of A–D, which sum to 1; the vote goes to the largest."""
+    def choose(self, choices: Sequence[Choice]) -> Sequence[Answer]:
+        """One answer for every question, in order; the vote goes to the most probable option."""
         ...
 
 
@@ -64,9 +85,14 @@ def view(item: Item) -> Choice:
 
 
 def vote(voter: Voter, items: Sequence[Item]) -> list[Vote]:
-    """One vote per item. Whether it is right is looked up only after the voter has chosen."""
+    """One vote per item, of a voter that always answers: the solvers. Models vote through `ballots.cast`.
+
+    Whether a vote is right is looked up only after the voter has chosen.
+    """
     votes: list[Vote] = []
     for item, probabilities in zip(items, voter.choose([view(item) for item in items]), strict=True):
+        if not isinstance(probabilities, tuple):
+            raise InputError(f"voter {voter.name} did not answer {item.id}: a voter that may fail casts ballots")
         option = pick(probabilities)
         votes.append(Vote(model=voter.name, option=option, probabilities=probabilities, right=option == item.label))
     return votes

@@ -12,23 +12,19 @@ class _Output(BaseModel):
 
 
 class WordedHop(_Output):
-    """One sub-question in words."""
+    """One hop in words: its sub-question, its facts as running text, and wrong options for it."""
 
     index: int = Field(ge=1, le=8)
     question: str = Field(min_length=8, max_length=400)
+    context: str = Field(max_length=600)
+    distractors: list[str] = Field(max_length=3)
 
 
 class WordedItem(_Output):
-    """A plan in words: every sub-question, and the one question that needs all of them."""
+    """A plan in words: every hop, and the one question that needs all of them."""
 
     sub_questions: list[WordedHop] = Field(min_length=2, max_length=8)
     question: str = Field(min_length=20, max_length=1200)
-
-
-class ProposedDistractors(_Output):
-    """Three wrong options of the right kind."""
-
-    distractors: list[str] = Field(min_length=3, max_length=3)
 
 
 class Translation(_Output):
@@ -54,8 +50,30 @@ class JudgedAnswer(_Output):
     reason: str = Field(max_length=300)
 
 
-class StepwiseAnswer(_Output):
-    """An answer with what each step gave."""
+class WordedPassage(_Output):
+    """A short passage in a model's words."""
 
-    steps: list[str] = Field(min_length=1, max_length=8)
+    text: str = Field(min_length=10, max_length=4000)
+
+
+class JudgedEntailment(_Output):
+    """Whether two texts say the same, each way round."""
+
+    original_entails_reworded: bool
+    reworded_entails_original: bool
+    fluent: bool
+    problem: str = Field(max_length=500)
+
+
+class PassageHop(_Output):
+    """A single-step question about a passage, and its answer in the passage's own words."""
+
+    question: str = Field(min_length=8, max_length=400)
     answer: str = Field(min_length=1, max_length=200)
+
+
+class PassageQuestion(_Output):
+    """A question of several steps about one passage."""
+
+    sub_questions: list[PassageHop] = Field(min_length=2, max_length=8)
+    question: str = Field(min_length=20, max_length=1200)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hopwright.errors import HopwrightError, InputError, ServiceError
+from hopwright.errors import BudgetError, HopwrightError, InputError, ServiceError
 from hopwright.llm.batch_apis import BatchApi, Row, RowResult, make_batch_api
 from hopwright.llm.batch_rows import RowBook, read_reply
 from hopwright.llm.client import Client, measure_schema
@@ -140,31 +140,49 @@ class BatchRunner:
                 request = wanted[key]
                 target = ModelRef(request.provider, request.model)
                 groups.setdefault((target, self._book.history(key)[0]), []).append(key)
+        submitted, refused = 0, 0.0
         for (target, round), keys in groups.items():
             api, lane = self._api(target), self._client.lane(target)
             for part in self._cut(api, lane, keys, wanted):
-                await self._submit(api, lane, part, wanted, round)
+                taken = await self._submit(api, lane, part, wanted, round)
+                submitted += taken
+                if taken < len(part):
+                    refused = self._bound(lane, part[taken : taken + 1], wanted)
+                    break
+        if refused and not submitted and not under_way:
+            raise BudgetError(self._client.budget.explain(refused))
         return bool(under_way or groups)
 
     async def _submit(
         self, api: BatchApi, lane: Lane, rows: list[tuple[str, Row]], wanted: dict[str, Request], round: int
-    ) -> None:
-        factor = self._client.prices.batch_factor
-        worst = 0.0
-        if self._client.budget.limit is not None:
-            worst = sum(
-                lane.price.worst(
-                    bound_tokens(row.call.messages, measure_schema(wanted[key])), row.call.sampling.max_tokens, factor
-                )
-                for key, row in rows
-            )
-        await self._client.budget.reserve(worst)
+    ) -> int:
+        """Hand rows in, as many as the budget has room for now; returns how many. The rest waits for a bill."""
+        worst = self._bound(lane, rows, wanted)
+        if not self._client.budget.try_reserve(worst):
+            half = len(rows) // 2
+            if not half:
+                return 0
+            first = await self._submit(api, lane, rows[:half], wanted, round)
+            return first + (await self._submit(api, lane, rows[half:], wanted, round) if first == half else 0)
         token = secrets.token_hex(8)
         rows = [(key, Row(f"{token}-{key}", row.call)) for key, row in rows]
         intent = _Intent(token, self._client.run, lane.target, [key for key, _ in rows], round,
                          self._client.budget.lease, worst)  # fmt: skip
         self._store.transact(intent)
         await self._hand_in(api, token, [row for _, row in rows])
+        return len(rows)
+
+    def _bound(self, lane: Lane, rows: Iterable[tuple[str, Row]], wanted: dict[str, Request]) -> float:
+        """The most that these rows can cost; 0 without a budget."""
+        if self._client.budget.limit is None:
+            return 0.0
+        factor = self._client.prices.batch_factor
+        return sum(
+            lane.price.worst(
+                bound_tokens(row.call.messages, measure_schema(wanted[key])), row.call.sampling.max_tokens, factor
+            )
+            for key, row in rows
+        )
 
     async def _hand_in(self, api: BatchApi, token: str, rows: Sequence[Row]) -> None:
         """Send the rows. An answer that is lost leaves the intent for `_recover`."""

@@ -72,14 +72,20 @@ class Budget:
         Waits while requests in flight may still come out cheaper. Raises BudgetError once nothing in
         flight could make room.
         """
-        while self.limit is not None and worst > 0 and not self._fits(worst):
+        while not self.try_reserve(worst):
             if not self._open:
-                raise BudgetError(self._explain(worst))
+                raise BudgetError(self.explain(worst))
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(future)
             await future
+
+    def try_reserve(self, worst: float) -> bool:
+        """As `reserve`, without waiting: False where there is no room now."""
+        if self.limit is not None and worst > 0 and not self._fits(worst):
+            return False
         self._open += 1
         self.reserved += worst
+        return True
 
     def settle(self, worst: float, cost: float) -> None:
         """A reserved request was answered and billed with `cost`."""
@@ -104,6 +110,15 @@ class Budget:
         if self._store is None or cost == 0:
             return []
         return [(SPEND, (cost, self._lease))]
+
+    def explain(self, worst: float) -> str:
+        """Why the run stops before a request that may cost so much."""
+        now = self.spending()
+        possible = f" (and at most {now.possible:.4f} for requests whose answer was lost)" if now.possible else ""
+        return (
+            f"stopped before the budget of {self.limit:.2f} dollars is exceeded: {now.spent:.4f} spent{possible}, "
+            f"and the next request may cost up to {worst:.4f}; run the same command with a higher budget to continue"
+        )
 
     def abort(self, error: Exception) -> None:
         """Let nobody wait for room any longer."""
@@ -140,14 +155,6 @@ class Budget:
             self._store.transact(_Extend(self._run, self._lease, self.limit, wish, needed - self._granted))
         )
         return needed <= self._granted + _EPSILON
-
-    def _explain(self, worst: float) -> str:
-        now = self.spending()
-        possible = f" (and at most {now.possible:.4f} for requests whose answer was lost)" if now.possible else ""
-        return (
-            f"stopped before the budget of {self.limit:.2f} dollars is exceeded: {now.spent:.4f} spent{possible}, "
-            f"and the next request may cost up to {worst:.4f}; run the same command with a higher budget to continue"
-        )
 
 
 def read_spending(store: Store, run: str, limit: float | None = None) -> Spending:

@@ -114,6 +114,8 @@ class Client:
         response = self.find(request, key)
         if response is not None:
             self.progress.finish("cached")
+            # A run that goes on meets again only the rows that failed before: alone they would look hopeless.
+            self._run_health.count("")
             if request.item:
                 self.store.submit(link_statements(request, response.key, self.run), ignore_result)
             return response
@@ -225,7 +227,7 @@ class Client:
     def find(self, request: Request, key: str) -> Response | None:
         """The stored answer, if it still passes validation."""
         text = self.store.get(key)
-        if text is None and request.fallbacks:
+        if text is None and (request.fallbacks or self.settings.fallbacks):
             text = self.store.get_detour(key)
         if text is None:
             return None
@@ -235,29 +237,30 @@ class Client:
     async def _ask(self, request: Request, key: str) -> Outcome:
         draft = _Draft()
         reason, hopeless = "", False
-        for target in request.models:
+        chain = self.settings.chain(request)
+        for target in chain:
             lane = self.lane(target)
             try:
                 outcome = await self._converse(lane, request, key, draft)
             except LaneDown as down:
                 reason, hopeless = down.reason, down.hopeless
                 draft.down.append(str(target))
-                self.progress.counts["fallbacks"] += len(draft.down) < len(request.models)
+                self.progress.counts["fallbacks"] += len(draft.down) < len(chain)
                 continue
             except Refused as refused:
                 outcome = self._fail(request, key, target, "rejected", str(refused), draft)
             return await self._finish_failure(request, outcome) if isinstance(outcome, Failure) else outcome
         if hopeless:
             raise ServiceError(f"stopped: {reason}")
-        target = request.models[-1]
-        return await self._finish_failure(request, self._fail(request, key, target, "unavailable", reason, draft))
+        return await self._finish_failure(request, self._fail(request, key, chain[-1], "unavailable", reason, draft))
 
     async def _converse(self, lane: Lane, request: Request, key: str, draft: _Draft) -> Outcome:
         """Ask one model, sending an unusable answer back with what is wrong with it."""
         messages = request.messages
         kind: FailureKind = "invalid"
         problem = ""
-        for turn in range(self.settings.retry.repairs + 1):
+        repairs = self.settings.retry.repairs
+        for turn in range((repairs if request.repairs is None else min(repairs, request.repairs)) + 1):
             self.progress.counts["repairs"] += turn > 0
             call = make_call(request, lane.target, messages, lane.provider.native_choices)
             amounts, worst = self._measure(lane, request, messages)

@@ -12,6 +12,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hopwright.errors import InputError
+from hopwright.llm.types import ModelRef, Request, parse_model
 
 EndpointKind = Literal["openai", "anthropic", "compatible"]
 
@@ -47,6 +48,8 @@ class RetrySettings(BaseModel):
     """A first try is given up after ten times the slowest hundredth of the answers so far, never before this."""
     max_pause_s: float = Field(900.0, gt=0)
     """A `Retry-After` longer than this counts as the model being down."""
+    batch_poll_s: float = Field(60.0, gt=0)
+    """Pause between two looks at the open batches."""
     repairs: int = Field(2, ge=0, le=2)
     """How often an invalid answer goes back with what is wrong with it."""
 
@@ -121,8 +124,26 @@ class LlmSettings(BaseModel):
     )
     retry: RetrySettings = RetrySettings()
     breaker: BreakerSettings = BreakerSettings()
+    fallbacks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Per model, as `endpoint/model`: who is asked in its place, in turn, while it is down."""
     prices: Path | None = None
     """A price table in the shipped one's format, read after it: its rows win."""
+
+    @model_validator(mode="after")
+    def _check_fallbacks(self) -> Self:
+        known = {endpoint.name for endpoint in self.endpoints}
+        for model in (model for row in self.fallbacks.items() for model in (row[0], *row[1])):
+            endpoint, _, name = model.partition("/")
+            if endpoint not in known or not name:
+                raise ValueError(f"fallbacks: {model!r} is no endpoint/model of {', '.join(sorted(known))}")
+        return self
+
+    def chain(self, request: Request) -> tuple[ModelRef, ...]:
+        """The models that a request is put to, in turn: its own, then its fall-backs, or else those named here."""
+        if request.fallbacks or not self.fallbacks:
+            return request.models
+        asked = request.models[0]
+        return (asked, *(parse_model(model) for model in self.fallbacks.get(str(asked), ())))
 
     def endpoint(self, name: str) -> Endpoint:
         """The endpoint of that name. Raises InputError for an unknown one."""
@@ -152,7 +173,8 @@ def read_settings(path: Path | None) -> LlmSettings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {place}: {first['msg']}") from None
+        message = first["msg"].removeprefix("Value error, ")
+        raise InputError(f"{path}: {place}: {message}" if place else f"{path}: {message}") from None
 
 
 def key_variable(endpoint: Endpoint) -> str:

@@ -19,9 +19,17 @@ _TYPICAL_OUTPUT = 0.35
 
 
 @dataclass(frozen=True, slots=True)
+class Likely:
+    """A request that is not known to the letter before another one is answered; about as long as the real one."""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
 class ModelEstimate:
     """One model's part. `usd` is the expected cost, None without a price; `worst_usd` bounds it from above."""
 
+    stage: str
     model: str
     requests: int
     input_tokens: int
@@ -55,54 +63,84 @@ class _Tally:
     requests: int = 0
     input: int = 0
     output: int = 0
-    most_output: int = 0
-    worst_input: int = 0
     worst_usd: float = 0.0
+    latency_s: float = 0.0
+
+    def grow(self, factor: float) -> None:
+        """Scale from a sample to the whole."""
+        self.requests, self.input, self.output = (
+            round(amount * factor) for amount in (self.requests, self.input, self.output)
+        )
+        self.worst_usd *= factor
+        self.latency_s *= factor
 
 
 def estimate_run(
-    requests: Iterable[Request], settings: LlmSettings, store: Store, prices: PriceTable, batch: bool = False
-) -> Estimate:
+    requests: Iterable[Request | Likely], settings: LlmSettings, store: Store, prices: PriceTable,
+    batch: bool = False, *, growth: float = 1.0, stage: str = "",
+) -> Estimate:  # fmt: skip
     """Requests, tokens, dollars and minutes that these requests would take; `batch` at the batch price.
 
-    Expected output tokens and latency are those of the model's answers in the store, where it has some.
+    Expected output tokens and latency are those of the model's answers in the store, where it has some. With `growth`
+    these requests are a sample of as many times more; `stage` is a label.
     """
     tallies: dict[tuple[str, str], _Tally] = {}
     seen: Counter[str] = Counter()
     cached = 0
-    history: dict[tuple[str, str], tuple[float, float] | None] = {}
+    history: dict[tuple[str, str, str], tuple[float, float] | None] = {}
     factor = prices.batch_factor if batch else 1.0
-    for request in requests:
-        key = key_of(request)
-        seen[key] += 1
-        if seen[key] > 1:
-            continue
-        if store.get(key) is not None or (request.fallbacks and store.get_detour(key) is not None):
-            cached += 1
-            continue
+    for listed in requests:
+        if isinstance(listed, Likely):
+            # It stands for another one: that the store has it, or that it came before, says nothing.
+            request = listed.request
+            seen[f"likely {seen.total()}"] += 1
+        else:
+            request, key = listed, key_of(listed)
+            seen[key] += 1
+            if seen[key] > 1:
+                continue
+            if store.get(key) is not None or store.get_detour(key) is not None:
+                cached += 1
+                continue
         target = (request.provider, request.model)
-        if target not in history:
-            history[target] = _read_history(store, *target)
+        kind = (*target, request.prompt)
+        if kind not in history:
+            history[kind] = _read_history(store, *kind)
         tally = tallies.setdefault(target, _Tally())
         schema_bytes = measure_schema(request)
         most = request.sampling.max_tokens
-        known = history[target]
+        known = history[kind]
         tally.requests += 1
+        tally.latency_s += known[1] if known else _TYPICAL_LATENCY_S
         tally.input += guess_tokens(request.messages, schema_bytes)
         tally.output += min(most, round(known[0])) if known else max(1, round(most * _TYPICAL_OUTPUT))
         price = FREE if settings.endpoint(request.provider).free else prices.find(request.model)
         if price is not None:
             tally.worst_usd += price.worst(bound_tokens(request.messages, schema_bytes), most, factor)
-    parts = tuple(
-        _estimate_model(target, tally, settings, prices, history[target], factor) for target, tally in tallies.items()
-    )
+    for tally in tallies.values():
+        tally.grow(growth)
+    parts = tuple(_estimate_model(stage, target, tally, settings, prices, factor) for target, tally in tallies.items())
     return Estimate(
-        requests=seen.total(), cached=cached, repeated=seen.total() - len(seen), models=parts,
+        requests=round(seen.total() * growth), cached=round(cached * growth),
+        repeated=round((seen.total() - len(seen)) * growth), models=parts,
         unpriced=tuple(part.model for part in parts if part.usd is None),
         # Models are asked side by side as far as the rows allow; the slowest decides.
         minutes=max((part.minutes for part in parts), default=0.0),
         usd=sum(part.usd or 0.0 for part in parts), worst_usd=sum(part.worst_usd or 0.0 for part in parts),
         prices_dated=prices.dated,
+    )  # fmt: skip
+
+
+def add_estimates(estimates: Iterable[Estimate]) -> Estimate:
+    """The sum of stages that follow one another."""
+    parts = [estimate for estimate in estimates if estimate.requests]
+    return Estimate(
+        requests=sum(part.requests for part in parts), cached=sum(part.cached for part in parts),
+        repeated=sum(part.repeated for part in parts), models=tuple(model for part in parts for model in part.models),
+        unpriced=tuple(dict.fromkeys(name for part in parts for name in part.unpriced)),
+        minutes=sum(part.minutes for part in parts), usd=sum(part.usd for part in parts),
+        worst_usd=sum(part.worst_usd for part in parts),
+        prices_dated=max((part.prices_dated for part in parts), default=""),
     )  # fmt: skip
 
 
@@ -112,15 +150,15 @@ def render_estimate(estimate: Estimate) -> str:
         f"{estimate.requests:,} requests: {estimate.cached:,} answered from the cache, {estimate.repeated:,} repeated, "
         f"{sum(part.requests for part in estimate.models):,} to send.",
         "",
-        "| model | requests | tokens in | tokens out | dollars | at most | minutes |",
-        "|---|---|---|---|---|---|---|",
+        "| stage | model | requests | tokens in | tokens out | dollars | at most | minutes |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for part in estimate.models:
         usd = f"{part.usd:,.2f}" if part.usd is not None else "unknown"
         worst = f"{part.worst_usd:,.2f}" if part.worst_usd is not None else "unknown"
         lines.append(
-            f"| {part.model} | {part.requests:,} | {part.input_tokens:,} | {part.output_tokens:,} | {usd} | {worst} "
-            f"| {part.minutes:,.1f} |"
+            f"| {part.stage} | {part.model} | {part.requests:,} | {part.input_tokens:,} | {part.output_tokens:,} "
+            f"| {usd} | {worst} | {part.minutes:,.1f} |"
         )
     lines += [
         "",
@@ -132,12 +170,16 @@ def render_estimate(estimate: Estimate) -> str:
     return "\n".join(lines)
 
 
-def _read_history(store: Store, provider: str, model: str) -> tuple[float, float] | None:
-    """Mean output tokens and mean latency of the model's last answers."""
+def _read_history(store: Store, provider: str, model: str, prompt: str) -> tuple[float, float] | None:
+    """Mean output tokens and mean latency of the model's answers to this prompt, else of its last answers at all."""
     rows = store.read(
+        "SELECT response FROM exchanges JOIN responses USING (key) WHERE prompt = ? AND provider = ? AND model = ? "
+        "LIMIT 200",
+        (prompt, provider, model),
+    ) or store.read(
         "SELECT response FROM responses WHERE provider = ? AND model = ? ORDER BY rowid DESC LIMIT 200",
         (provider, model),
-    )
+    )  # fmt: skip
     if not rows:
         return None
     answers = [read_response(str(row[0])) for row in rows]
@@ -146,14 +188,12 @@ def _read_history(store: Store, provider: str, model: str) -> tuple[float, float
 
 
 def _estimate_model(
-    target: tuple[str, str], tally: _Tally, settings: LlmSettings, prices: PriceTable,
-    known: tuple[float, float] | None, factor: float,
-) -> ModelEstimate:  # fmt: skip
+    stage: str, target: tuple[str, str], tally: _Tally, settings: LlmSettings, prices: PriceTable, factor: float
+) -> ModelEstimate:
     endpoint = settings.endpoint(target[0])
     price = FREE if endpoint.free else prices.find(target[1])
     limits = endpoint.limits_of(target[1])
-    latency = known[1] if known else _TYPICAL_LATENCY_S
-    seconds = max(latency, tally.requests * latency / limits.max_concurrency)
+    seconds = max(tally.latency_s / max(1, tally.requests), tally.latency_s / limits.max_concurrency)
     for amount, limit in (
         (tally.requests, limits.requests_per_minute),
         (tally.input + tally.output, limits.tokens_per_minute),
@@ -167,6 +207,6 @@ def _estimate_model(
     if price is not None:
         usd = (tally.input * price.input + tally.output * price.output) / 1e6 * factor
     return ModelEstimate(
-        model="/".join(target), requests=tally.requests, input_tokens=tally.input, output_tokens=tally.output, usd=usd,
-        worst_usd=None if price is None else tally.worst_usd, minutes=seconds / 60,
+        stage=stage, model="/".join(target), requests=tally.requests, input_tokens=tally.input,
+        output_tokens=tally.output, usd=usd, worst_usd=None if price is None else tally.worst_usd, minutes=seconds / 60,
     )  # fmt: skip

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from multiprocessing.util import Finalize
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from hopwright.llm.batch import BatchRunner
+from hopwright.llm.batch import BatchProgress, BatchRunner
 from hopwright.llm.client import Client
 from hopwright.llm.config import LlmSettings
 from hopwright.llm.progress import Snapshot
@@ -58,19 +58,20 @@ class Session:
         """The answer to one request."""
         return self._call(self.client.complete(request))
 
+    def submit(self, request: Request) -> Future[Outcome]:
+        """The answer to one request when it comes, for callers whose next request rests on it."""
+        self.client.progress.total += 1
+        return self._submit(self.client.complete(request))
+
     def complete_all(self, requests: Iterable[Request]) -> list[Outcome]:
         """The outcomes in the order of the requests."""
-        try:
-            return self._call(self.client.complete_all(requests))
-        finally:
-            self._call(self._sharing.report())
+        return self._call(self.client.complete_all(requests))
 
-    def complete_batch(self, requests: Iterable[Request], poll_s: float = 60.0) -> list[Outcome]:
+    def complete_batch(
+        self, requests: Iterable[Request], poll_s: float = 60.0, report: Callable[[BatchProgress], None] | None = None
+    ) -> list[Outcome]:
         """As `complete_all`, through the providers' batch interfaces at half price; this may take a day."""
-        try:
-            return self._call(BatchRunner(self.client, poll_s=poll_s).complete_all(requests))
-        finally:
-            self._call(self._sharing.report())
+        return self._call(BatchRunner(self.client, poll_s=poll_s, report=report).complete_all(requests))
 
     def stream(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         """The outcomes as they come, each with its request's position.
@@ -85,11 +86,14 @@ class Session:
             future.result()
         finally:
             future.cancel()
-            self._call(self._sharing.report())
 
     def snapshot(self) -> Snapshot:
         """How the run is doing."""
         return self._call(_take(self.client))
+
+    def report(self) -> None:
+        """Have how the run is doing on the disk, for whoever shows it."""
+        self._call(self._sharing.report())
 
     def close(self) -> None:
         """End the client and its thread."""
@@ -164,6 +168,13 @@ def open_session(settings: LlmSettings, store_path: Path, *, run: str, budget_us
         session = Session(settings, store_path, run=run, budget_usd=budget_usd)
         _SESSIONS[key] = (session, settings, budget_usd)
         return session
+
+
+def report_sessions() -> None:
+    """Have the progress of every session of this process on the disk."""
+    with _LOCK:
+        for session, *_ in _SESSIONS.values():
+            session.report()
 
 
 def close_session(store_path: Path, run: str) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hopwright.errors import InputError
 from hopwright.llm.store import Store, unpack_request
 
 
@@ -39,17 +38,14 @@ class Exchange:
         return asdict(self)
 
 
-def read_transcript(store: Store, item: str) -> list[Exchange]:
-    """The exchanges of an item, oldest first. Raises InputError where the store knows none."""
+def find_exchanges(store: Store, item: str) -> list[Exchange]:
+    """The exchanges of an item, oldest first; none where no model was asked for it."""
     rows = store.read(
         "SELECT exchanges.key, prompt, version, at, exchanges.request, failure, responses.request, response "
         "FROM exchanges LEFT JOIN responses ON responses.key = exchanges.key WHERE item = ? ORDER BY at, exchanges.key",
         (item,),
     )
-    found = [_read_exchange(row) for row in rows if row[5] is not None or row[7] is not None]
-    if not found:
-        raise InputError(f"no request for an item {item!r} is in {store.path}; items made by rules ask no model")
-    return found
+    return [_read_exchange(row) for row in rows if row[5] is not None or row[7] is not None]
 
 
 def read_by_keys(store: Store, keys: Iterable[str]) -> list[Exchange]:

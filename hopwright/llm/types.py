@@ -72,7 +72,8 @@ class Request:
 
     `schema` asks for an object of that pydantic model; `choices` for exactly one of these texts.
     `fallbacks` are asked in turn when the model is down. `item`, `prompt` and `prompt_version` are labels
-    for transcripts and records, never part of the cache key.
+    for transcripts and records, never part of the cache key. `repairs` is how often an invalid answer may go back at
+    most; None leaves that to the settings.
     """
 
     messages: tuple[Message, ...]
@@ -85,6 +86,7 @@ class Request:
     item: str = ""
     prompt: str = ""
     prompt_version: str = ""
+    repairs: int | None = None
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -203,6 +205,14 @@ class Failure:
     usage: Usage = Usage()
     cost_usd: float = 0.0
     ok: Literal[False] = False
+
+
+def read_failure(text: str) -> Failure:
+    """The failure that the store keeps as JSON in an item's transcript."""
+    record = json.loads(text)
+    record["usage"] = Usage(**record["usage"])
+    record["attempts"] = tuple(Attempt(**attempt) for attempt in record["attempts"])
+    return Failure(**record)
 
 
 Outcome = Response | Failure

@@ -11,6 +11,7 @@ from hopwright.records.model import (
     Constraint,
     Derivation,
     Distractor,
+    DistractorKind,
     Domain,
     Evidence,
     Hop,
@@ -29,6 +30,7 @@ from hopwright.records.model import (
     Vote,
     plan_id,
 )
+from hopwright.records.review import Correction, Review, ReviewKind, ReviewVerdict, Score
 
 __all__ = [
     "LABELS",
@@ -39,8 +41,10 @@ __all__ = [
     "CheckResult",
     "Compute",
     "Constraint",
+    "Correction",
     "Derivation",
     "Distractor",
+    "DistractorKind",
     "Domain",
     "Evidence",
     "Hop",
@@ -53,6 +57,10 @@ __all__ = [
     "Record",
     "Rejected",
     "ReverseLookup",
+    "Review",
+    "ReviewKind",
+    "ReviewVerdict",
+    "Score",
     "Source",
     "Surrogate",
     "Triplet",

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from hopwright.errors import InputError
 from hopwright.records.model import Anchor, Item, Record, Rejected
+from hopwright.records.review import Review
 
 _R = TypeVar("_R", bound=Record)
 
@@ -48,7 +49,7 @@ _EVIDENCE = pa.struct(
     [
         ("triplets", _TRIPLETS),
         ("literals", _LITERALS),
-        ("passages", pa.list_(_struct("title", "text"))),
+        ("passages", pa.list_(_struct("title", "text", supporting=pa.bool_()))),
         ("wikipedia_url", _TEXT),
     ]
 )
@@ -142,6 +143,30 @@ ANCHOR_SCHEMA = pa.schema(
         ("literals", _LITERALS),
     ]
 )
+REVIEW_SCHEMA = pa.schema(
+    [
+        ("item_id", _TEXT),
+        ("kind", _TEXT),
+        ("of", _TEXT),
+        ("hop", pa.int8()),
+        ("item_hash", _TEXT),
+        ("annotator", _TEXT),
+        ("project", _INT),
+        ("task", _INT),
+        ("annotation", _INT),
+        ("created", _TEXT),
+        ("updated", _TEXT),
+        ("seconds", pa.float64()),
+        ("skipped", pa.bool_()),
+        ("verdict", _TEXT),
+        ("scores", pa.list_(_struct("criterion", value=pa.int8()))),
+        ("errors", _TEXTS),
+        ("corrections", pa.list_(_struct("field", "text"))),
+        ("computation", _TEXT),
+        ("source_url", _TEXT),
+        ("comment", _TEXT),
+    ]
+)
 REJECTED_SCHEMA = pa.schema([("key", _TEXT), ("check", _TEXT), ("reason", _TEXT), ("row", _TEXT)])
 
 
@@ -163,6 +188,11 @@ def anchors_to_table(anchors: Iterable[Anchor]) -> pa.Table:
 def table_to_anchors(table: pa.Table) -> list[Anchor]:
     """Validated anchors of a table. Raises InputError naming the row and the field that is wrong."""
     return _from_table(table, Anchor)
+
+
+def reviews_to_table(reviews: Iterable[Review]) -> pa.Table:
+    """Reviews as a table of `REVIEW_SCHEMA`."""
+    return _to_table(reviews, REVIEW_SCHEMA)
 
 
 def rejected_to_table(rejected: Iterable[Rejected]) -> pa.Table:
@@ -222,6 +252,11 @@ def read_items(path: Path) -> list[Item]:
 def read_anchors(path: Path) -> list[Anchor]:
     """Anchors of one Parquet file, validated. Raises InputError naming the file."""
     return _read(path, ANCHOR_SCHEMA, Anchor)
+
+
+def read_reviews(path: Path) -> list[Review]:
+    """Reviews of one Parquet file, validated. Raises InputError naming the file."""
+    return _read(path, REVIEW_SCHEMA, Review)
 
 
 def read_rejected(path: Path) -> list[Rejected]:

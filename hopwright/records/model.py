@@ -79,15 +79,19 @@ class Compute(Record):
 Derivation = Annotated[Lookup | ReverseLookup | Compute, Field(discriminator="op")]
 
 
+DistractorKind = Literal["sibling", "near_miss", "operand", "slip", "neighbour"]
+
+
 class Distractor(Record):
     """A wrong option and why it is plausible.
 
     Kinds: `sibling` (same class, near by), `operand` (a number or entity that occurs on the way),
-    `slip` (a plausible arithmetic slip), `neighbour` (a near date or number).
+    `near_miss` (what a wrong turn at an earlier step leads to, or what meets only some of the conditions),
+    `slip` (a plausible arithmetic slip), `neighbour` (next to the answer in time or in number).
     """
 
     text: str
-    kind: Literal["sibling", "operand", "slip", "neighbour"]
+    kind: DistractorKind
     id: str | None = None
 
 
@@ -115,10 +119,11 @@ class LiteralFact(Record):
 
 
 class Passage(Record):
-    """A text that holds evidence."""
+    """A text that a reader is given. `supporting`: it holds what the hop rests on; else it only looks as if it might."""
 
     title: str
     text: str
+    supporting: bool = True
 
 
 class Evidence(Record):

@@ -13,9 +13,15 @@ from hopwright.records import Rejected
 from hopwright.records.model import Record
 from hopwright.release.format import Row, parse_row, read_jsonl
 from hopwright.synthesis.checks import Case, CheckContext, DuplicateFinder, Finding, examine
+from hopwright.synthesis.checks.near import NearDuplicateFinder
+from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport
 from hopwright.synthesis.properties import PropertyTable
+from hopwright.synthesis.scorecard import Scorecard, ScorecardMaker
 
 _DUPLICATES = DuplicateFinder.name
+_NEAR = NearDuplicateFinder.name
+_OVERLAP = "overlap"
+_NOTHING_GIVEN = "no file of published questions was given (--against)"
 
 
 class Violation(Record):
@@ -46,6 +52,10 @@ class AuditReport(Record):
     counts: dict[str, int] = Field(default_factory=dict)
     """Check → number of violations; only checks that found some."""
     skipped: tuple[Skip, ...] = ()
+    overlap: OverlapReport | None = None
+    """What the file was compared with and repeats of it; None where no file was given."""
+    scorecard: Scorecard | None = None
+    """Variety and guessability; None where it was not asked for. Its limits are no violations."""
 
     @property
     def clean(self) -> bool:
@@ -67,17 +77,31 @@ class AuditReport(Record):
         if self.skipped:
             lines += ["", "not checked:"]
             lines += [f"  {one.check}, {_count(one.items, 'item')}: {one.reason}" for one in self.skipped]
+        if self.overlap is not None:
+            lines += ["", *self.overlap.lines()]
+        if self.scorecard is not None:
+            lines += ["", "limits:"]
+            lines += [f"  {one.text()}" for one in self.scorecard.thresholds]
         return "\n".join(lines)
 
 
-def audit(path: Path, graph: GraphStore | None, table: PropertyTable, *, min_domains: int = 2) -> AuditReport:
+def audit(
+    path: Path,
+    graph: GraphStore | None,
+    table: PropertyTable,
+    *,
+    min_domains: int = 2,
+    against: Sequence[Path] = (),
+    scorecard: bool = False,
+) -> AuditReport:
     """Check every line of a file; what is wrong with a line is a violation, never an exception.
 
-    An empty file is a violation too. Without a graph, what needs one is listed as skipped. Raises InputError only when
-    the file itself cannot be read.
+    An empty file is a violation too. Without a graph, what needs one is listed as skipped. `against`: files of
+    published questions; an item whose question one of them holds is a violation. `scorecard`: also measure variety and
+    guessability. Raises InputError only when a file itself cannot be read.
     """
     context = CheckContext(table=table, graph=graph, min_domains=min_domains)
-    tally = _Tally()
+    tally = _Tally(scorecard=scorecard)
     for line, row in read_jsonl(path):
         tally.items += 1
         if isinstance(row, Rejected):
@@ -86,6 +110,9 @@ def audit(path: Path, graph: GraphStore | None, table: PropertyTable, *, min_dom
         _audit_row(line, row, context, tally)
     if not tally.items:
         tally.violations.append(Violation(line=0, id="", hop=None, check="schema", reason="the file holds no items"))
+    overlap = _compare(against, tally) if against else None
+    if overlap is None and tally.items:
+        tally.skipped[_OVERLAP, _NOTHING_GIVEN] = tally.items
     counts = Counter(one.check for one in tally.violations)
     return AuditReport(
         file=str(path),
@@ -96,18 +123,24 @@ def audit(path: Path, graph: GraphStore | None, table: PropertyTable, *, min_dom
         skipped=tuple(
             Skip(check=check, reason=reason, items=number) for (check, reason), number in sorted(tally.skipped.items())
         ),
+        overlap=overlap,
+        scorecard=tally.scorecard.finish() if tally.scorecard is not None else None,
     )
 
 
 class _Tally:
     """What has been found so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, scorecard: bool) -> None:
         self.items = 0
         self.violations: list[Violation] = []
         self.warnings: list[Violation] = []
         self.skipped: Counter[tuple[str, str]] = Counter()
         self.duplicates = DuplicateFinder()
+        self.near = NearDuplicateFinder()
+        self.overlap = OverlapFinder()
+        self.ids: dict[int, str] = {}
+        self.scorecard = ScorecardMaker() if scorecard else None
 
 
 def _audit_row(line: int, row: Row, context: CheckContext, tally: _Tally) -> None:
@@ -125,7 +158,28 @@ def _audit_row(line: int, row: Row, context: CheckContext, tally: _Tally) -> Non
             tally.skipped[check.name, examination.skipped] += 1
         found = tally.violations if check.severity == "error" else tally.warnings
         found += _name(line, id, check.name, examination.findings)
-    tally.violations += _name(line, id, _DUPLICATES, tally.duplicates.add(case, line))
+    repeats = tally.duplicates.add(case, line)
+    tally.violations += _name(line, id, _DUPLICATES, repeats)
+    near = tally.near.add(parsed.item.question, str(line))
+    if near is not None and not repeats:
+        # A twin says what its original says of other names: with few of them, two come near each other.
+        found = tally.violations if case.factual else tally.warnings
+        found += _name(line, id, _NEAR, [(None, f"nearly the question of item {near.key} ({near.share:.0%} the same)")])
+    tally.ids[line] = id
+    tally.overlap.add_item(str(line), parsed.item)
+    if tally.scorecard is not None:
+        tally.scorecard.add(case)
+
+
+def _compare(against: Sequence[Path], tally: _Tally) -> OverlapReport:
+    for path in against:
+        tally.overlap.compare(path)
+    report = tally.overlap.report()
+    for one in report.questions:
+        line = int(one.key)
+        reason = f"{one.describe()}"
+        tally.violations.append(Violation(line=line, id=tally.ids[line], hop=None, check=_OVERLAP, reason=reason))
+    return report
 
 
 def _name(line: int, id: str, check: str, findings: Sequence[Finding]) -> Iterator[Violation]:

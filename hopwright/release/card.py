@@ -10,8 +10,12 @@ from typing import Literal
 import jinja2
 from pydantic import BaseModel, ConfigDict, Field
 
+from hopwright.difficulty.render import render_report
+from hopwright.difficulty.report import DifficultyReport
 from hopwright.records import Item, Source
 from hopwright.release.statistics import DatasetStatistics
+from hopwright.synthesis.checks.overlap import OverlapReport
+from hopwright.synthesis.scorecard import Scorecard, write_bound
 
 _SIZES = (
     (1_000, "n<1K"),
@@ -43,6 +47,8 @@ class RunFacts(_Facts):
     generator: Literal["rules", "model"] = "rules"
     model: str = ""
     """Name and version of the model that worded the items; empty for rules."""
+    writers: dict[str, int] = Field(default_factory=dict)
+    """Factual items by who worded them, where a model did."""
     seed: int
     versions: dict[str, str] = Field(default_factory=dict)
     """Program or library → version."""
@@ -63,6 +69,9 @@ class RunFacts(_Facts):
     """Names of the solvers that voted; empty when the stage did not run."""
     voters_note: str = ""
     """What the voters are, or why there were none: half a sentence, without a full stop."""
+    voters_kind: Literal["solvers", "models", "voters"] = "solvers"
+    difficulty: DifficultyReport | None = None
+    """What the votes of models say; None for the solvers of the offline profile, whose votes stand on the items."""
     drop_at: int = 2
     """So many right votes, and an item was dropped as too easy."""
     back_translation: str = ""
@@ -84,6 +93,8 @@ def render_card(
     rejections: Mapping[str, Mapping[str, int]],
     plots: Sequence[str],
     example: Item | None = None,
+    scorecard: Scorecard | None = None,
+    overlap: OverlapReport | None = None,
 ) -> str:
     """Render README.md. `plots` are file names below `plots/`; `example` is shown hop by hop."""
     return _load_template().render(
@@ -96,7 +107,10 @@ def render_card(
         plots=plots,
         captions=_CAPTIONS,
         example=example,
+        scorecard=scorecard,
+        overlap=overlap,
         size=_find_size(figures.items + twin_figures.items),
+        difficulty="" if facts.difficulty is None else render_report(facts.difficulty, level=3),
     )
 
 
@@ -107,6 +121,8 @@ _CAPTIONS = {
     "computation_kinds.png": "Kinds of computation",
     "answer_types.png": "Types of the final answer",
     "rejections.png": "Rejected rows by stage and check",
+    "calibration.png": "Calibration of the voters",
+    "scorecard.png": "Length of the questions, and guessing from the options alone",
 }
 
 
@@ -120,7 +136,7 @@ def _load_template() -> jinja2.Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"md": _escape, "percent": _percent, "thousands": _thousands}
+    environment.filters |= {"md": _escape, "percent": _percent, "thousands": _thousands, "bound": write_bound}
     return environment.get_template("card.md.j2")
 
 

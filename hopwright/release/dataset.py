@@ -3,6 +3,7 @@
 data.jsonl  counterfactual.jsonl      the published format, sorted by id
 data/<config>/train-….parquet         the same rows, nested, for the Hugging Face loaders
 README.md  plots/*.png                the dataset card
+SCORECARD.md  scorecard.json          how varied the items are, and whether their options can be guessed
 manifest.json  checksums.sha256       every figure, every file's hash
 """
 
@@ -12,24 +13,30 @@ import hashlib
 import json
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from hopwright.difficulty.plots import draw_calibration
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item
 from hopwright.records.model import Variant
 from hopwright.release.card import RunFacts, render_card
 from hopwright.release.format import from_release, to_release
 from hopwright.release.parquet import write_parquet
-from hopwright.release.plots import draw_plots
+from hopwright.release.plots import draw_plots, draw_scorecard
 from hopwright.release.statistics import DatasetStatistics, describe
 from hopwright.release.swap import hold_aside, put_in_place
+from hopwright.synthesis.checks import Case
+from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport
+from hopwright.synthesis.scorecard import Scorecard, ScorecardMaker, render_scorecard
 
 MANIFEST = "manifest.json"
 CHECKSUMS = "checksums.sha256"
+SCORECARD = "scorecard.json"
+_SCORECARD_PLOT = "scorecard.png"
 _JSONL: dict[Variant, str] = {"factual": "data.jsonl", "counterfactual": "counterfactual.jsonl"}
 _PARQUET = "data/{variant}/train-00000-of-00001.parquet"
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$")
@@ -61,6 +68,10 @@ class ReleaseManifest(_Model):
     counterfactual: DatasetStatistics
     facts: RunFacts
     rejections: dict[str, dict[str, int]]
+    scorecard: Scorecard
+    """Of the factual items."""
+    overlap: OverlapReport
+    """What the factual items were compared with, and repeat of it; a match's key is the item's id, or `id:hop`."""
     files: tuple[ReleaseFile, ...]
     """Every file but the manifest itself and the checksums, by path."""
 
@@ -74,11 +85,13 @@ def write_release(
     version: str,
     facts: RunFacts,
     rejections: Mapping[str, Mapping[str, int]],
+    against: Sequence[Path] = (),
 ) -> ReleaseManifest:
     """Write `folder` and return its manifest; a release of the same content is left untouched.
 
     Both iterables are read once, in any order; only ids stay in memory. A factual item that a twin names gets
-    the twin's id in its `twin` field. `rejections`: stage → check → rows.
+    the twin's id in its `twin` field. `rejections`: stage → check → rows. `against`: files of published questions, to
+    state which items repeat one; a release says what it was compared with, and with what it was not.
 
     Raises InputError for a bad name or version, an id that occurs twice, an item of the wrong variant, twin
     links that lead nowhere, or a folder that holds something other than a release; RunError when the place
@@ -92,7 +105,7 @@ def write_release(
     _refuse_foreign(folder)
     try:
         with hold_aside(folder) as aside:
-            manifest = _fill(aside, factual, twins, name, version, facts, rejections)
+            manifest = _fill(aside, factual, twins, name, version, facts, rejections, against)
             if not _is_same(aside, folder):
                 put_in_place(aside, folder)
     except OSError as error:
@@ -118,14 +131,16 @@ def _fill(
     version: str,
     facts: RunFacts,
     rejections: Mapping[str, Mapping[str, int]],
+    against: Sequence[Path],
 ) -> ReleaseManifest:
+    measures = _Measures()
     links: dict[str, str] = {}
     with (
         _Spool(aside / ".counterfactual", "counterfactual") as counterfactual_spool,
         _Spool(aside / ".factual", "factual") as factual_spool,
     ):
         twin_figures = describe(counterfactual_spool.take(_gather_links(twins, links)))
-        figures = describe(factual_spool.take(_apply_links(factual, links)))
+        figures = describe(measures.take(factual_spool.take(_apply_links(factual, links))))
         if links:
             twin, original = next(iter(links.items()))[::-1]
             raise InputError(f"twin {twin} names {original}, which is not among the factual items")
@@ -134,7 +149,13 @@ def _fill(
             if spool.ids or spool.variant == "factual":
                 rows |= _write_rows(aside, spool)
         example = factual_spool.read_first()
-    plots = draw_plots(figures, rejections, aside / "plots")
+    scorecard, overlap = measures.finish(against)
+    plots = (*draw_plots(figures, rejections, aside / "plots"), _SCORECARD_PLOT)
+    draw_scorecard(scorecard, aside / "plots" / _SCORECARD_PLOT)
+    (aside / SCORECARD).write_text(scorecard.model_dump_json(indent=2) + "\n", encoding="utf-8", newline="\n")
+    (aside / "SCORECARD.md").write_text(render_scorecard(scorecard), encoding="utf-8", newline="\n")
+    if facts.difficulty is not None and draw_calibration(facts.difficulty, aside / "plots" / "calibration.png"):
+        plots = (*plots, "calibration.png")
     card = render_card(
         name=name,
         version=version,
@@ -144,6 +165,8 @@ def _fill(
         rejections=rejections,
         plots=plots,
         example=example,
+        scorecard=scorecard,
+        overlap=overlap,
     )
     (aside / "README.md").write_text(card, encoding="utf-8", newline="\n")
     manifest = ReleaseManifest(
@@ -155,6 +178,8 @@ def _fill(
         counterfactual=twin_figures,
         facts=facts,
         rejections={stage: dict(sorted(checks.items())) for stage, checks in rejections.items()},
+        scorecard=scorecard,
+        overlap=overlap,
         files=tuple(
             ReleaseFile(path=path, sha256=_hash(file), bytes=file.stat().st_size, rows=rows.get(path))
             for path, file in _list_files(aside)
@@ -194,6 +219,33 @@ def _write_rows(aside: Path, spool: _Spool) -> dict[str, int]:
     (aside / parquet).parent.mkdir(parents=True)
     rows = write_parquet((json.loads(line) for line in spool.read_sorted()), aside / parquet)
     return {jsonl: rows, parquet: rows}
+
+
+class _Measures:
+    """What is measured over all factual items on their way to the file, whatever their order."""
+
+    def __init__(self) -> None:
+        self._scorecard = ScorecardMaker()
+        self._questions: dict[str, list[str]] = {}
+
+    def take(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Measure every item, and pass it on."""
+        for item in items:
+            self._scorecard.add(Case(item))
+            self._questions[item.id] = [item.question, *(hop.question for hop in item.hops)]
+            yield item
+
+    def finish(self, against: Sequence[Path]) -> tuple[Scorecard, OverlapReport]:
+        """The scorecard, and what the questions repeat of the given files."""
+        if not against:
+            return self._scorecard.finish(), OverlapReport()
+        finder = OverlapFinder()
+        for id, texts in sorted(self._questions.items()):
+            for place, text in enumerate(texts):
+                finder.add(f"{id}:{place}" if place else id, text)
+        for path in against:
+            finder.compare(path)
+        return self._scorecard.finish(), finder.report()
 
 
 class _Spool:

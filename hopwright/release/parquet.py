@@ -51,7 +51,7 @@ _EVIDENCE = _struct(
             property_label=_TEXT,
         )
     ),
-    passages=pa.list_(_struct(title=_TEXT, text=_TEXT)),
+    passages=pa.list_(_struct(title=_TEXT, text=_TEXT, supporting=pa.bool_())),
     wikipedia_url=_TEXT,
 )
 _HOP = _struct(

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from hopwright.release.statistics import DatasetStatistics
+from hopwright.synthesis.scorecard import Scorecard
 
 Rejections = Mapping[str, Mapping[str, int]]
 """Stage → check → rows rejected there."""
@@ -26,7 +27,9 @@ _LABEL_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # over the
 _WIDTH, _BAR, _MARGIN = 8.0, 0.36, 1.25
 
 
-class _Bar(NamedTuple):
+class Bar(NamedTuple):
+    """One bar: its label, its length, what stands beside it in brackets, and the group that gives its colour."""
+
     label: str
     amount: int
     note: str
@@ -44,36 +47,36 @@ def draw_plots(figures: DatasetStatistics, rejections: Rejections, folder: Path)
         "topologies.png": (
             "Reasoning graphs",
             "items",
-            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.topologies.items()],
+            [Bar(name, share.count, _percent(share.share)) for name, share in figures.topologies.items()],
         ),
         "domains.png": (
             "Knowledge domains",
             "hops",
-            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.domains.items()],
+            [Bar(name, share.count, _percent(share.share)) for name, share in figures.domains.items()],
         ),
         "domains_per_item.png": (
             f"Domains that one item spans (mean {figures.mean_domains:.2f})",
             "items",
             [
-                _Bar(f"{number} domain{'s' if number > 1 else ''}", share.count, _percent(share.share))
+                Bar(f"{number} domain{'s' if number > 1 else ''}", share.count, _percent(share.share))
                 for number, share in figures.domains_per_item.items()
             ],
         ),
         "computation_kinds.png": (
             "Kinds of computation (an item may have several)",
             "items",
-            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.computations.items()],
+            [Bar(name, share.count, _percent(share.share)) for name, share in figures.computations.items()],
         ),
         "answer_types.png": (
             "Types of the final answer",
             "items",
-            [_Bar(name, share.count, _percent(share.share)) for name, share in figures.answer_types.items()],
+            [Bar(name, share.count, _percent(share.share)) for name, share in figures.answer_types.items()],
         ),
         "rejections.png": (
             f"Rows rejected on the way to {items:,} item{'s' if items != 1 else ''}, by check",
             "rows",
             [
-                _Bar(f"{stage}: {check}", count, "", stage)
+                Bar(f"{stage}: {check}", count, "", stage)
                 for stage, checks in rejections.items()
                 for check, count in sorted(checks.items(), key=lambda pair: (-pair[1], pair[0]))
                 if count
@@ -81,11 +84,46 @@ def draw_plots(figures: DatasetStatistics, rejections: Rejections, folder: Path)
         ),
     }
     for name, (title, unit, bars) in plots.items():
-        _draw_bars(title, unit, bars, folder / name)
+        draw_bars(title, unit, bars, folder / name)
     return tuple(plots)
 
 
-def _draw_bars(title: str, unit: str, bars: list[_Bar], path: Path) -> None:
+def draw_scorecard(card: Scorecard, path: Path) -> None:
+    """Write one PNG: the length of the questions, and how well solvers guess that know nothing."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams["font.size"] = 10
+        solvers = [one for one in card.item_solvers if one.tried]
+        figure = Figure(figsize=(_WIDTH, 3.2 + 0.24 * max(len(solvers), 2)), layout=ConstrainedLayoutEngine(h_pad=0.12))
+        FigureCanvasAgg(figure)
+        lengths, guesses = figure.subplots(2, 1, height_ratios=(2.2, max(0.24 * len(solvers), 0.8) + 0.4))
+        lengths.set_title("Words per question", loc="left", fontweight="bold", fontsize=11)
+        lengths.bar(list(card.words_per_question), list(card.words_per_question.values()), color=_COLOURS[0], width=0.9)
+        lengths.set_ylabel("items")
+        guesses.set_title("Guessing from the options alone", loc="left", fontweight="bold", fontsize=11)
+        places = range(len(solvers))
+        guesses.hlines(places, 0.25, [one.bound for one in solvers], color=_COLOURS[4], linewidth=7, label="by chance")
+        guesses.scatter(
+            [one.accuracy for one in solvers],
+            places,
+            color=[_COLOURS[0] if one.met else _COLOURS[5] for one in solvers],
+            zorder=3,
+        )
+        guesses.axvline(0.25, color="#555555", linewidth=1)
+        guesses.set_yticks(places, [one.solver for one in solvers])
+        guesses.set_ylim(len(solvers) - 0.5, -0.5)
+        guesses.set_xlim(0, 1)
+        guesses.set_xlabel("right answers; the bar reaches from chance to three standard errors above it")
+        guesses.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
+        for axes in (lengths, guesses):
+            axes.grid(True, axis="x" if axes is guesses else "y", color="#DDDDDD", linewidth=0.8)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(path, dpi=144, metadata={"Software": None})
+
+
+def draw_bars(title: str, unit: str, bars: list[Bar], path: Path) -> None:
+    """Write one plot of horizontal bars as PNG; without bars it says so."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams["font.size"] = 10

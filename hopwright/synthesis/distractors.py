@@ -1,53 +1,86 @@
-"""Three wrong options for a hop: of the answer's type and form, plausible, and not true in the graph."""
+"""Three wrong options for a hop: of the answer's type and form, plausible, of different kinds, not true in the graph.
+
+Where they come from: a wrong turn earlier on (what the hop gives for a wrong answer of an earlier one, or what meets
+only some of its conditions: near misses), the loser of a comparison, what comes next in time or size, siblings of the
+answer, and for numbers slips of arithmetic.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
+import itertools
 import random
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from hopwright.errors import ExpressionError, InputError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Compute, Constraint, Derivation, Distractor, Hop, Lookup, ReverseLookup
-from hopwright.records.values import Value, render
-from hopwright.synthesis.checks.choices import find_odd_trait, meets
-from hopwright.synthesis.checks.text import fold
-from hopwright.synthesis.execution import stated_value
+from hopwright.records import Compute, Constraint, Derivation, Distractor, DistractorKind, Hop, Lookup, ReverseLookup
+from hopwright.records.values import Value, parse, render
+from hopwright.synthesis.checks.choices import meets
+from hopwright.synthesis.checks.text import find_numbers, fold, pad
+from hopwright.synthesis.execution import execute, hops_used, stated_value
 from hopwright.synthesis.facts import Facts, GraphFacts
+from hopwright.synthesis.guessing import overlap
+from hopwright.synthesis.nearby_values import NearbyValues
 from hopwright.synthesis.properties import PropertyTable
+from hopwright.synthesis.ranking import MOST_CANDIDATES, Candidate, choose_three
 from hopwright.synthesis.siblings import Kinds, Siblings, Side
-from hopwright.synthesis.slips import choose_dates, choose_numbers, list_slips
+from hopwright.synthesis.slips import Slip, choose_dates, choose_numbers, list_slips
 
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
 _NAME = re.compile(r"^[^\W_].{1,78}$")
 _NEAR_MISSES = 12
+_MOST_FACTS = 2_000
+_DRAWN = 4.0
+"""What makes up for being far better, or less, known than the answer, in points of closeness."""
+_WEIGHTS = (1.5, 1.5, 1.5, 1.0, 0.7, 1.5)
+"""Of words shared with the question, capitals, length, popularity, alphabet, and the value that is compared."""
+_LIKENESS_WEIGHTS = (1.5, 2.5, 1.5)
+"""Of form, names and facts (see `choose_three`)."""
+_SHARED = 0
+"""Place of the trait that counts the words that an option shares with the question."""
+_BESIDE_IN_TIME = 15
+"""Years within which two entities are contemporaries."""
+_BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706"])
+"""Shares a border with; lies in; is located at; lies on."""
 
 Three = tuple[Distractor, Distractor, Distractor]
+Likeness = Callable[[str, str], float]
+"""How alike two names are, 0–1."""
 
 
 class DistractorMaker:
-    """Makes distractors over one graph. The same seed and hop give the same three."""
+    """Makes distractors over one graph. The same seed, hop and likeness give the same three."""
 
     def __init__(
-        self, graph: GraphStore, table: PropertyTable, kinds: Kinds, seed: int, *, facts: Facts | None = None
+        self,
+        graph: GraphStore,
+        table: PropertyTable,
+        kinds: Kinds,
+        seed: int,
+        *,
+        facts: Facts | None = None,
+        likeness: Likeness = overlap,
     ) -> None:
         self._graph = graph
         self._table = table
         self._seed = seed
         self._facts = facts if facts is not None else GraphFacts(graph, table)
         self._siblings = Siblings(graph, kinds)
-        self._numbers = functools.lru_cache(512)(self._list_numbers)
+        self._values = NearbyValues(graph, self._facts)
+        self._likeness = likeness
+        self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
+        self._compare_facts = functools.lru_cache(200_000)(self._siblings.kinship)
 
-    def make(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop]) -> Three | None:
+    def make(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop], asked: str = "") -> Three | None:
         """Make three distractors for a hop; None when no three valid ones can be found.
 
-        `answers` holds the values of the earlier hops. For an entity: near siblings that the derivation does not
-        give, and for a comparison whoever lost it. For a number or a date: slips and near values.
+        `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is a
+        question beside the hop's own that the options will stand under (the last hop's are those of the item).
         """
         way = "|".join(one.question for one in earlier)  # the same hop in another item gets other distractors
         rng = random.Random(f"{self._seed}:{way}|{hop.question}|{hop.answer}")
@@ -61,81 +94,143 @@ class DistractorMaker:
         if isinstance(value, str):
             if hop.answer_type != "entity" or hop.answer_id is None:
                 return None
-            return self._make_entities(hop, hop.answer_id, answers, earlier, rng)
-        return self._make_numbers(hop, value, answers, rng)
+            return self._make_entities(hop, hop.answer_id, answers, earlier, asked, rng)
+        return self._make_numbers(hop, value, answers, earlier, asked, rng)
 
     def _make_numbers(
-        self, hop: Hop, value: int | Decimal, answers: Mapping[int, Value], rng: random.Random
+        self,
+        hop: Hop,
+        value: int | Decimal,
+        answers: Mapping[int, Value],
+        earlier: Sequence[Hop],
+        asked: str,
+        rng: random.Random,
     ) -> Three | None:
         year = hop.unit == "year"
         derivation = hop.derivation
+        slips: list[Slip] = [
+            (missed, "near_miss")
+            for missed in self._go_astray(hop, answers, earlier)
+            if isinstance(missed, int | Decimal)
+        ]
+        slips += list_slips(derivation, answers, self._facts)
         near: list[int | Decimal] = []
         if isinstance(derivation, Lookup) and derivation.property in self._table.literal:
-            held = self._numbers(derivation.property, year)
-            place = bisect_left(held, value)
-            near = [one for one in held[max(0, place - 6) : place + 7] if one != value]
+            near = self._values.numbers(derivation.property, value, year=year)
             near = rng.sample(near, min(4, len(near)))
         counting = isinstance(derivation, Compute) and derivation.kind == "counting"
         chosen = choose_numbers(
             value,
-            list(list_slips(derivation, answers, self._facts)),
+            slips,
             near,
             year=year,
             lowest=0 if counting else 1 if value == int(value) else 0,
             highest=_most(derivation) if counting else None,
             rng=rng,
+            shown={number for text in (hop.question, asked) for number, _ in find_numbers(text)},
         )
         if chosen is None:
             return None
         return _join(Distractor(text=render(number, year=year), kind=kind) for number, kind in chosen)
 
     def _make_entities(
-        self, hop: Hop, answer: str, answers: Mapping[int, Value], earlier: Sequence[Hop], rng: random.Random
+        self,
+        hop: Hop,
+        answer: str,
+        answers: Mapping[int, Value],
+        earlier: Sequence[Hop],
+        asked: str,
+        rng: random.Random,
     ) -> Three | None:
         derivation = hop.derivation
+        asked_for = pad(f"{hop.question} {asked}")
+        compared = ""
         losers: list[str] = []
-        near_misses: list[str] = []
         pools: list[tuple[str, Side]]
+        rejected = self._list_used(hop, answers, earlier)
+        near_misses = [one for one in self._go_astray(hop, answers, earlier) if isinstance(one, str)]
+        beside: list[str] = []
         if isinstance(derivation, Compute):
             match = _EXTREME.match(derivation.expression)
             if match is None:
                 return None
+            compared = match[1]
             operands = [_resolve(one.strip(), answers) for one in match[2].split(",")]
-            losers = [one for one in operands if one != answer and self._is_usable(one, answer)]
-            pools = [(match[1], "literal")]
-            rejected = self._list_used(hop, answers, earlier)
+            losers = [one for one in operands if one != answer and self._is_usable(one, answer)][:2]
+            near_misses += [one.id for other in earlier for one in other.distractors if one.id]
+            pools = [(compared, "literal")]
+            for held in self._facts.scalars(answer, compared)[:1]:
+                beside = self._values.holders(compared, held)
         elif isinstance(derivation, Lookup):
-            subject = _resolve(derivation.subject, answers)
             pools = [(derivation.property, "object")]
             # Whatever else the graph ties to the subject may, in reality, be true of it as well.
-            rejected = self._list_used(hop, answers, earlier) | {o for _, o in self._graph.out_edges(subject)}
+            rejected |= {object for _, object in self._graph.out_edges(_resolve(derivation.subject, answers))}
         else:
-            side: Side = "literal" if derivation.property in self._table.literal else "subject"
-            pools = [(derivation.property, side)]
-            near_misses = self._list_near_misses(derivation, answer, answers, rng)
-            rejected = self._list_used(hop, answers, earlier)
-        chosen = [Distractor(text=self._graph.label(one), kind="operand", id=one) for one in losers[:2]]
-        taken = {answer, *(one.id for one in chosen)}
-        names = {fold(one.text) for one in chosen}
-        spare: list[Distractor] = []
-        candidates = self._siblings.near(answer, pools, rng)
-        if near_misses:
-            ranked = self._siblings.rank(answer, near_misses, rng)
-            candidates = [*ranked[:2], *candidates, *ranked[2:]]
-        for candidate in candidates:
-            if candidate in rejected or candidate in taken or not self._is_usable(candidate, answer):
-                continue
-            if isinstance(derivation, ReverseLookup) and not self._is_false(candidate, derivation, answers):
-                continue
-            label = self._graph.label(candidate)
-            if fold(label) in names:
-                continue
-            taken.add(candidate)
-            names.add(fold(label))
-            spare.append(Distractor(text=label, kind="sibling", id=candidate))
-            if len(spare) == 6:
-                break
-        return _balance(hop.answer, chosen, spare)
+            pools = [(derivation.property, "literal" if derivation.property in self._table.literal else "subject")]
+            near_misses += self._list_near_misses(derivation, answer, answers, rng)
+            beside = self._list_beside(derivation, answer)
+        found: dict[str, Candidate] = {}
+        names: set[str] = set()
+        siblings = self._siblings.near(answer, pools, rng)
+        drawn = self._siblings.draw(answer, *pools[0], rng, 6) if isinstance(derivation, Lookup) else []
+        streams: list[tuple[DistractorKind, Sequence[str], int]] = [
+            ("operand", losers, len(losers)),
+            ("near_miss", self._siblings.rank(answer, list(dict.fromkeys(near_misses)), rng), 3),
+            ("neighbour", [*beside, *self._list_next(answer, siblings)], 2),
+            ("sibling", drawn, 4),
+            ("sibling", self._spread(answer, siblings), MOST_CANDIDATES),
+        ]
+        for kind, entities, most in streams:
+            for one in entities:
+                if most == 0 or len(found) == MOST_CANDIDATES:
+                    break
+                name = fold(self._graph.label(one))
+                shown = one in rejected or f" {name} " in asked_for
+                if one in found or name in names or (shown and kind != "operand"):
+                    continue
+                if not self._is_usable(one, answer) or not self._is_wrong(one, derivation, answers, compared):
+                    continue
+                names.add(name)
+                found[one] = self._weigh(one, answer, kind, compared, asked_for, rng, bonus=_DRAWN * (one in drawn))
+                most -= 1
+        own = self._weigh(answer, answer, "sibling", compared, asked_for, rng)
+        candidates = list(found.values())
+        weights = (*_WEIGHTS[: len(own.traits)], *_LIKENESS_WEIGHTS)
+        likenesses = (self._compare_names, self._compare_facts)
+        places = choose_three(own, candidates, likenesses, rng, fixed=len(losers), weights=weights)
+        if places is None:
+            return None
+        chosen = [candidates[place] for place in places]
+        if own.traits[_SHARED] and not any(one.traits[_SHARED] for one in chosen):
+            return None  # a word of the question in one option only points to it
+        return _join(Distractor(text=one.text, kind=one.kind, id=one.key) for one in chosen)
+
+    def _go_astray(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop]) -> list[Value]:
+        """What the hop gives for wrong answers of the hops that it rests on.
+
+        Wrong answers are the distractors of those hops, so that one wrong turn leads from option to option.
+        """
+        used = hops_used(hop.derivation)
+        found: dict[Value, None] = {}
+        for source in earlier:
+            for wrong in self._list_wrong(source) if source.index in used else ():
+                inputs = {**answers, source.index: wrong}
+                try:
+                    value = execute(hop.derivation, hop.answer_type, inputs, self._facts, self._table)
+                except (ExpressionError, InputError, ArithmeticError):
+                    continue
+                found[value] = None
+        found.pop(stated_value(hop), None)
+        return list(found)
+
+    def _list_wrong(self, source: Hop) -> Iterator[Value]:
+        """The wrong options of an earlier hop as values; of entities, those with few enough facts to go through."""
+        for one in source.distractors:
+            if one.id is None:
+                if source.answer_type != "entity":
+                    yield parse(one.text, source.answer_type)
+            elif self._graph.degree(one.id) <= _MOST_FACTS:
+                yield one.id
 
     def _list_used(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop]) -> set[str]:
         """The entities that the plan names or passes through: on the way to the answer, not beside it."""
@@ -163,6 +258,55 @@ class DistractorMaker:
             found |= dict.fromkeys(alike[:_NEAR_MISSES])
         return list(found)
 
+    def _list_beside(self, derivation: ReverseLookup, answer: str) -> list[str]:
+        """Entities whose dates or numbers come next to those that the look-up asks for."""
+        found: list[str] = []
+        for condition in _conditions(derivation):
+            if condition.property in self._table.literal:
+                for held in self._facts.scalars(answer, condition.property)[:1]:
+                    found += self._values.holders(condition.property, held)
+        return found
+
+    def _spread(self, answer: str, siblings: Sequence[str]) -> list[str]:
+        """The likeliest siblings, then some with longer and shorter, better and less known, earlier and later names.
+
+        So that whatever the answer looks like, there are threes among which it is not the longest or the best known.
+        """
+        spread = dict.fromkeys(siblings[:2])
+        own = self._look(answer)
+        looks = [(one, self._look(one)) for one in siblings]
+        for place in range(len(own)):
+            for above in (True, False):
+                beyond = (
+                    one
+                    for one, look in looks
+                    if one not in spread and look[place] != own[place] and (look[place] > own[place]) == above  # type: ignore[operator]
+                )
+                spread |= dict.fromkeys(itertools.islice(beyond, 1))
+        return list(spread | dict.fromkeys(siblings))
+
+    def _look(self, entity: str) -> tuple[float | str, ...]:
+        """What a guesser may go by: capitals and length of the name, how well known it is, its place by alphabet."""
+        label = self._graph.label(entity)
+        return sum(map(str.isupper, label)), len(label), self._graph.degree(entity), fold(label)
+
+    def _list_next(self, answer: str, siblings: Sequence[str]) -> list[str]:
+        """Siblings next to the answer in time (contemporaries, nearest first) or in place (common border, district)."""
+        apart = [(self._siblings.years_apart(answer, one), one) for one in siblings]
+        found = [one for years, one in sorted((y, one) for y, one in apart if y is not None and y <= _BESIDE_IN_TIME)]
+        around = {place for property, place in self._graph.out_edges(answer) if property in _BESIDE_IN_PLACE}
+        for one in siblings if around else ():
+            places = {place for property, place in self._graph.out_edges(one) if property in _BESIDE_IN_PLACE}
+            if one in around or around & places:
+                found.append(one)
+        return list(dict.fromkeys(found))
+
+    def _is_wrong(self, candidate: str, derivation: Derivation, answers: Mapping[int, Value], compared: str) -> bool:
+        """Whether a candidate can be offered: comparable where there is a comparison, else not true in the graph."""
+        if isinstance(derivation, ReverseLookup):
+            return self._is_false(candidate, derivation, answers)
+        return not compared or len(self._facts.scalars(candidate, compared)) == 1
+
     def _is_false(self, candidate: str, derivation: ReverseLookup, answers: Mapping[int, Value]) -> bool:
         """Whether the graph speaks against a candidate: for some condition it knows another value, not merely none."""
         for condition in _conditions(derivation):
@@ -186,30 +330,28 @@ class DistractorMaker:
             and self._siblings.is_distinct(candidate, answer)
         )
 
-    def _list_numbers(self, property: str, year: bool) -> list[int | Decimal]:
-        """All values of a literal property, ascending; of dates, the years."""
-        found: set[int | Decimal] = set()
-        for subject in self._graph.literal_subjects(property):
-            for held in self._facts.scalars(subject, property):
-                if isinstance(held, dt.date):
-                    found.add(held.year)
-                elif not year:
-                    found.add(held)
-        return sorted(found)
+    def _weigh(
+        self,
+        entity: str,
+        answer: str,
+        kind: DistractorKind,
+        compared: str,
+        asked_for: str,
+        rng: random.Random,
+        bonus: float = 0.0,
+    ) -> Candidate:
+        """An entity as an option: how near to the answer, how long its name, how well known, how it compares."""
+        label = self._graph.label(entity)
+        shared = sum(word in asked_for for word in fold(label).split() if len(word) > 3)
+        traits = [shared, *self._look(entity)]
+        if compared:
+            (value,) = self._facts.scalars(entity, compared)
+            traits.append(float(value.toordinal() if isinstance(value, dt.date) else value))
+        closeness = 0.0 if entity == answer else self._siblings.closeness(answer, entity) + 1.5 * rng.random() + bonus
+        return Candidate(label, entity, kind, closeness, tuple(traits))
 
-
-def _balance(answer: str, chosen: list[Distractor], spare: list[Distractor]) -> Three | None:
-    """Fill up to three from the spares, in order; where the answer would stand out by form, the last is exchanged."""
-    room = 3 - len(chosen)
-    if len(spare) < room:
-        return None
-    picked = [*chosen, *spare[:room]]
-    if find_odd_trait(answer, [one.text for one in picked]):
-        for other in spare[room:]:
-            exchanged = [*picked[:-1], other]
-            if not find_odd_trait(answer, [one.text for one in exchanged]):
-                return _join(exchanged)
-    return _join(picked)
+    def _like_by_name(self, one: str, other: str) -> float:
+        return self._likeness(self._graph.label(one), self._graph.label(other))
 
 
 def _conditions(derivation: ReverseLookup) -> Iterator[Constraint]:

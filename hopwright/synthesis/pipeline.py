@@ -12,10 +12,11 @@ from hopwright.graph.store import GraphStore
 from hopwright.records import Anchor, AnchorHop, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
 from hopwright.records.values import Value
 from hopwright.synthesis.checks import CheckContext, run_checks
-from hopwright.synthesis.distractors import DistractorMaker
+from hopwright.synthesis.distractors import DistractorMaker, Likeness
 from hopwright.synthesis.drawing import Drawer, Drawn
 from hopwright.synthesis.evidence import evidence_for
 from hopwright.synthesis.execution import render_answer
+from hopwright.synthesis.guessing import overlap
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.mix import Mix
 from hopwright.synthesis.names import GraphNames
@@ -54,9 +55,10 @@ class Synthesizer:
         min_domains: int = 2,
         mix: Mix | None = None,
         sources: tuple[Source, ...] = (),
+        likeness: Likeness = overlap,
     ) -> None:
-        kinds = KindIndex(graph)
-        self._graph = graph
+        kinds = self.kinds = KindIndex(graph)
+        self.graph = graph
         self._table = table
         self._seed = seed
         wanted = mix or Mix(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
@@ -65,8 +67,10 @@ class Synthesizer:
         self.ledger = Ledger(self._drawer)
         self._writer = RulesWriter(table)
         self._names = GraphNames(kinds)
-        self._distractors = DistractorMaker(graph, table, kinds, seed)
-        self._context = CheckContext(table=table, facts=self._planner.moves.facts, graph=graph, min_domains=min_domains)
+        self._distractors = DistractorMaker(graph, table, kinds, seed, likeness=likeness)
+        self.context = CheckContext(
+            table=table, facts=self._planner.moves.facts, graph=graph, min_domains=wanted.min_domains, kinds=kinds
+        )
         self._sources = sources
 
     def draft(self, anchors: Sequence[Anchor], start: int, count: int) -> tuple[list[Item], list[Rejected]]:
@@ -88,7 +92,17 @@ class Synthesizer:
             self.ledger.note_failure(error)
             return Rejected(key=f"slot-{slot}", check="no_plan", reason=str(error))
         self.ledger.note(drawn)
-        plan = drawn.plan
+        item = self.compose(drawn.plan, _refer(drawn))
+        if isinstance(item, Rejected):
+            return item
+        checks = run_checks(item, self.context)
+        failed = next((check for check in checks if check.outcome == "fail"), None)
+        if failed is not None:
+            return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
+        return item.model_copy(update={"checks": checks})
+
+    def compose(self, plan: Plan, anchor: AnchorRef | None = None) -> Item | Rejected:
+        """Put a proven plan into the rules' words and give it options; not checked yet."""
         try:
             wording = self._writer.word(plan.steps, self._names, plan.id)
         except ExpressionError as error:
@@ -98,7 +112,7 @@ class Synthesizer:
             return hops
         last = hops[-1]
         assert last.label is not None
-        item = Item(
+        return Item(
             id=plan.id,
             topology=plan.topology,
             hops=hops,
@@ -107,14 +121,9 @@ class Synthesizer:
             answer_aliases=last.answer_aliases,
             options=last.options,
             label=last.label,
-            anchor=_refer(drawn),
+            anchor=anchor,
             provenance=Provenance(seed=self._seed, sources=self._sources),
         )
-        checks = run_checks(item, self._context)
-        failed = next((check for check in checks if check.outcome == "fail"), None)
-        if failed is not None:
-            return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
-        return item.model_copy(update={"checks": checks})
 
     def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:
         answers: dict[int, Value] = {}
@@ -125,19 +134,20 @@ class Synthesizer:
             hop = Hop(
                 index=index,
                 question=question,
-                answer=self._graph.label(entity) if entity else render_answer(step.value, step.unit),
+                answer=self.graph.label(entity) if entity else render_answer(step.value, step.unit),
                 answer_type=step.answer_type,
                 answer_id=entity,
-                answer_aliases=self._graph.aliases(entity)[:MAX_ALIASES] if entity else (),
+                answer_aliases=self.graph.aliases(entity)[:MAX_ALIASES] if entity else (),
                 unit=step.unit,
                 domain=rulings[index - 1].domain,
                 domain_reason=rulings[index - 1].reason,
                 depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
                 derivation=step.derivation,
-                evidence=evidence_for(step, answers, self._graph, self._table),
+                evidence=evidence_for(step, answers, self.graph, self._table),
                 verify=self._verify(step),
             )
-            distractors = self._distractors.make(hop, answers, hops)
+            asked = wording.question if index == len(plan.steps) else ""
+            distractors = self._distractors.make(hop, answers, hops, asked)
             if distractors is None:
                 return Rejected(
                     key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
@@ -164,28 +174,40 @@ class Synthesizer:
         return reason
 
 
-def select(drafts: Iterable[DraftKey], *, max_answer_share: float) -> dict[int, tuple[str, str]]:
+def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 0) -> dict[int, tuple[str, str]]:
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
-    Drops repeated plans and questions, and what is over the share of one final answer. Half of the share is allowed
-    here, because the difficulty filter then takes away a part of the items but not evenly.
+    Drops repeated plans and questions, what nearly repeats an earlier question (named in the reason), and what is over
+    the share of one final answer. Half of the share is allowed here, because the difficulty filter then takes away a
+    part of the items but not evenly. Where a number of `items` is asked for, the share is of that number: what is kept
+    then stays kept when further drafts are drawn.
     """
+    from hopwright.synthesis.checks.near import NearDuplicateFinder  # slow to load, and of no use to the workers
+
     dropped: dict[int, tuple[str, str]] = {}
     kept: list[DraftKey] = []
     seen: dict[str, int] = {}
+    finder = NearDuplicateFinder()
+    texts: dict[str, str] = {}
     for draft in sorted(drafts, key=lambda one: one.slot):
         first = next((seen[name] for name in (draft.id, draft.question.casefold()) if name in seen), None)
         if first is not None:
             dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
             continue
         seen[draft.id] = seen[draft.question.casefold()] = draft.slot
+        near = finder.add(draft.question, str(draft.slot))
+        if near is not None:
+            twin = f"slot {near.key}, {texts[near.key]!r}"
+            dropped[draft.slot] = ("near_duplicate", f"{near.share:.0%} the same as {twin}")
+            continue
+        texts[str(draft.slot)] = draft.question
         kept.append(draft)
-    allowed = max(1, math.floor(len(kept) * max_answer_share / 2))
+    allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
     counts: Counter[str] = Counter()
     for draft in kept:
         counts[draft.answer] += 1
         if counts[draft.answer] > allowed:
-            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier items")
+            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
     return dropped
 
 

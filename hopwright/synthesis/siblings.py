@@ -48,7 +48,11 @@ class Kinds(Protocol):
 class _Pool:
     """Entities by sort, by kind and by (sort, neighbour), each list by popularity."""
 
-    def __init__(self, entities: Iterable[tuple[int, str]], siblings: Siblings) -> None:
+    def __init__(self, entities: Iterable[tuple[int, str]], ends: Iterable[str], siblings: Siblings) -> None:
+        self.as_often: dict[str, list[str]] = {}
+        """Sort → entities, each as often as it stands at that end."""
+        for end in ends:
+            self.as_often.setdefault(siblings.sort(end), []).append(end)
         self.by_sort: dict[str, list[tuple[int, str]]] = {}
         self.by_kind: dict[str, list[tuple[int, str]]] = {}
         self.by_neighbour: dict[tuple[str, str], list[tuple[int, str]]] = {}
@@ -93,24 +97,44 @@ class Siblings:
         found.pop(entity, None)
         return self.rank(entity, list(found), rng)
 
+    def draw(self, entity: str, property: str, side: Side, rng: random.Random, most: int) -> list[str]:
+        """Entities of the same sort, each as likely as it is to be the answer to a question about the property.
+
+        Were the well-known ones offered only when they are right, knowing what is well known would be enough.
+        """
+        often = self._pool(property, side).as_often.get(self.sort(entity), ())
+        drawn = dict.fromkeys(often[rng.randrange(len(often))] for _ in range(most)) if often else {}
+        drawn.pop(entity, None)
+        return list(drawn)
+
     def is_crowded(self, entity: str) -> bool:
         """Whether so many facts end at an entity (human, United States) that listing them costs more than it gives."""
         return self._graph.degree(entity) > POOL_SIZE
 
     def rank(self, entity: str, candidates: Sequence[str], rng: random.Random) -> list[str]:
-        """Order candidates by how alike they are to an entity in connections, era, popularity and form of name."""
-        mine, era, degree = self.neighbours(entity), self.era(entity), self._graph.degree(entity)
-        label, noun = self._graph.label(entity), self.noun(entity)
-        scored = []
-        for candidate in candidates:
-            score = 1.5 * rng.random() + min(3, len(mine & self.neighbours(candidate)))
-            if era is not None and (other := self.era(candidate)) is not None:
-                score += max(0.0, 2 - abs(era - other) / 25)
-            score += max(0.0, 2.5 - abs(math.log((self._graph.degree(candidate) + 1) / (degree + 1))))
-            score += 3 * (self.noun(candidate) == noun)
-            score -= 1.5 * _differ_in_look(label, self._graph.label(candidate))
-            scored.append((-score, candidate))
+        """Order candidates by how alike they are to an entity, with some chance in it."""
+        scored = [(-self.closeness(entity, one) - 1.5 * rng.random(), one) for one in candidates]
         return [candidate for _, candidate in sorted(scored)]
+
+    def closeness(self, entity: str, candidate: str) -> float:
+        """How alike two entities are in connections, era, popularity, noun and form of name: about -4 to 10."""
+        score = float(min(3, len(self.neighbours(entity) & self.neighbours(candidate))))
+        apart = self.years_apart(entity, candidate)
+        if apart is not None:
+            score += max(0.0, 2 - apart / 25)
+        degrees = self._graph.degree(candidate) + 1, self._graph.degree(entity) + 1
+        score += max(0.0, 2.5 - abs(math.log(degrees[0] / degrees[1])))
+        score += 3 * (self.noun(candidate) == self.noun(entity))
+        return score - 1.5 * _differ_in_look(self._graph.label(entity), self._graph.label(candidate))
+
+    def kinship(self, one: str, other: str) -> float:
+        """What two entities have in common: country, sport, genre, …, and the noun that they are called by."""
+        return len(self.neighbours(one) & self.neighbours(other)) + 2.0 * (self.noun(one) == self.noun(other))
+
+    def years_apart(self, one: str, other: str) -> int | None:
+        """Years between the dates by which two entities are known; None where one has none."""
+        mine, theirs = self.era(one), self.era(other)
+        return None if mine is None or theirs is None else abs(mine - theirs)
 
     def is_distinct(self, candidate: str, answer: str) -> bool:
         """Whether two entities can be told apart: neither is named as the other, or is part of it."""
@@ -131,7 +155,9 @@ class Siblings:
             distinct = list(dict.fromkeys(ends))
             step = -(-len(distinct) // POOL_SIZE) or 1
             kept = distinct[::step]
-            pool = self._pools[property, side] = _Pool(((self._graph.degree(one), one) for one in kept), self)
+            pool = self._pools[property, side] = _Pool(
+                ((self._graph.degree(one), one) for one in kept), ends[:: -(-len(ends) // POOL_SIZE) or 1], self
+            )
         return pool
 
     def _neighbours(self, entity: str) -> frozenset[str]:

@@ -4,17 +4,60 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterable, Iterator
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hopwright.records import Item
 from hopwright.records.arrow import read_items
 
+if TYPE_CHECKING:
+    from annotation.files import Entry
+    from annotation.schema import Kind
 
-def write_sample(parts: list[Path], count: int, seed: int, folder: Path) -> None:
-    """Draw items evenly over the topologies, the same ones for the same seed, and write them as tasks."""
-    from annotation.export import write_tasks
 
+@dataclass(frozen=True, slots=True)
+class SampleRequest:
+    """What to draw: from the parts of the filter and of the rewriting, how much, into which folder."""
+
+    parts: tuple[Path, ...]
+    twins: tuple[Path, ...]
+    count: int
+    seed: int
+    folder: Path
+    kinds: tuple[str, ...]
+    overlap: int
+    agreement_overlap: int
+    agreement_items: int
+    gold_share: float
+
+
+def write_sample(request: SampleRequest) -> dict[str, int]:
+    """Draw items evenly over the topologies, the same ones for the same seed, and write them as tasks.
+
+    Gold items are made from items outside the sample while there are any, and stand among the others. Returns how many
+    tasks of each kind there are, and `gold`.
+    """
+    from annotation.files import write_tasks
+    from annotation.schema import Kind
+
+    kinds = tuple(Kind(kind) for kind in request.kinds)
+    chosen = _draw(request.parts, request.count, request.seed)
+    agreement = {item.id for item in chosen[: request.agreement_items]}
+    wanted = math.ceil(request.count * request.gold_share)
+    entries = _mix(
+        chosen, agreement, _find_twins(request, chosen), _plant(request, chosen, kinds, wanted), request.seed
+    )
+    files = write_tasks(
+        entries, request.folder, kinds=kinds, overlap=request.overlap, agreement=request.agreement_overlap
+    )
+    return {kind.value: count for kind, count in files.counts.items()} | {"gold": files.gold}
+
+
+def _draw(parts: Iterable[Path], count: int, seed: int) -> list[Item]:
     names = _count_topologies(parts)
     chosen: list[Item] = []
     left = count
@@ -22,9 +65,56 @@ def write_sample(parts: list[Path], count: int, seed: int, folder: Path) -> None
     for done, (name, available) in enumerate(sorted(names.items(), key=lambda pair: (pair[1], pair[0]))):
         share = min(available, -(-left // (len(names) - done)))
         items = (item for item in _read_all(parts) if item.topology == name)
-        chosen += heapq.nsmallest(share, items, key=lambda item: _shuffle(item, seed))
+        chosen += heapq.nsmallest(share, items, key=lambda item: _shuffle(item.id, seed))
         left -= share
-    write_tasks(sorted(chosen, key=lambda item: _shuffle(item, seed)), folder)
+    return sorted(chosen, key=lambda item: _shuffle(item.id, seed))
+
+
+def _find_twins(request: SampleRequest, chosen: Sequence[Item]) -> list[Item]:
+    """The twins of the sample, in the sample's order."""
+    places = {item.id: place for place, item in enumerate(chosen)}
+    twins = [item for item in _read_all(request.twins) if item.twin in places]
+    return sorted(twins, key=lambda item: (places[item.twin or ""], item.id))
+
+
+def _plant(request: SampleRequest, chosen: Sequence[Item], kinds: Iterable[Kind], wanted: int) -> list[Entry]:
+    """Gold items of every kind, from items that are not in the sample, or from it when there are no others."""
+    from annotation.files import Entry
+    from annotation.gold import plant_gold
+    from annotation.schema import Kind
+
+    if not wanted:
+        return []
+    taken = {item.id for item in chosen}
+    entries = []
+    for kind in kinds:
+        parts = request.twins if kind is Kind.TWIN else request.parts
+        pool = heapq.nsmallest(
+            2 * wanted,
+            _read_all(parts),
+            key=lambda item: ((item.twin if kind is Kind.TWIN else item.id) in taken, _shuffle(item.id, request.seed)),
+        )
+        planted = itertools.islice(plant_gold(pool, kind, request.seed), wanted)
+        entries += [Entry(one.item, gold=one.gold) for one in planted]
+    return entries
+
+
+def _mix(
+    chosen: Sequence[Item], agreement: set[str], twins: Sequence[Item], gold: Sequence[Entry], seed: int
+) -> list[Entry]:
+    """Items and twins in the sample's order, gold at places drawn for each."""
+    from annotation.files import Entry
+
+    entries = [Entry(item, agreement=(item.twin or item.id) in agreement) for item in (*chosen, *twins)]
+    places: dict[int, list[Entry]] = {}
+    for entry in gold:
+        group = (len(chosen), len(entries)) if entry.item.variant == "counterfactual" else (0, len(chosen))
+        draw = int.from_bytes(_shuffle(f"gold:{entry.item.id}", seed)[:8])
+        places.setdefault(group[0] + draw % max(1, group[1] - group[0]), []).append(entry)
+    mixed: list[Entry] = []
+    for place, entry in enumerate(entries):
+        mixed += [*places.pop(place, ()), entry]
+    return [*mixed, *(entry for left in places.values() for entry in left)]
 
 
 def _count_topologies(parts: Iterable[Path]) -> dict[str, int]:
@@ -39,5 +129,5 @@ def _read_all(parts: Iterable[Path]) -> Iterator[Item]:
         yield from read_items(part)
 
 
-def _shuffle(item: Item, seed: int) -> bytes:
-    return hashlib.blake2b(f"review:{seed}:{item.id}".encode()).digest()
+def _shuffle(key: str, seed: int) -> bytes:
+    return hashlib.blake2b(f"review:{seed}:{key}".encode()).digest()

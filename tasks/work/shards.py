@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,4 +24,9 @@ class ShardWork:
 
 def execute_shard(work: ShardWork) -> ShardReport:
     """Run one shard and write its files, whole or not at all."""
-    return write_shard(work.folder, work.index, work.process(work.spec))
+    report = write_shard(work.folder, work.index, work.process(work.spec))
+    sessions = sys.modules.get("hopwright.llm.session")
+    if sessions is not None:
+        # What models were asked for it is told before the shard counts as done.
+        sessions.report_sessions()
+    return report

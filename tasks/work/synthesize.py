@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
 from hopwright.records import Rejected
-from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet
+from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
 from hopwright.synthesis.pipeline import DraftKey, Synthesizer, select
 from hopwright.synthesis.properties import default_table
@@ -31,40 +32,100 @@ class DraftSlots:
 
 
 @dataclass(frozen=True, slots=True)
+class Survey:
+    """What selection over all drafts so far says: for each part its rows' ids, and which rows are dropped and why."""
+
+    ids: tuple[tuple[str, ...], ...]
+    dropped: tuple[dict[int, tuple[str, str]], ...]
+
+    def kept(self) -> Iterator[tuple[int, int, str]]:
+        """Part, row and id of every draft that is not dropped, in slot order."""
+        for part, (ids, dropped) in enumerate(zip(self.ids, self.dropped, strict=True)):
+            for row, id in enumerate(ids):
+                if row not in dropped:
+                    yield part, row, id
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
-    """One part of drafts, and which of its rows are dropped: row → (check, reason)."""
+    """One part of drafts: which of its rows are dropped (row → check, reason), and where others were worded anew.
+
+    `worded` holds, for a kept row that a model worded, the part and row in which its new words are.
+    """
 
     part: Path
     dropped: dict[int, tuple[str, str]]
+    worded: dict[int, tuple[Path, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """What has come of wording so far: where each accepted item lies, and why the others were rejected, by id."""
+
+    accepted: dict[str, tuple[Path, int]]
+    rejected: dict[str, tuple[str, str]]
 
 
 def draft_slots(slots: DraftSlots) -> ShardOutput:
     """Fill one shard of draft slots."""
-    synthesizer = _open_synthesizer(slots.store, slots.seed, slots.topologies, slots.min_domains)
+    synthesizer = open_synthesizer(slots.store, slots.seed, slots.topologies, slots.min_domains)
     items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count)
     return ShardOutput(items_to_table(items), rejected, taken=slots.count)
 
 
-def select_drafts(parts: list[Path], max_answer_share: float) -> list[Selection]:
+def survey_drafts(parts: list[Path], max_answer_share: float, items: int) -> Survey:
     """Look over all drafts at once, four columns of them, and decide what is dropped from which part."""
     keys, counts = _read_keys(parts)
-    dropped = select(keys, max_answer_share=max_answer_share)
-    starts = itertools.accumulate(counts, initial=0)
-    return [
-        Selection(part, {row: dropped[start + row] for row in range(count) if start + row in dropped})
-        for part, start, count in zip(parts, starts, counts, strict=False)
-    ]
+    dropped = select(keys, max_answer_share=max_answer_share, items=items)
+    starts = list(itertools.accumulate(counts, initial=0))
+    return Survey(
+        tuple(tuple(key.id for key in keys[start:end]) for start, end in itertools.pairwise(starts)),
+        tuple(
+            {slot - start: dropped[slot] for slot in range(start, end) if slot in dropped}
+            for start, end in itertools.pairwise(starts)
+        ),
+    )
+
+
+def read_wordings(parts: list[tuple[Path, Path]]) -> Wordings:
+    """Gather what wording made of drafts, from its parts and their rejected rows; two alike keep the first."""
+    accepted: dict[str, tuple[Path, int]] = {}
+    rejected: dict[str, tuple[str, str]] = {}
+    asked: dict[str, str] = {}
+    for part, refused in parts:
+        table = read_parquet(part, ITEM_SCHEMA).select(["id", "question"])
+        for row, (id, question) in enumerate(zip(*(column.to_pylist() for column in table.columns), strict=True)):
+            first = asked.setdefault(question.casefold(), id)
+            if first == id:
+                accepted[id] = (part, row)
+            else:
+                rejected[id] = ("duplicate", f"worded like {first}")
+        for one in read_rejected(refused):
+            rejected[one.key] = (one.check, one.reason)
+    return Wordings(accepted, rejected)
 
 
 def keep_selected(selection: Selection) -> ShardOutput:
-    """Copy one part without the dropped rows."""
+    """Copy one part without the dropped rows, the worded ones in their new words."""
     table = read_parquet(selection.part, ITEM_SCHEMA)
     ids = table.column("id").to_pylist()
     rejected = [
         Rejected(key=ids[row], check=check, reason=reason) for row, (check, reason) in sorted(selection.dropped.items())
     ]
     kept = [row for row in range(table.num_rows) if row not in selection.dropped]
-    return ShardOutput(table.take(pa.array(kept, pa.int64())), rejected, taken=table.num_rows)
+    if not selection.worded:
+        return ShardOutput(table.take(pa.array(kept, pa.int64())), rejected, taken=table.num_rows)
+    # All kept rows were worded: they are taken from the parts of that step, in the order of the drafts.
+    sources = sorted({part for part, _ in selection.worded.values()})
+    starts: dict[Path, int] = {}
+    tables: list[pa.Table] = []
+    for source in sources:
+        starts[source] = sum(one.num_rows for one in tables)
+        tables.append(read_parquet(source, ITEM_SCHEMA))
+    places = [starts[part] + place for part, place in (selection.worded[row] for row in kept)]
+    return ShardOutput(
+        pa.concat_tables(tables).take(pa.array(places, pa.int64())).combine_chunks(), rejected, taken=table.num_rows
+    )
 
 
 def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
@@ -79,7 +140,8 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
 
 
 @functools.lru_cache(maxsize=1)
-def _open_synthesizer(store: Path, seed: int, topologies: tuple[str, ...], min_domains: int) -> Synthesizer:
+def open_synthesizer(store: Path, seed: int, topologies: tuple[str, ...], min_domains: int) -> Synthesizer:
+    """The synthesizer of a run in this process."""
     return Synthesizer(
         open_graph(store),
         default_table(),

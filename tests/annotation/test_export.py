@@ -1,189 +1,185 @@
-import json
-import re
-from html.parser import HTMLParser
-from pathlib import Path
+from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.export import (
-    build_task,
-    check_task,
-    load_instructions,
-    load_interface,
-    parse_interface,
-    write_tasks,
-)
-from hopwright.errors import InputError, RunError
+from annotation.export import build_adjudication, build_task, build_tasks, list_texts
+from annotation.forms import check_task, load_interface, parse_interface
+from annotation.schema import CRITERIA, FIXES, Kind, ShownReview
+from hopwright.errors import InputError
 from hopwright.records import CheckResult, Item, Surrogate, Vote
-from tests.builders import all_items, chain_item, converging_item
-
-PLANTED = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"&\u202e"
-
-
-class _Tags(HTMLParser):
-    """Every element and every text of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
+from tests.annotation.pages import PLANTED, Page, plant, read_pages
+from tests.builders import all_items, bridge_item, chain_item, converging_item
 
 
-def parse_view(item: Item) -> _Tags:
-    parser = _Tags()
-    parser.feed(build_task(item)["data"]["view"])
-    parser.close()
-    return parser
-
-
-def plant(item: Item, text: str) -> Item:
-    """The item with `text` in every field that a graph or a model can fill."""
-    evidence = item.hops[0].evidence
-    hops = []
-    for hop in item.hops:
-        triplets = tuple(
-            one.model_copy(update={"subject_label": text, "property_label": text, "object_label": text})
-            for one in evidence.triplets
-        )
-        hops.append(
-            hop.model_copy(
-                update={
-                    "question": text,
-                    "answer": text,
-                    "distractors": tuple(one.model_copy(update={"text": text}) for one in hop.distractors),
-                    "evidence": evidence.model_copy(
-                        update={"triplets": triplets, "wikipedia_url": "javascript:" + text}
-                    ),
-                }
-            )
-        )
-    return item.model_copy(
-        update={
-            "id": text,
-            "question": text,
-            "answer": text,
-            "hops": tuple(hops),
-            "options": dict.fromkeys(item.options, text),
-            "world": (Surrogate(original=text, surrogate=text),),
-            "checks": (CheckResult(name=text, outcome="fail", reason=text),),
-        }
+def twin_item() -> Item:
+    """A counterfactual item, as the rewriting makes them."""
+    return bridge_item().model_copy(
+        update={"variant": "counterfactual", "world": (Surrogate(original="Oslo", surrogate="Nilsby", id="QX1"),)}
     )
 
 
-def test_files_are_valid_for_label_studio(tmp_path: Path) -> None:
-    files = write_tasks(all_items(), tmp_path / "review")
-    interface = parse_interface(files.interface.read_text("utf-8"))
-    tasks = json.loads(files.tasks.read_text("utf-8"))
-    assert files.count == len(tasks) == 3
-    for task, item in zip(tasks, all_items(), strict=True):
-        assert task["data"]["item_id"] == item.id
-        assert interface.validate_task({"data": task["data"]})
-        assert interface.validate_prediction(task["predictions"][0], return_errors=True) == []
-    assert "<table>" in files.instructions.read_text("utf-8")
+def test_an_item_gives_a_task_for_each_hop_and_one_for_the_whole() -> None:
+    for item in all_items():
+        tasks = build_tasks(item)
+        assert [task["data"].get("hop") for task in tasks] == [1, 2, 3, 4, None]
+        assert [task["data"]["kind"] for task in tasks] == ["single_hop"] * 4 + ["multi_hop"]
+        for task in tasks:
+            assert task["data"]["item_id"] == item.id
+            check_task(task, parse_interface(load_interface(Kind(task["data"]["kind"]))))
 
 
-def test_interface_asks_for_everything_that_a_review_holds() -> None:
-    controls = {control.name: control.tag for control in parse_interface(load_interface()).controls}
-    ratings = {"logic", "consistency", "obscurity", "fluency", "complexity"}
-    ratings |= {"hop_factuality", "hop_distractors", "hop_fluency"}
-    assert {name for name, tag in controls.items() if tag == "Rating"} == ratings
-    assert {name for name, tag in controls.items() if tag == "Choices"} == {"verdict", "errors"}
-    assert {name for name, tag in controls.items() if tag == "TextArea"} == {
-        "question_correction",
-        "answer_correction",
-        "source_url",
-        "comments",
-    }
-
-
-def test_keys_of_the_interface_are_distinct() -> None:
-    keys = re.findall(r'hotkey="(.)"', load_interface())
-    assert len(keys) == 11
-    assert len(set(keys)) == len(keys)
+def test_a_counterfactual_item_gives_the_twins_task_only() -> None:
+    (task,) = build_tasks(twin_item())
+    assert task["data"]["kind"] == "twin"
+    check_task(task, parse_interface(load_interface(Kind.TWIN)))
+    assert "Oslo → Nilsby" in Page(task["data"]["item_html"]).words
 
 
 def test_corrections_are_filled_with_todays_text() -> None:
     item = chain_item()
-    (prediction,) = build_task(item)["predictions"]
-    filled = {one["from_name"]: one["value"]["text"] for one in prediction["result"]}
-    assert filled == {"question_correction": [item.question], "answer_correction": [item.answer]}
+    for hop in (None, 2):
+        texts = item if hop is None else item.hops[1]
+        task = build_task(item, Kind.MULTI_HOP if hop is None else Kind.SINGLE_HOP, hop)
+        filled = {one["from_name"]: one["value"]["text"] for one in task["predictions"][0]["result"]}
+        assert filled == {
+            "fix_question": [texts.question],
+            "fix_answer": [texts.answer],
+            **{f"fix_option_{label.lower()}": [text] for label, text in texts.options.items()},
+        }
+        assert set(filled) == set(FIXES) == set(list_texts(item, hop))
 
 
-def test_view_shows_the_item_hop_by_hop() -> None:
+def test_the_whole_is_shown_hop_by_hop() -> None:
     item = converging_item().model_copy(
         update={
             "checks": (
                 CheckResult(name="leakage", outcome="pass"),
+                CheckResult(name="repetition", outcome="pass", reason="warning: twice the same verb"),
                 CheckResult(name="duplicates", outcome="skip", reason="one item only"),
             ),
             "votes": (Vote(model="prior", option="A", right=True), Vote(model="lexical", option="B", right=False)),
         }
     )
-    text = " ".join(parse_view(item).text.split())
+    words = read_pages(item)["whole"].words
     for part in (
         item.question,
         *item.options.values(),
         *(hop.question for hop in item.hops),
-        "Vestmark — area: 385,000",
-        "argmax(area, Vestmark, Iria) = Vestmark",
+        "area of Vestmark = 385,000 square kilometres; area of Iria = 92,000 square kilometres; larger: Vestmark",
         "Vestmark — capital → Ostrava Bay",
-        "✓ 1 check passed: leakage",
+        "✓ 1 machine check passed leakage",
+        "✓ repetition: warning: twice the same verb",
         "– duplicates: one item only",
         "1 of 2 solvers right",
     ):
-        assert part in text
+        assert part in words
+
+
+def test_a_hop_is_shown_with_its_evidence_and_its_place() -> None:
+    item = chain_item().model_copy(
+        update={"checks": (CheckResult(name="form", outcome="fail", reason="hop 2: double space; hop 3: no question"),)}
+    )
+    pages = read_pages(item)
+    assert "Ada Lindqvist country of citizenship Vestmark" in pages["hop 2"].words
+    assert "hop 2 of 4" in pages["hop 2"].words
+    assert item.question in pages["hop 2"].words
+    assert "✗ form: hop 2: double space" in pages["hop 2"].words
+    assert "hop 3: no question" not in pages["hop 2"].words
+    assert "hop 3: no question" in pages["hop 3"].words
+    assert "✗" not in pages["hop 1"].text
+    assert "2000 − hop 3 = 2000 − 1905 = 95 years" in pages["hop 4"].words
+
+
+def test_an_adjudicator_sees_the_reviews_side_by_side_and_where_they_differ() -> None:
+    item = chain_item()
+    scores = dict.fromkeys(CRITERIA[Kind.MULTI_HOP], 4)
+    one = ShownReview(reviewer="annotator 1", verdict="Retain", scores=scores, comment="good")
+    two = ShownReview(
+        reviewer="annotator 2",
+        verdict="Fix",
+        scores={**scores, "obscurity": 2, "fluency": 5},
+        errors=("Answer leaks",),
+        fixes={"fix_question": "Another?"},
+    )
+    task = build_adjudication(item, Kind.MULTI_HOP, None, [one, two])
+    check_task(task, parse_interface(load_interface(Kind.ADJUDICATION, Kind.MULTI_HOP)))
+    assert task["data"]["kind"] == "adjudication"
+    assert task["data"]["of"] == "multi_hop"
+    assert task["data"]["reviews"] == [one.model_dump(mode="json"), two.model_dump(mode="json")]
+    page = Page(task["data"]["reviews_html"])
+    for part in ("annotator 1 annotator 2", "verdict Retain Fix", "Obscurity, no leak 4 2", "errors – Answer leaks",
+                 "question → as it is Another?", "comment good –"):  # fmt: skip
+        assert part in page.words
+    differing = [attributes for tag, attributes in page.elements if tag == "tr" and attributes.get("class")]
+    assert len(differing) == 2, "the verdict and obscurity; a single star is no difference"
+    same = build_adjudication(item, Kind.MULTI_HOP, None, [one, one])
+    assert same["data"]["item_hash"] != task["data"]["item_hash"]
 
 
 def test_only_web_addresses_become_links() -> None:
-    def links(url: str) -> list[str | None]:
-        hop = chain_item().hops[0]
-        evidence = hop.evidence.model_copy(update={"wikipedia_url": url})
-        hops = (hop.model_copy(update={"evidence": evidence}), *chain_item().hops[1:])
-        view = parse_view(chain_item().model_copy(update={"hops": hops}))
-        return [attributes["href"] for tag, attributes in view.elements if tag == "a"]
-
-    assert links("https://en.wikipedia.org/wiki/Vestmark?a=1&b=2") == ["https://en.wikipedia.org/wiki/Vestmark?a=1&b=2"]
+    good = "https://en.wikipedia.org/wiki/Vestmark?a=1&b=2"
+    assert set(find_links(good)) == {good}
     for bad in ("javascript:alert(1)", "data:text/html,x", "//host/x", "https:", "http://[", ""):
-        assert links(bad) == []
+        assert find_links(bad) == []
 
 
-def test_planted_markup_stays_text() -> None:
-    view, clean = parse_view(plant(chain_item(), PLANTED)), parse_view(chain_item())
-    allowed = {tag for tag, _ in clean.elements}
-    assert {tag for tag, _ in view.elements} <= allowed
-    assert not any(name.startswith("on") for _, attributes in view.elements for name in attributes)
-    assert view.text.count("<script>alert(1)</script>") >= 15
+def find_links(url: str) -> list[str | None]:
+    """The links on all pages of an item whose evidence leads to `url`."""
+    hop = chain_item().hops[0]
+    evidence = hop.evidence.model_copy(update={"wikipedia_url": url})
+    hops = (hop.model_copy(update={"evidence": evidence}), *chain_item().hops[1:])
+    pages = read_pages(chain_item().model_copy(update={"hops": hops}))
+    return [attributes["href"] for page in pages.values() for tag, attributes in page.elements if tag == "a"]
+
+
+def test_planted_markup_stays_text_on_every_page() -> None:
+    clean = read_pages(plant(chain_item(), "plain"), "plain")
+    for name, page in read_pages(plant(chain_item(), PLANTED), PLANTED).items():
+        assert {tag for tag, _ in page.elements} <= {tag for tag, _ in clean[name].elements}
+        assert not any(one.startswith("on") for _, attributes in page.elements for one in attributes)
+        assert not any("href" in attributes for _, attributes in page.elements)
+        assert page.text.count("<script>alert(1)</script>") >= 8
 
 
 @given(st.text(min_size=1, max_size=60))
 def test_no_text_adds_an_element_or_an_attribute(text: str) -> None:
-    def skeleton(filling: str) -> list[tuple[str, frozenset[str]]]:
-        return [(tag, frozenset(attributes)) for tag, attributes in parse_view(plant(chain_item(), filling)).elements]
+    plain = read_pages(plant(chain_item(), "plain"), "plain")
+    for name, page in read_pages(plant(chain_item(), text), text).items():
+        assert page.skeleton == plain[name].skeleton
 
-    assert skeleton(text) == skeleton("plain")
 
-
-def test_content_hash_follows_everything_that_is_shown() -> None:
+def test_hash_follows_everything_that_is_shown() -> None:
     item = chain_item()
-    same, other = build_task(item), build_task(item.model_copy(update={"question": "Another?"}))
-    assert build_task(chain_item()) == same
-    assert same["data"]["content_hash"] != other["data"]["content_hash"]
+    first = build_task(item, Kind.MULTI_HOP)
+    assert build_task(chain_item(), Kind.MULTI_HOP) == first
     checked = item.model_copy(update={"checks": (CheckResult(name="leakage", outcome="pass"),)})
-    assert build_task(checked)["data"]["content_hash"] != same["data"]["content_hash"]
+    hops = (item.hops[0].model_copy(update={"options": {**item.hops[0].options, "A": "Nobody"}}), *item.hops[1:])
+    others = [
+        item.model_copy(update={"question": "Another?"}),
+        checked,
+        item.model_copy(update={"options": {"A": "x"}}),
+    ]
+    hashes = [build_task(other, Kind.MULTI_HOP)["data"]["item_hash"] for other in others]
+    assert len({first["data"]["item_hash"], *hashes}) == 4
+    reworded = item.model_copy(update={"hops": hops})
+    assert (
+        build_task(reworded, Kind.SINGLE_HOP, 1)["data"]["item_hash"]
+        != build_task(item, Kind.SINGLE_HOP, 1)["data"]["item_hash"]
+    )
+
+
+def test_a_hop_that_is_none_is_named() -> None:
+    with pytest.raises(InputError, match="has no hop 9"):
+        build_task(chain_item(), Kind.SINGLE_HOP, 9)
+    with pytest.raises(InputError, match="which hop"):
+        build_task(chain_item(), Kind.SINGLE_HOP)
 
 
 def test_task_that_does_not_fit_the_interface_is_named() -> None:
-    interface = parse_interface(load_interface())
-    task = build_task(chain_item())
-    check_task(task, interface)
+    interface = parse_interface(load_interface(Kind.MULTI_HOP))
+    task = build_task(chain_item(), Kind.MULTI_HOP)
     with pytest.raises(InputError, match=f"{chain_item().id} does not fit"):
         check_task({**task, "data": {"item_id": chain_item().id}}, interface)
     wrong = {**task["predictions"][0]["result"][0], "from_name": "no_such_control"}
@@ -196,29 +192,3 @@ def test_broken_interface_is_one_line(xml: str) -> None:
     with pytest.raises(InputError, match="not a labelling interface") as caught:
         parse_interface(xml)
     assert "\n" not in str(caught.value)
-
-
-def test_guidelines_cover_every_criterion_and_key() -> None:
-    text = load_instructions()
-    for title in re.findall(r'Header value="\d ([^"]+)"', load_interface()):
-        assert title in text
-    for verdict in ("Retain", "Fix", "Discard"):
-        assert f"<strong>{verdict}</strong>" in text
-
-
-def test_no_items_give_an_empty_list(tmp_path: Path) -> None:
-    files = write_tasks([], tmp_path)
-    assert json.loads(files.tasks.read_text("utf-8")) == []
-
-
-def test_failure_leaves_no_half_written_tasks(tmp_path: Path) -> None:
-    write_tasks([chain_item()], tmp_path)
-    before = (tmp_path / "tasks.json").read_bytes()
-    with pytest.raises(RunError):
-        write_tasks((chain_item() if number < 2 else _fail() for number in range(3)), tmp_path)
-    assert (tmp_path / "tasks.json").read_bytes() == before
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-
-
-def _fail() -> Item:
-    raise OSError(28, "No space left on device")

@@ -16,6 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.e2e.label_studio import LiveServer, share_server
+
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--drafts", "600", "--review-items", "30")
 """A run with a few shards in every stage."""
@@ -64,7 +66,7 @@ class Home:
         return {
             str(path.relative_to(root)): path.read_bytes()
             for path in sorted(root.rglob("*"))
-            if (path.is_file() and path.suffix in (".parquet", ".jsonl", ".png", ".md")) or path.name == "tasks.json"
+            if (path.is_file() and path.suffix in (".parquet", ".jsonl", ".png", ".md")) or "review/tasks/" in str(path)
         }
 
 
@@ -95,6 +97,14 @@ def prefect_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    """A real Label Studio server, one for all worker processes of the session."""
+    base = tmp_path_factory.getbasetemp()
+    with share_server(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) as server:
+        yield server
 
 
 def _answers(api: str) -> bool:

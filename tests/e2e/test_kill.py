@@ -25,7 +25,7 @@ def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(tmp_path: Path, pre
     moments: list[Callable[[], bool]] = [partial(has_parts, home, number) for number in range(1, parts, 2)]
     moments += [
         partial(exists, home, "review/manifest.json"),
-        partial(exists, home, "review/tasks/tasks.json"),
+        partial(exists, home, "review/tasks/multi_hop/tasks-000.json"),
         partial(exists, home, "release/.*.partial"),
         partial(exists, home, "release/.*.partial/.factual"),
         partial(exists, home, "release/.*.partial/plots"),

@@ -1,270 +1,243 @@
-"""Review export against a real Label Studio server, looked at in a real browser."""
+"""Expert review against a real Label Studio server, worked on in a real browser."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import hashlib
 import os
-import secrets
 import shutil
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
-from label_studio_sdk import LabelStudio
+from PIL import Image
 
-from annotation.export import build_task, load_interface, parse_interface, write_tasks
-from annotation.push import push
+from annotation.export import build_adjudication, build_task, build_tasks
+from annotation.files import Entry, write_tasks
+from annotation.forms import Task, load_interface, parse_interface
+from annotation.gold import plant_gold
+from annotation.ledger import Ledger, ledger_path
+from annotation.push import PushReport, push, push_folder
+from annotation.schema import CRITERIA, FIXES, Kind, ShownReview, criteria_of
+from annotation.server import open_server
 from hopwright.errors import ServiceError
-from hopwright.records import CheckResult, Item, Vote
-from tests.builders import all_items
+from hopwright.records import CheckResult, Item, Passage, Surrogate, Vote
+from tests.annotation.pages import plant
+from tests.builders import all_items, chain_item
+from tests.e2e.label_studio import ROOT, LiveServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]  # the first run installs the server: about 2 minutes
 
-ROOT = Path(__file__).resolve().parents[2]
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-EMAIL, PASSWORD = "reviewer@example.org", "only-for-this-test-1"
 IMAGES = os.environ.get("HOPWRIGHT_UPDATE_IMAGES")
 """Set to keep the screenshots in docs/images."""
+PLANTED = {
+    "markup": "<script>window.planted = 1</script><img src=x onerror='window.planted = 2'>{{7*7}}${7*7} "
+    "\u202eright to left\u202e \u05d0\u05d1\u05d2 <svg onload='window.planted = 3'>",
+    "long": "averylongwordwithoutanyspace" * 360,
+}
 
-
-@dataclass(frozen=True)
-class Server:
-    url: str
-    token: str
-
-    @property
-    def client(self) -> LabelStudio:
-        return LabelStudio(base_url=self.url, api_key=self.token)
-
-    def tasks(self, project: int) -> dict[str, Any]:
-        """Item id → task; a duplicate fails here."""
-        tasks = list(self.client.tasks.list(project=project, page_size=500))
-        found = {task.data["item_id"]: task for task in tasks}
-        assert len(found) == len(tasks), "an item stands in two tasks"
-        return found
+PLACES = {
+    Kind.SINGLE_HOP: (".hw-facts bdi", ".hw-passage bdi", ".hw-verify bdi", ".hw-context bdi"),
+    Kind.MULTI_HOP: (".hw-text bdi", ".hw-answer bdi", ".hw-verify bdi"),
+    Kind.TWIN: (".hw-text bdi", ".hw-answer bdi", ".hw-passage bdi", ".hw-world bdi"),
+    Kind.ADJUDICATION: (".hw-text bdi", ".hw-answer bdi", ".hw-reviews bdi"),
+}
+"""Where a kind's page shows texts of an item, besides question, options, checks and id."""
+LogIn = Callable[[str, str], Any]
 
 
 @pytest.fixture(scope="module")
-def label_studio() -> Path:
-    """The server's program in an environment of its own, made on first use."""
-    requirements = ROOT / "requirements/label-studio.txt"
-    folder = ROOT / ".venvs/label-studio"
-    made = folder / f".made-{hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]}"
-    folder.parent.mkdir(exist_ok=True)
-    with (folder.parent / "label-studio.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
-            for command in (
-                [sys.executable, "-m", "venv", str(folder)],
-                [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "-r", str(requirements)],
-            ):
-                done = subprocess.run(command, capture_output=True, text=True, check=False)
-                if done.returncode:
-                    reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-                    pytest.skip(f"Label Studio cannot be installed here: {reason}")
-            made.touch()
-    return folder / "bin/label-studio"
-
-
-@pytest.fixture(scope="module")
-def server(label_studio: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A fresh server on a free port of this machine, stopped by its own process id."""
-    data = tmp_path_factory.mktemp("label-studio")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    url, token = f"http://127.0.0.1:{port}", secrets.token_hex(20)
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("LABEL_STUDIO")},
-        "LABEL_STUDIO_USERNAME": EMAIL,
-        "LABEL_STUDIO_PASSWORD": PASSWORD,
-        "LABEL_STUDIO_USER_TOKEN": token,
-        "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
-        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
-        "SENTRY_DSN": "",
-        "FRONTEND_SENTRY_DSN": "",
-        "COLLECT_ANALYTICS": "false",
-        "LATEST_VERSION_CHECK": "false",
-    }
-    command = [str(label_studio), "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
-    log = data / "server.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=data, env=environment, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
-        )
-        try:
-            _wait_until_up(url, process, log)
-            yield Server(url, token)
-        finally:
-            process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(15)
-            process.kill()
-            process.wait()
-
-
-@pytest.fixture(scope="module")
-def page(server: Server) -> Iterator[Any]:
-    """A browser page of 1280×800, logged in."""
+def log_in(label_studio: LiveServer) -> Iterator[LogIn]:
+    """Opens a page of 1280×800 for whoever logs in."""
     if BROWSER is None:
         pytest.skip("no Chromium on this machine")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.goto(f"{server.url}/user/login/")
-        page.fill("input[name=email]", EMAIL)
-        page.fill("input[name=password]", PASSWORD)
-        page.click("button[type=submit]")
-        page.wait_for_url(lambda address: "/user/login" not in address)
-        yield page
+        yield lambda email, password: open_page(browser, label_studio.url, email, password)
         browser.close()
 
 
-def test_pushing_twice_makes_no_duplicate_and_changes_arrive(server: Server, tmp_path: Path) -> None:
-    items = make_items(20)
-    write_tasks(items, tmp_path)
-    first = push(tmp_path, url=server.url, token=server.token, project_title="Twice")
-    assert (first.created, first.new, first.unchanged) == (True, 20, 0)
-    again = push(tmp_path, url=server.url, token=server.token, project_title="Twice")
-    assert (again.created, again.new, again.updated, again.unchanged) == (False, 0, 0, 20)
-    assert again.project == first.project
-    before = server.tasks(first.project)
-    assert before.keys() == {item.id for item in items}
+@pytest.fixture(scope="module")
+def page(log_in: LogIn, label_studio: LiveServer) -> Any:
+    """The maintainer's page."""
+    return log_in(label_studio.email, label_studio.password)
 
-    reworded = items[3].model_copy(update={"question": "Reworded?"})
-    report = push(
-        [build_task(item) for item in (*items[:3], reworded, *items[4:], *make_items(21)[20:])],
-        url=server.url, token=server.token, project_title="Twice",
-    )  # fmt: skip
+
+def test_pushing_twice_makes_no_duplicate_and_changes_arrive(label_studio: LiveServer, tmp_path: Path) -> None:
+    items = make_items(20)
+    planted = next(plant_gold(make_items(1), Kind.SINGLE_HOP, 0))
+    entries = [Entry(item, agreement=number < 2) for number, item in enumerate(items)]
+    entries += [Entry(planted.item, gold=planted.gold), Entry(make_twin())]
+    write_tasks(entries, tmp_path / "tasks")
+    run = tmp_path / "twice"
+    with open_server(label_studio.url, label_studio.token) as server:
+        first = push_folder(tmp_path / "tasks", server, run)
+        assert [(report.created, report.new) for report in first] == [(True, 81), (True, 20), (True, 1)]
+        again = push_folder(tmp_path / "tasks", server, run)
+        assert [(report.created, report.unchanged) for report in again] == [(False, 81), (False, 20), (False, 1)]
+        ledger_path(run, label_studio.url).unlink()
+        lost = push_folder(tmp_path / "tasks", server, run)
+        assert [(report.new, report.unchanged) for report in lost] == [(0, 81), (0, 20), (0, 1)]
+        whole = first[1].project
+        before = label_studio.tasks(whole)
+        assert {key: task.overlap for key, task in before.items() if task.overlap != 2} == {
+            items[0].id: 3, items[1].id: 3,
+        }  # fmt: skip
+
+        reworded = items[0].model_copy(update={"question": "Reworded?"})
+        write_tasks([Entry(one) for one in (reworded, *items[1:], *make_items(21)[20:])], tmp_path / "tasks")
+        report = push_folder(tmp_path / "tasks", server, run)[1]
     assert (report.new, report.updated, report.unchanged, report.refused) == (1, 1, 19, ())
-    after = server.tasks(first.project)
+    after = label_studio.tasks(whole)
     assert len(after) == 21
     assert after[reworded.id].id == before[reworded.id].id
     assert after[reworded.id].data["question"] == "Reworded?"
-    (prediction,) = server.client.predictions.list(task=after[reworded.id].id)
+    assert {task.overlap for task in after.values()} == {2}
+    (prediction,) = label_studio.client.predictions.list(task=after[reworded.id].id)
     assert prediction.result[0]["value"]["text"] == ["Reworded?"]
-    project = server.client.projects.get(first.project)
+    project = label_studio.client.projects.get(whole)
     assert parse_interface(project.label_config)
     assert "Reviewing a multi-hop question" in project.expert_instruction
 
 
-def test_annotated_or_drafted_item_that_changed_is_refused_and_said_so(server: Server) -> None:
+def test_annotated_item_that_changed_is_refused_and_said_so(label_studio: LiveServer, tmp_path: Path) -> None:
     items = make_items(3)
-    tasks = [build_task(item) for item in items]
-    report = push(tasks, url=server.url, token=server.token, project_title="Refused")
-    held = server.tasks(report.project)
-    result = [*tasks[0]["predictions"][0]["result"], _choose("verdict", "Retain")]
-    server.client.annotations.create(held[items[0].id].id, result=result)
+    tasks = [build_task(item, Kind.MULTI_HOP) for item in items]
+    report = push_to(label_studio, "Refused", tasks, tmp_path)
+    held = label_studio.tasks(report.project)
+    label_studio.client.annotations.create(held[items[0].id].id, result=[choose("verdict", "Retain")])
 
-    changed = [build_task(item.model_copy(update={"question": "Changed?"})) for item in items[:2]]
-    report = push([*changed, tasks[2]], url=server.url, token=server.token, project_title="Refused")
+    changed = [build_task(item.model_copy(update={"question": "Changed?"}), Kind.MULTI_HOP) for item in items[:2]]
+    report = push_to(label_studio, "Refused", [*changed, tasks[2]], tmp_path)
     assert (report.new, report.updated, report.unchanged) == (0, 1, 1)
-    assert [one.item_id for one in report.refused] == [items[0].id]
+    assert [one.key for one in report.refused] == [items[0].id]
     assert "it has 1 annotation" in report.refused[0].reason
     assert "1 refused" in report.summary
-    assert server.tasks(report.project)[items[0].id].data == tasks[0]["data"]
-    assert push(tasks[2:], url=server.url, token=server.token, project_title="Refused").others == 2
+    assert label_studio.tasks(report.project)[items[0].id].data == tasks[0]["data"]
+    assert push_to(label_studio, "Refused", tasks[2:], tmp_path).others == 2
 
 
-def test_wrong_token_is_one_line_that_does_not_repeat_it(server: Server) -> None:
+def test_wrong_token_is_one_line_that_does_not_repeat_it(label_studio: LiveServer) -> None:
     wrong = "0" * 40
-    with pytest.raises(ServiceError, match="refuses the token") as caught:
-        push([build_task(make_items(1)[0])], url=server.url, token=wrong, project_title="Never")
+    with pytest.raises(ServiceError, match="refuses the token") as caught, open_server(label_studio.url, wrong):
+        pass
     assert wrong not in str(caught.value)
-    assert not [project for project in server.client.projects.list() if project.title == "Never"]
 
 
-def test_reviewer_sees_the_item_and_submits_by_keyboard(server: Server, page: Any, tmp_path: Path) -> None:
-    items = make_items(3)
-    report = push(
-        [build_task(item) for item in items], url=server.url, token=server.token, project_title="Omnibus review"
-    )
-    held = server.tasks(report.project)
-    for item in items:  # one per reasoning graph
-        open_task(page, server, report.project, held[item.id].id)
-        assert page.locator(".hw-question").inner_text() == item.question
-        assert page.locator(".hw-svg rect").count() == len(item.hops)
-        assert page.locator(".hw-right").inner_text().split("\n")[0] == item.label
-        shown = page.locator("[data-testid=textarea-region]").all_inner_texts()
-        assert [text.strip() for text in shown] == [item.question, item.answer], "corrections are not pre-filled"
+def test_two_people_review_in_the_page(label_studio: LiveServer, log_in: LogIn, tmp_path: Path) -> None:
+    """Each scores, corrects and submits by keyboard; nobody gets a task twice, and all answers fit the interface."""
+    items = make_items(20)
+    tasks = [task for item in items for task in build_tasks(item)]
+    by_kind = {
+        kind: [task for task in tasks if task["data"]["kind"] == kind] for kind in (Kind.SINGLE_HOP, Kind.MULTI_HOP)
+    }
+    by_kind[Kind.TWIN] = [build_task(make_twin(), Kind.TWIN)]
+    projects = {
+        kind: push_to(label_studio, f"Omnibus: {kind}", some, tmp_path, kind).project for kind, some in by_kind.items()
+    }
+    people = [label_studio.add_person(name) for name in ("anna", "ben")]
+    for person in people:
+        page = log_in(person.email, person.password)
+        for kind, project in projects.items():
+            for fixes in (False, True) if kind is not Kind.TWIN else (True,):
+                review_next(page, label_studio, project, kind, fixes=fixes)
+        page.context.close()
+
+    for kind, project in projects.items():
+        form = parse_interface(load_interface(kind))
+        given = find_annotations(label_studio, project)
+        everything = [annotation for some in given.values() for annotation in some]
+        assert {annotation["completed_by"] for annotation in everything} == {person.id for person in people}
+        # The second one gets what the first one has begun, and nobody gets a task twice.
+        assert all([one["completed_by"] for one in some] == [person.id for person in people] for some in given.values())
+        for annotation in everything:
+            assert form.validate_prediction({"result": annotation["result"]}, return_errors=True) == []
+            values = {one["from_name"]: one["value"] for one in annotation["result"]}
+            assert {values[name]["rating"] for name in CRITERIA[kind][1:]} == {5}
+            assert values[CRITERIA[kind][0]]["rating"] == 4
+            assert values["comment"]["text"] == ["Looked up twice."]
+            if values["verdict"]["choices"] == ["Fix"]:
+                assert set(FIXES) <= set(values)
+                assert values["fix_answer"]["text"] == ["corrected in the page"]
+            else:
+                assert not set(FIXES) & set(values), "a correction that nobody saw was sent"
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_interface_fits_the_window(label_studio: LiveServer, page: Any, tmp_path: Path, kind: Kind) -> None:
+    for task, item in make_showcase(kind):
+        of = Kind(task["data"]["of"]) if "of" in task["data"] else None
+        report = push_to(label_studio, f"Showcase: {kind}", [task], tmp_path, kind, of)
+        held = label_studio.tasks(report.project)
+        (id,) = [one.id for key, one in held.items() if key.startswith(item.id)]
+        open_task(page, label_studio, report.project, id)
         assert_fits(page)
-        keep_screenshot(page, tmp_path, f"review-{item.topology}", docs=False)
+        assert page.locator(".hw-right").first.inner_text().split("\n")[0] in "ABCD"
+        assert_graph_is_right(page, item)
+        keep_screenshot(page, tmp_path, f"review-{kind}-{item.topology}", docs=False)
+        page.keyboard.press("s")
+        page.locator("[data-testid=textarea-region]").nth(5).wait_for()
+        for number, _ in enumerate(criteria_of(kind, of), 1):
+            for _ in range(4):
+                page.keyboard.press(str(number))
+        shown = [text.strip() for text in page.locator("[data-testid=textarea-region]").all_inner_texts()]
+        filled = [one["value"]["text"][0] for one in task["predictions"][0]["result"]]
+        assert shown == filled, "corrections are not pre-filled"
+        assert_fits(page)
+        form = page.locator(".hw-form")
+        assert form.evaluate("one => one.scrollHeight - one.clientHeight") <= 0, "the form has to be scrolled"
+        keep_screenshot(page, tmp_path, f"review-{kind}-{item.topology}-fix", docs=False)
+    # The queue that an annotator works through, which has the whole window; its next task is the first one.
+    begin_labelling(page, label_studio, report.project)
+    page.keyboard.press("s" if kind is Kind.MULTI_HOP else "a")
+    for number, _ in enumerate(criteria_of(kind, of), 1):
+        for _ in range(5 - number % 2):
+            page.keyboard.press(str(number))
+    keep_screenshot(page, tmp_path, f"review-{kind.replace('_', '-')}")
+    assert_fits(page)
 
-    page.goto(f"{server.url}/projects/{report.project}/data?labeling=1")
+
+def test_instructions_are_shown_first(label_studio: LiveServer, page: Any, tmp_path: Path) -> None:
+    report = push_to(label_studio, "Instructions", [build_task(chain_item(), Kind.MULTI_HOP)], tmp_path)
+    page.goto(f"{label_studio.url}/projects/{report.project}/data?labeling=1")
     page.get_by_text("Labeling Instructions").wait_for()
+    assert page.get_by_role("heading", name="1 Logical integrity").is_visible()
     keep_screenshot(page, tmp_path, "review-instructions")
     page.keyboard.press("Escape")
-    page.locator(".hw-question").wait_for()
-    question = page.locator(".hw-question").inner_text()
-    page.keyboard.press("s")
-    for _ in range(4):
-        page.keyboard.press("1")
-    for key in "2345678":
-        for _ in range(5):
-            page.keyboard.press(key)
-    page.locator("[name='comments']").fill("Looked up twice.")
-    assert_fits(page)
-    keep_screenshot(page, tmp_path, "review")
-    page.get_by_role("button", name="Submit").first.click()
-
-    (item,) = [item for item in items if item.question == question]
-    annotation = _wait_for_annotation(server, held[item.id].id)
-    given = {one["from_name"]: one["value"] for one in annotation.result}
-    assert given["verdict"]["choices"] == ["Fix"]
-    assert given["logic"]["rating"] == 4
-    for name in (
-        "consistency",
-        "obscurity",
-        "fluency",
-        "complexity",
-        "hop_factuality",
-        "hop_distractors",
-        "hop_fluency",
-    ):
-        assert given[name]["rating"] == 5
-    assert given["question_correction"]["text"] == [item.question]
-    assert given["comments"]["text"] == ["Looked up twice."]
-    assert (
-        parse_interface(load_interface()).validate_prediction({"result": annotation.result}, return_errors=True) == []
-    )
 
 
-@pytest.mark.parametrize(
-    "planted",
-    [
-        "<script>window.planted = 1</script><img src=x onerror='window.planted = 2'>",
-        "\u202eright to left\u202e \u05d0\u05d1\u05d2 <svg onload='window.planted = 3'>",
-        "averylongwordwithoutanyspace" * 360,
-    ],
-    ids=["script", "right-to-left", "long"],
-)
+@pytest.mark.parametrize("planted", list(PLANTED))
+@pytest.mark.parametrize("kind", Kind)
 def test_planted_text_is_shown_as_text_and_the_page_stays_usable(
-    server: Server, page: Any, tmp_path: Path, planted: str, request: pytest.FixtureRequest
+    label_studio: LiveServer, page: Any, tmp_path: Path, kind: Kind, planted: str
 ) -> None:
-    item = plant(make_items(1)[0], planted)
-    title = f"Planted {request.node.callspec.id}"
-    report = push([build_task(item)], url=server.url, token=server.token, project_title=title)
+    text = PLANTED[planted]
+    item = plant(make_items(1)[0], text)
+    task, of = make_task(item, kind, text)
+    report = push_to(label_studio, f"Planted {planted}: {kind}", [task], tmp_path, kind, of)
     page.evaluate("window.planted = undefined")
-    open_task(page, server, report.project, server.tasks(report.project)[item.id].id)
-    for place in (".hw-question", ".hw-option bdi", ".hw-hop-line .hw-text", ".hw-answer", ".hw-fact", ".hw-wrong bdi"):
-        assert page.locator(place).first.text_content().endswith(planted)
-    assert page.evaluate("window.planted") is None
+    dialogs: list[Any] = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog))
+    (held,) = label_studio.tasks(report.project).values()
+    open_task(page, label_studio, report.project, held.id)
+    for place in (".hw-question bdi", ".hw-option bdi", ".hw-check bdi", ".hw-id bdi", *PLACES[kind]):
+        assert text in page.locator(place).last.text_content(), place
+    page.keyboard.press("s")
+    page.locator("[data-testid=textarea-region]").nth(5).wait_for()
     assert_fits(page)
-    keep_screenshot(page, tmp_path, f"planted-{request.node.callspec.id}", docs=False)
+    keep_screenshot(page, tmp_path, f"planted-{planted}-{kind}", docs=False)
+    assert page.evaluate("window.planted") is None
+    assert not dialogs
     button = page.get_by_role("button", name="Submit").first
-    assert button.is_visible()
     box = button.bounding_box()
     assert box["y"] + box["height"] <= 800
+    for number, _ in enumerate(criteria_of(kind, of), 1):
+        page.keyboard.press(str(number))
+    button.click()
+    (annotation,) = wait_for_annotations(label_studio, held.id, 1)
+    given = {one["from_name"]: one["value"] for one in annotation["result"]}
+    assert given["fix_question"]["text"] == [text], "the text went through the page unchanged"
 
 
 def make_items(count: int) -> list[Item]:
@@ -302,42 +275,145 @@ def make_items(count: int) -> list[Item]:
     return items
 
 
-def plant(item: Item, text: str) -> Item:
-    """The item with `text` in its question, options, sub-questions, answers, distractors, facts and checks."""
+def make_twin(item: Item | None = None) -> Item:
+    """A counterfactual item with passages."""
+    item = item or make_items(3)[2]
     hops = tuple(
         hop.model_copy(
             update={
-                "question": text,
-                "answer": text,
-                "distractors": tuple(one.model_copy(update={"text": text}) for one in hop.distractors),
                 "evidence": hop.evidence.model_copy(
                     update={
-                        "literals": (),
-                        "triplets": tuple(
-                            one.model_copy(update={"subject_label": "", "property_label": "", "object_label": text})
-                            for one in item.hops[0].evidence.triplets
+                        "wikipedia_url": "",
+                        "passages": tuple(
+                            Passage(
+                                title=one.subject_label,
+                                text=f"{one.subject_label} is on record: its {one.property_label} is "
+                                f"{getattr(one, 'object_label', 'in the register')}, and has been since the start.",
+                            )
+                            for one in (*hop.evidence.triplets, *hop.evidence.literals)
                         ),
                     }
-                ),
+                )
             }
         )
         for hop in item.hops
     )
+    world = tuple(Surrogate(original=f"Original {n}", surrogate=f"Invented {n}", id=f"QX{n}") for n in range(9))
     return item.model_copy(
-        update={
-            "question": text,
-            "answer": text,
-            "hops": hops,
-            "options": dict.fromkeys(item.options, text),
-            "checks": (CheckResult(name=text, outcome="fail", reason=text),),
-        }
+        update={"id": f"{item.id}-twin", "variant": "counterfactual", "twin": item.id, "hops": hops, "world": world}
     )
 
 
-def open_task(page: Any, server: Server, project: int, task: int) -> None:
+def make_reviews(text: str = "The article has another year.") -> list[ShownReview]:
+    """Two reviews of a whole question that differ."""
+    scores = dict.fromkeys(CRITERIA[Kind.MULTI_HOP], 5)
+    return [
+        ShownReview(reviewer="annotator 1", verdict="Retain", scores=scores, comment="Nothing to say."),
+        ShownReview(
+            reviewer="annotator 2",
+            verdict="Fix",
+            scores={**scores, "logical_integrity": 2, "fluency": 4},
+            errors=("Wrong computation", "Ambiguous wording"),
+            fixes={"fix_question": text, "fix_answer": text},
+            computation="1951 − 1821 = 130",
+            source_url="https://en.wikipedia.org/wiki/Iria",
+            comment=text,
+        ),
+    ]
+
+
+def make_task(item: Item, kind: Kind, text: str = "The article has another year.") -> tuple[Task, Kind | None]:
+    """A task of any kind, and what it settles."""
+    if kind is Kind.ADJUDICATION:
+        return build_adjudication(item, Kind.MULTI_HOP, None, make_reviews(text)), Kind.MULTI_HOP
+    if kind is Kind.TWIN and item.variant == "factual":
+        item = item.model_copy(update={"variant": "counterfactual"})
+    return build_task(item, kind, 4 if kind is Kind.SINGLE_HOP else None), None
+
+
+def make_showcase(kind: Kind) -> list[tuple[Task, Item]]:
+    """A task of each reasoning graph."""
+    items = [make_twin(item) if kind is Kind.TWIN else item for item in make_items(3)]
+    return [(make_task(item, kind)[0], item) for item in items]
+
+
+def push_to(
+    server: LiveServer, title: str, tasks: list[Task], run: Path, kind: Kind = Kind.MULTI_HOP, of: Kind | None = None
+) -> PushReport:
+    with open_server(server.url, server.token) as opened:
+        ledger = Ledger(ledger_path(run, server.url))
+        return push(tasks, server=opened, title=title, kind=kind, of=of, ledger=ledger, usual=2)
+
+
+def open_page(browser: Any, url: str, email: str, password: str) -> Any:
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.set_default_timeout(120_000)
+    page.goto(f"{url}/user/login/")
+    page.fill("input[name=email]", email)
+    page.fill("input[name=password]", password)
+    page.click("button[type=submit]")
+    page.wait_for_url(lambda address: "/user/login" not in address, wait_until="commit")
+    return page
+
+
+def open_task(page: Any, server: LiveServer, project: int, task: int) -> None:
     page.goto(f"{server.url}/projects/{project}/data?task={task}")
-    page.locator(".hw-question").wait_for()
-    page.locator("[data-testid=textarea-region]").nth(1).wait_for()
+    page.locator(".hw-question").first.wait_for()
+    page.get_by_role("button", name="Submit").first.wait_for()
+
+
+def begin_labelling(page: Any, server: LiveServer, project: int) -> None:
+    """Open a project's queue at its next task, past the instructions."""
+    page.goto(f"{server.url}/projects/{project}/data?labeling=1")
+    page.get_by_text("Labeling Instructions").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".hw-question").first.wait_for()
+    page.get_by_role("button", name="Submit").first.wait_for()
+
+
+def review_next(page: Any, server: LiveServer, project: int, kind: Kind, *, fixes: bool) -> None:
+    """Take the next task of a project's queue, review it with the keyboard, and submit."""
+    begin_labelling(page, server, project)
+    page.keyboard.press("s" if fixes else "a")
+    for number, _ in enumerate(CRITERIA[kind], 1):
+        for _ in range(4 if number == 1 else 5):
+            page.keyboard.press(str(number))
+    if fixes:
+        page.keyboard.press("q")
+        correct(page, 1, "corrected in the page")
+    page.locator("[name='comment']").fill("Looked up twice.")
+    page.keyboard.press("Tab")  # keys are letters while a text field has the cursor
+    with page.expect_response(lambda answer: "/annotations" in answer.url and answer.request.method == "POST") as done:
+        page.keyboard.press("Control+Enter")
+    assert done.value.status == 201
+
+
+def correct(page: Any, place: int, text: str) -> None:
+    """Edit one of the pre-filled corrections."""
+    region = page.locator("[data-testid=textarea-region]").nth(place)
+    region.wait_for()
+    region.locator("button").first.click()
+    area = region.locator("textarea, input").first
+    area.fill(text)
+    area.press("Enter")
+
+
+def find_annotations(server: LiveServer, project: int) -> dict[str, list[dict[str, Any]]]:
+    """Task key → annotations, of the tasks that have some."""
+    tasks = server.client.tasks.list(project=project, fields="all", page_size=500)
+    return {
+        f"{task.data['item_id']}#{task.data.get('hop', '')}": list(task.annotations)
+        for task in tasks
+        if task.annotations
+    }
+
+
+def wait_for_annotations(server: LiveServer, task: int, count: int) -> list[dict[str, Any]]:
+    for _ in range(75):
+        annotations = server.client.annotations.list(task)
+        if len(annotations) >= count:
+            return [annotation.dict() for annotation in annotations]
+    pytest.fail(f"task {task} has {len(annotations)} annotations, not {count}")
 
 
 def assert_fits(page: Any) -> None:
@@ -350,40 +426,47 @@ def assert_fits(page: Any) -> None:
     )
     assert outside == []
     cut = page.evaluate(
-        """() => [...document.querySelectorAll('.hw, .hw-left, .hw-form, .hw-hop, .hw-option, .hw-question')]
+        """() => [...document.querySelectorAll(
+                '.hw, .hw-left, .hw-form, .hw-hop, .hw-option, .hw-question, .hw-facts, .hw-reviews, .hw-fix')]
             .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.className)"""
     )
     assert cut == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
+def assert_graph_is_right(page: Any, item: Item) -> None:
+    """A box per hop with its answer, none upon another, and an arrow from the right edge of what is needed."""
+    if not page.locator(".hw-svg").count():
+        return
+    page.locator(".hw-svg rect").first.wait_for()
+    boxes = page.locator(".hw-svg rect").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    texts = page.locator(".hw-svg text").all_text_contents()
+    assert texts[1::2] == [hop.answer for hop in item.hops]
+    for one, box in enumerate(boxes):
+        for other in boxes[one + 1 :]:
+            assert (
+                box["right"] < other["left"]
+                or other["right"] < box["left"]
+                or box["bottom"] < other["top"]
+                or other["bottom"] < box["top"]
+            )
+    paths = page.locator(".hw-svg path").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    arrows = [(needed - 1, hop.index - 1) for hop in item.hops for needed in sorted(hop.depends_on)]
+    assert len(paths) == 2 * len(arrows)
+    for (source, target), path in zip(arrows, paths[::2], strict=True):
+        assert abs(path["left"] - boxes[source]["right"]) < 3
+        assert 0 < boxes[target]["left"] - path["right"] < 12
+
+
 def keep_screenshot(page: Any, folder: Path, name: str, docs: bool = True) -> None:
-    target = ROOT / "docs/images" if IMAGES and docs else folder
-    page.wait_for_timeout(300)
-    page.screenshot(path=target / f"{name}.png")
+    target = ROOT / "docs/images" if IMAGES and docs else Path(os.environ.get("HOPWRIGHT_SHOTS") or folder)
+    page.wait_for_timeout(250)
+    path = target / f"{name}.png"
+    page.screenshot(path=path)
+    if target.name == "images":  # as small as a page of text can be
+        with Image.open(path) as picture:
+            picture.convert("RGB").quantize(64).save(path, optimize=True)
 
 
-def _choose(name: str, choice: str) -> dict[str, Any]:
+def choose(name: str, choice: str) -> dict[str, Any]:
     return {"id": name, "from_name": name, "to_name": "item", "type": "choices", "value": {"choices": [choice]}}
-
-
-def _wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + 180
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            break
-        with contextlib.suppress(httpx.HTTPError):
-            if httpx.get(f"{url}/health", timeout=5).status_code == 200:
-                return
-        time.sleep(0.5)
-    pytest.fail(f"Label Studio did not come up:\n{log.read_text(errors='replace')[-2000:]}")
-
-
-def _wait_for_annotation(server: Server, task: int) -> Any:
-    end = time.monotonic() + 15
-    while time.monotonic() < end:
-        annotations = server.client.annotations.list(task)
-        if annotations:
-            return annotations[0]
-        time.sleep(0.2)
-    pytest.fail(f"task {task} has no annotation")

@@ -1,6 +1,8 @@
-"""Makes a tiny Llama with random weights, a tokenizer trained on a few lines and a chat template.
+"""Makes a tiny model with random weights, a tokenizer trained on a few lines and a chat template.
 
-Run by vLLM's own environment: `python tests/e2e/tiny_model.py FOLDER`.
+Run by an environment with transformers: `python tests/e2e/tiny_model.py FOLDER [FAMILY [SEED]]`. The families are
+those of the four models of Omanic's filter; their templates differ as the real ones do: Qwen3's has a switch for
+thinking, Mistral's and Gemma's refuse a system turn.
 """
 
 from __future__ import annotations
@@ -9,15 +11,24 @@ import sys
 from pathlib import Path
 
 import torch
+import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
+FAMILIES = {
+    "llama": ("LlamaConfig", "LlamaForCausalLM"),
+    "qwen3": ("Qwen3Config", "Qwen3ForCausalLM"),
+    "mistral": ("MistralConfig", "MistralForCausalLM"),
+    "gemma3": ("Gemma3TextConfig", "Gemma3ForCausalLM"),
+}
+NO_SYSTEM = "{% if message['role'] == 'system' %}{{ raise_exception('no system turn') }}{% endif %}"
 TEMPLATE = (
-    "{% for message in messages %}<|{{ message['role'] }}|>"
+    "{% for message in messages %}CHECK<|{{ message['role'] }}|>"
     "{% if message['content'] is string %}{{ message['content'] }}"
     "{% else %}{% for part in message['content'] %}{{ part['text'] }}{% endfor %}{% endif %}</s>{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    "{% if add_generation_prompt %}<|assistant|>THINK{% endif %}"
 )
+NO_THINKING = "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}"
 CORPUS = [
     "Which country covers the larger area?", "In what year was the party founded?",
     '{"answer": "Ireland", "number": 35}',
@@ -28,6 +39,8 @@ CORPUS = [
 def main() -> None:
     """Write the model to the folder given."""
     folder = Path(sys.argv[1])
+    family = sys.argv[2] if len(sys.argv) > 2 else "llama"
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer(models.BPE(unk_token=None))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -40,17 +53,22 @@ def main() -> None:
         show_progress=False,
     )
     tokenizer.train_from_iterator(CORPUS, trainer)
+    template = TEMPLATE.replace("CHECK", NO_SYSTEM if family in ("mistral", "gemma3") else "")
+    template = template.replace("THINK", NO_THINKING if family == "qwen3" else "")
     fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>", chat_template=TEMPLATE
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>", chat_template=template
     )
     fast.save_pretrained(folder)
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
+    config_name, model_name = FAMILIES[family]
+    more = {"sliding_window": 512} if family == "gemma3" else {"sliding_window": None} if family == "mistral" else {}
     # Heads of 64: vLLM on the CPU knows no smaller ones.
-    config = LlamaConfig(
+    config = getattr(transformers, config_name)(
         vocab_size=len(fast), hidden_size=128, intermediate_size=256, num_hidden_layers=2, num_attention_heads=2,
-        num_key_value_heads=1, max_position_embeddings=4096, bos_token_id=0, eos_token_id=1, pad_token_id=2,
+        num_key_value_heads=1, head_dim=64, max_position_embeddings=4096, bos_token_id=0, eos_token_id=1,
+        pad_token_id=2, initializer_range=0.2 if len(sys.argv) > 2 else 0.02, **more,
     )  # fmt: skip
-    LlamaForCausalLM(config).save_pretrained(folder)
+    getattr(transformers, model_name)(config).save_pretrained(folder)
 
 
 if __name__ == "__main__":

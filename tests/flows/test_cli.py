@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli import app, main
+from flows.cli import app
 from flows.console.doctor import look_at_packages, look_at_python
 from flows.console.options import merge_options
 from hopwright.errors import InputError, ServiceError
@@ -20,40 +20,12 @@ from tests.builders import all_items
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = [
-    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["show"], ["doctor"], ["cache"],
+    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["evaluate"], ["export"], ["show"], ["explain"],
+    ["doctor"], ["cache"],
     ["cache", "stats"], ["cache", "prune"], ["graph", "literals"], ["graph", "verify"],
     ["review", "export"], ["review", "push"],
     ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
-
-
-class Result:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.delenv("LABEL_STUDIO_URL", raising=False)
-    monkeypatch.delenv("PREFECT_API_URL", raising=False)
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def call(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> object:
-    def run(*arguments: str | Path) -> Result:
-        monkeypatch.setattr(sys, "argv", ["hopwright", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(bool(end.code))
-        out, err = capsys.readouterr()
-        return Result(code, out, err)
-
-    return run
 
 
 @pytest.fixture

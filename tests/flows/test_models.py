@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -14,7 +15,15 @@ from hopwright.llm.session import close_sessions
 from hopwright.llm.store import Store
 from hopwright.runs import RunFolder
 from hopwright.settings import BuildParameters, FilterRun, identify, load_parameters
-from tasks.models import describe_models, grant_access, load_keys, note_models, prepare_models
+from tasks.models import (
+    demand_keys,
+    describe_models,
+    grant_access,
+    load_keys,
+    names_model,
+    note_models,
+    prepare_models,
+)
 from tasks.pool import WorkerPool
 from tasks.work.models import ModelAccess, open_models
 from tests.llm.builders import KEY, rows
@@ -76,15 +85,33 @@ def test_leave_to_ask_is_checked_before_anything_is_sent(home: Path, blocks: dic
         grant_access(run, parameters(), ["nowhere/m"])
     with pytest.raises(InputError, match=r"write it as endpoint/model"):
         grant_access(run, parameters(), ["gpt"])
-    with pytest.raises(InputError, match=r"OPENAI_API_KEY, or make the Prefect Secret block hopwright-openai$"):
-        grant_access(run, parameters(), ["openai/gpt-5-mini"])
     with pytest.raises(InputError, match=r"missing\.toml"):
         grant_access(run, parameters(endpoints=str(home / "missing.toml")))
-    blocks["hopwright-openai"] = KEY
     access = grant_access(run, parameters(budget_usd=2), ["openai/gpt-5-mini"])
-    assert access == ModelAccess(None, home / "llm.sqlite", "r", 2.0)
+    assert access == ModelAccess(None, home / "llm.sqlite", "r", 2.0, ("openai",))
+    with pytest.raises(InputError, match=r"OPENAI_API_KEY, or make the Prefect Secret block hopwright-openai$"):
+        demand_keys(access)
+    blocks["hopwright-openai"] = KEY
+    demand_keys(access)
     assert KEY not in repr(access)
     assert KEY.encode() not in pickle.dumps(access)
+
+
+def test_the_keys_of_those_asked_when_another_is_down_are_asked_for_too(home: Path) -> None:
+    (home / "endpoints.toml").write_text('[fallbacks]\n"openai/a" = ["anthropic/b", "openai/c"]\n', "utf-8")
+    access = grant_access(RunFolder(home, "r"), parameters(), ["openai/a"])
+    assert access.asked == ("openai", "anthropic")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("openai/gpt-5-mini", True), ("local/meta-llama/Llama-3.1-8B", True), ("/some/folder", False), ("./x/y", False),
+        ("http://x/y", False), ("vllm:Qwen/Qwen3-8B", False), ("auto", False), ("shortcut:graph", False),
+    ],
+)  # fmt: skip
+def test_a_model_is_told_from_a_path(text: str, names: bool) -> None:
+    assert names_model(text) is names
 
 
 def test_keys_come_from_secret_blocks_where_the_environment_has_none(
@@ -108,12 +135,12 @@ def test_keys_come_from_secret_blocks_where_the_environment_has_none(
 
 
 def test_a_run_without_models_looks_for_no_keys(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(tasks.models, "_read_block", lambda name: asked.append(name) or "")
+    asked = mock.Mock(return_value="")
+    monkeypatch.setattr(tasks.models, "_read_block", asked)
     prepare_models(load_parameters({"corpus": "/some/folder", "review": {"url": "http://x/y"}}, BuildParameters))
     write_endpoints(home)
     prepare_models(BuildParameters())
-    assert asked == []
+    asked.assert_not_called()
 
 
 def ask_rows(access: ModelAccess, start: int) -> int:

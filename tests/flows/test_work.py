@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -12,15 +13,24 @@ import pytest
 from hopwright.errors import InputError
 from hopwright.graph.store import GraphStore
 from hopwright.records import Item
-from hopwright.records.arrow import read_items
-from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
-from hopwright.settings import SynthesizeRun, sample_folder
+from hopwright.records.arrow import items_to_table, read_items, table_to_items
+from hopwright.runs import RunFolder, ShardOutput, Stage, part_path, rejected_path, run_stage, write_shard
+from hopwright.settings import RewriteParameters, SynthesizeRun, sample_folder
 from tasks.synthesize import plan_drafts
 from tasks.work.filter import FilterPart, name_voters, vote_on_part
 from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
-from tasks.work.review import write_sample
-from tasks.work.rewrite import RewritePart, twin_part
-from tasks.work.synthesize import DraftSlots, draft_slots, keep_selected, select_drafts
+from tasks.work.review import SampleRequest, write_sample
+from tasks.work.rewrite import (
+    DraftsPart,
+    Making,
+    PassagesPart,
+    RewritePart,
+    draft_part,
+    finish_part,
+    furnish_part,
+    settle_names,
+)
+from tasks.work.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts
 
 DRAFTS = 120
 QUESTIONS = sample_folder() / "anchors.jsonl"
@@ -52,6 +62,11 @@ def slots(run: RunFolder, store: Path, size: int) -> list[DraftSlots]:
     return [DraftSlots(store, anchors, 0, shapes, 2, start, size) for start in range(0, DRAFTS, size)]
 
 
+def select_all(parts: list[Path], share: float) -> list[Selection]:
+    survey = survey_drafts(parts, share, 0)
+    return [Selection(part, dropped) for part, dropped in zip(parts, survey.dropped, strict=True)]
+
+
 def read_all(stage: Stage) -> list[Item]:
     return [item for part in stage.parts() for item in read_items(part)]
 
@@ -72,7 +87,7 @@ def test_drafts_do_not_depend_on_how_they_were_cut(run: RunFolder, store: Path, 
 
 def test_selection_keeps_rows_in_order_and_names_what_it_drops(run: RunFolder) -> None:
     drafts = Stage(run, "synthesize/drafts")
-    selections = select_drafts(drafts.parts(), 0.02)
+    selections = select_all(drafts.parts(), 0.02)
     outputs = [keep_selected(one) for one in selections]
     kept = [id for output in outputs for id in output.rows.column("id").to_pylist()]
     dropped = {row.key for output in outputs for row in output.rejected}
@@ -86,7 +101,7 @@ def test_selection_keeps_rows_in_order_and_names_what_it_drops(run: RunFolder) -
 
 def test_a_repeated_draft_is_dropped_wherever_it_stands(run: RunFolder) -> None:
     part = Stage(run, "synthesize/drafts").parts()[0]
-    once, twice = select_drafts([part, part], 1.0)
+    once, twice = select_all([part, part], 1.0)
     assert len(twice.dropped) == keep_selected(twice).taken
     assert keep_selected(twice).rows.num_rows == 0
     assert keep_selected(once).rows.num_rows == keep_selected(once).taken - len(once.dropped) > 0
@@ -103,28 +118,71 @@ def test_votes_stay_on_the_items_and_counts_add_up(run: RunFolder, store: Path) 
         assert sum(vote["right"] for vote in votes) <= 1
 
 
-def test_twins_are_counted_with_their_translation(run: RunFolder, store: Path) -> None:
+def test_the_steps_of_the_rewrite_stage_fit_together(run: RunFolder, store: Path, tmp_path: Path) -> None:
+    """Passages, stage-one twins, finished twins: nothing is lost on the way, and names that met are parted."""
     part = Stage(run, "synthesize/drafts").parts()[0]
-    output = twin_part(RewritePart(part, store, 0, translate=False))
-    assert isinstance(output, ShardOutput)
-    assert output.taken == output.rows.num_rows + len(output.rejected)
+    making = Making(store, 0, RewriteParameters(back_translation="off"))
+    furnished = furnish_part(PassagesPart(part, making))
+    assert furnished.rows.num_rows == furnished.taken and not furnished.rejected
+    write_shard(tmp_path / "passages", 0, furnished)
+    items = part_path(tmp_path / "passages", 0)
+    drafts = draft_part(DraftsPart(items, making))
+    assert drafts.taken == drafts.rows.num_rows + len(drafts.rejected) == furnished.taken
+    write_shard(tmp_path / "drafts", 0, drafts)
+    made = part_path(tmp_path / "drafts", 0)
+    assert settle_names([made], [items], making) == {}
+    # The second twin is given a name of the first: it is the one to be named anew.
+    first, second, *others = read_items(made)
+    meeting = second.model_copy(update={"world": (first.world[0], *second.world[1:])})
+    write_shard(
+        tmp_path / "meeting", 0, ShardOutput(items_to_table([first, meeting, *others]), [], taken=len(others) + 2)
+    )
+    salts = settle_names([part_path(tmp_path / "meeting", 0)], [items], making)
+    assert salts == {second.twin: 1}
+    spec = RewritePart(made, rejected_path(tmp_path / "drafts", 0), items, making, translate=False, salts=salts)
+    output = finish_part(spec)
+    assert output.taken == output.rows.num_rows + len(output.rejected) == furnished.taken
     assert output.skipped == {"back-translation": output.rows.num_rows}
     assert set(output.rows.column("variant").to_pylist()) == {"counterfactual"}
+    before = {twin.twin: twin.world for twin in read_items(made)}
+    after = {twin.twin: twin.world for twin in table_to_items(output.rows)}
+    assert [item for item in after if after[item] != before[item]] == [second.twin]
+
+
+def write_review(run: RunFolder, folder: Path, count: int, seed: int) -> dict[str, bytes]:
+    """The files of a review of so many items, a fifth of them gold."""
+    request = SampleRequest(
+        parts=tuple(Stage(run, "synthesize/drafts").parts()),
+        twins=(),
+        count=count,
+        seed=seed,
+        folder=folder,
+        kinds=("single_hop", "multi_hop", "twin"),
+        overlap=2,
+        agreement_overlap=3,
+        agreement_items=5,
+        gold_share=0.2,
+    )
+    gold = math.ceil(count * 0.2)
+    whole = {"single_hop": 4 * count + gold, "multi_hop": count + gold, "gold": 2 * gold} if count else {"gold": 0}
+    assert write_sample(request) == whole
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.js*")}
 
 
 @pytest.mark.parametrize("count", [0, 7, 30])
 def test_a_review_sample_is_even_and_repeatable(count: int, run: RunFolder, tmp_path: Path) -> None:
-    parts = Stage(run, "synthesize/drafts").parts()
-    for name in "ab":
-        write_sample(parts, count, 0, tmp_path / name)
-    assert (tmp_path / "a" / "tasks.json").read_bytes() == (tmp_path / "b" / "tasks.json").read_bytes()
-    tasks = json.loads((tmp_path / "a" / "tasks.json").read_text("utf-8"))
-    assert len(tasks) == count
-    shapes = [task["data"]["topology"] for task in tasks]
-    if count:
-        assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 1
-        write_sample(parts, count, 1, tmp_path / "c")
-        assert (tmp_path / "c" / "tasks.json").read_bytes() != (tmp_path / "a" / "tasks.json").read_bytes()
+    files = write_review(run, tmp_path / "a", count, seed=0)
+    assert files == write_review(run, tmp_path / "b", count, seed=0)
+    if not count:
+        return
+    assert files != write_review(run, tmp_path / "c", count, seed=1)
+    tasks = [task["data"] for task in json.loads(files["multi_hop/tasks-000.json"])]
+    gold = {json.loads(line)["item_id"]: json.loads(line) for line in files["gold.jsonl"].splitlines()}
+    kept = [task for task in tasks if task["item_id"] not in gold]
+    shapes = [task["topology"] for task in kept]
+    assert max(map(shapes.count, set(shapes))) - min(map(shapes.count, set(shapes))) <= 1
+    assert len(json.loads(files["review.json"])["items"]) == min(5, count)
+    assert not {one["source"] for one in gold.values()} & {task["item_id"] for task in kept}, "shown twice"
 
 
 def test_malformed_lines_of_the_corpus_are_counted(tmp_path: Path) -> None:

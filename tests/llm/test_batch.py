@@ -256,7 +256,7 @@ def test_a_batch_keeps_the_budget_and_counts_while_it_is_on_its_way(tmp_path: Pa
         async with WireServer(batch=BatchFaults(polls=10**6)) as server:
             llm = settings(server, kind=kind, free=False)
             with pytest.raises(BudgetError):
-                await batch_all(tmp_path, llm, rows(10), budget_usd=1.0)
+                await batch_all(tmp_path, llm, rows(10), budget_usd=0.001)
             assert server.counts["batches"] == 0
             task = asyncio.create_task(batch_all(tmp_path, llm, rows(10), budget_usd=12.0))
             while not server.counts["batches"]:
@@ -276,6 +276,44 @@ def test_a_batch_keeps_the_budget_and_counts_while_it_is_on_its_way(tmp_path: Pa
                 final = read_spending(store, "r")
                 assert final.spent == pytest.approx(sum(outcome.cost_usd for outcome in outcomes))
                 assert final.possible + final.reserved == pytest.approx(0)
+
+    run(check())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_budget_that_the_whole_batch_could_exceed_hands_in_what_fits_and_then_the_rest(
+    tmp_path: Path, kind: str
+) -> None:
+    async def check() -> None:
+        async with WireServer(batch=BatchFaults(polls=1)) as server:
+            llm = settings(server, kind=kind, free=False)
+            whole = await batch_all(tmp_path / "whole", llm, rows(10))
+            cost = sum(outcome.cost_usd for outcome in whole)
+            before = server.counts["batches"]
+            # A row can cost 0.4 dollars at most, and costs a twentieth of that.
+            outcomes = await batch_all(tmp_path, llm, rows(10), budget_usd=1.7)
+            assert_right(outcomes)
+            assert server.counts["batches"] - before > 1
+            with Store(tmp_path / "llm.sqlite") as store:
+                assert read_spending(store, "r").spent == pytest.approx(cost)
+
+    run(check())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_batch_run_stops_before_its_budget_and_continues_with_more(tmp_path: Path, kind: str) -> None:
+    async def check() -> None:
+        async with WireServer(batch=BatchFaults(polls=1)) as server:
+            llm = settings(server, kind=kind, free=False)
+            whole = await batch_all(tmp_path / "whole", llm, rows(40))
+            cost = sum(outcome.cost_usd for outcome in whole)
+            with pytest.raises(BudgetError, match=r"stopped before the budget of 0\.90 dollars"):
+                await batch_all(tmp_path, llm, rows(40), budget_usd=0.9)
+            with Store(tmp_path / "llm.sqlite") as store:
+                assert 0.3 < read_spending(store, "r").spent <= 0.9
+            assert_right(await batch_all(tmp_path, llm, rows(40), budget_usd=90.0))
+            with Store(tmp_path / "llm.sqlite") as store:
+                assert read_spending(store, "r").spent == pytest.approx(cost), "nothing was paid twice"
 
     run(check())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from hopwright.llm.config import Endpoint, LlmSettings, read_key, read_settings
 from hopwright.llm.providers.anthropic_wire import build_body as build_anthropic
 from hopwright.llm.providers.base import Call
 from hopwright.llm.providers.openai_wire import build_body as build_openai
-from hopwright.llm.types import Message, Sampling
+from hopwright.llm.types import Message, ModelRef, Sampling
+from tests.llm.builders import request
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -110,3 +112,17 @@ def test_the_client_is_imported_without_any_sdk() -> None:
 
 def test_every_endpoint_has_a_price_or_is_free_by_choice() -> None:
     assert all(not endpoint.free for endpoint in LlmSettings().endpoints)
+
+
+def test_fallbacks_of_the_file_are_asked_where_a_request_names_none(tmp_path: Path) -> None:
+    path = tmp_path / "endpoints.toml"
+    path.write_text('[fallbacks]\n"openai/a" = ["anthropic/b/c"]\n', "utf-8")
+    llm = read_settings(path)
+    asked = request("x", provider="openai", model="a")
+    assert [str(model) for model in llm.chain(asked)] == ["openai/a", "anthropic/b/c"]
+    own = replace(asked, fallbacks=(ModelRef("openai", "d"),))
+    assert [str(model) for model in llm.chain(own)] == ["openai/a", "openai/d"]
+    assert [str(model) for model in llm.chain(request("x", provider="openai", model="z"))] == ["openai/z"]
+    path.write_text('[fallbacks]\n"openai/a" = ["nowhere/b"]\n', "utf-8")
+    with pytest.raises(InputError, match=r"endpoints\.toml: fallbacks: 'nowhere/b' is no endpoint/model of anthropic,"):
+        read_settings(path)

@@ -21,11 +21,14 @@ def test_the_progress_of_all_workers_is_added_up_and_starts_from_where_it_stood(
         llm = settings(server)
         with Session(llm, path, run="r") as one, Session(llm, path, run="r") as other:
             one.complete_all(rows(10))
+            one.report()
             since = {worker: snapshot for worker, (_, snapshot) in read_reports(store, "r").items()}
             began = time.time()
             assert gather_progress(store, "r", since=since, began=began, limit=None).done == 0
             one.complete_all(rows(14))
             list(other.stream(rows(20)))
+            one.report()
+            other.report()
             now = gather_progress(store, "r", since=since, began=began, limit=2.0, growth=2.0)
             assert (now.done, now.cached, now.answered, now.sent) == (34, 24, 10, 10)
             assert now.total == 68, "the shards to come are as large as those begun"
@@ -49,6 +52,7 @@ def test_dollars_are_the_whole_runs_and_projected_over_what_is_left(tmp_path: Pa
         llm = settings(server, free=False)
         with Session(llm, path, run="r") as session:
             session.complete_all(rows(10, model="gpt-4o-mini"))
+            session.report()
             now = gather_progress(store, "r", since={}, began=0.0, limit=None, growth=3.0)
             assert now.spent_usd > 0
             assert now.projected_usd == pytest.approx(3 * now.spent_usd)

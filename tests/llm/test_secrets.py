@@ -13,7 +13,7 @@ from hopwright.llm.client import Client
 from hopwright.llm.progress import render_progress
 from hopwright.llm.redaction import HIDDEN, Redactor
 from hopwright.llm.store import Store
-from hopwright.llm.transcripts import read_transcript, render_transcript
+from hopwright.llm.transcripts import find_exchanges, render_transcript
 from hopwright.llm.types import Failure, Response
 from tests.llm.builders import KEY, request, rows, run, settings
 from tests.llm.wire_server import Faults, WireServer
@@ -52,7 +52,7 @@ def test_no_key_in_anything_that_a_run_writes(
                     said.append(render_progress(client.snapshot()))
                 for number in range(12):
                     try:
-                        said.append(render_transcript(read_transcript(store, f"item-{number}")))
+                        said.append(render_transcript(find_exchanges(store, f"item-{number}")))
                     except HopwrightError as error:
                         said.append(str(error))
                 assert KEY not in server.url

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hopwright.errors import InputError
 from hopwright.llm.config import LimitSettings
-from hopwright.llm.estimate import estimate_run, render_estimate
+from hopwright.llm.estimate import Likely, add_estimates, estimate_run, render_estimate
 from hopwright.llm.prices import Price, PriceTable, read_prices
 from hopwright.llm.progress import render_progress
 from hopwright.llm.store import Store
-from hopwright.llm.transcripts import read_by_keys, read_transcript, render_transcript
+from hopwright.llm.transcripts import find_exchanges, read_by_keys, render_transcript
 from hopwright.llm.types import Response
 from tests.llm.builders import ask_all, request, rows, run, settings
 from tests.llm.wire_answers import right_answer
@@ -26,7 +26,7 @@ def test_a_transcript_holds_what_was_asked_thrown_away_and_kept(tmp_path: Path) 
             await ask_all(tmp_path, settings(server), [request("second", item="hw-1"), request("third", item="hw-2")])
             assert isinstance(outcomes[0], Response)
             with Store(tmp_path / "llm.sqlite") as store:
-                first, second = read_transcript(store, "hw-1")
+                first, second = find_exchanges(store, "hw-1")
                 assert first.messages[1] == ("user", "first")
                 assert second.messages[1] == ("user", "second")
                 assert [attempt["kind"] for attempt in first.attempts] == ["invalid"]
@@ -48,8 +48,8 @@ def test_a_cached_answer_has_a_transcript_under_its_new_item_too(tmp_path: Path)
 
     run(work())
     with Store(tmp_path / "llm.sqlite") as store:
-        assert [exchange.answer for exchange in read_transcript(store, "two")] == [
-            exchange.answer for exchange in read_transcript(store, "one")
+        assert [exchange.answer for exchange in find_exchanges(store, "two")] == [
+            exchange.answer for exchange in find_exchanges(store, "one")
         ]
 
 
@@ -58,21 +58,21 @@ def test_a_failure_is_explained_until_a_later_run_answers(tmp_path: Path) -> Non
         async with WireServer(Faults(refusal=1.0)) as server:
             await ask_all(tmp_path, settings(server), [request("a", item="x")])
             with Store(tmp_path / "llm.sqlite") as store:
-                (failed,) = read_transcript(store, "x")
+                (failed,) = find_exchanges(store, "x")
                 assert failed.failure.startswith("refusal: ")
                 assert failed.answer == ""
             await ask_all(tmp_path, settings(server), [request("a", item="x")])
             with Store(tmp_path / "llm.sqlite") as store:
-                (answered,) = read_transcript(store, "x")
+                (answered,) = find_exchanges(store, "x")
                 assert answered.failure == ""
                 assert right_answer("a") in answered.answer
 
     run(work())
 
 
-def test_an_item_without_requests_is_told(tmp_path: Path) -> None:
-    with Store(tmp_path / "llm.sqlite") as store, pytest.raises(InputError, match="no request for an item 'hw-0'"):
-        read_transcript(store, "hw-0")
+def test_an_item_without_requests_has_no_exchanges(tmp_path: Path) -> None:
+    with Store(tmp_path / "llm.sqlite") as store:
+        assert find_exchanges(store, "hw-0") == []
 
 
 def test_an_estimate_counts_what_is_cached_repeated_and_still_to_send(tmp_path: Path) -> None:
@@ -96,6 +96,35 @@ def test_an_estimate_counts_what_is_cached_repeated_and_still_to_send(tmp_path: 
                 text = render_estimate(estimate)
                 assert "31 to send" in text
                 assert "No price is known for local/dear" in text
+
+    run(work())
+
+
+def test_an_estimate_goes_by_answers_to_the_same_prompt_and_grows_from_a_sample(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with WireServer() as server:
+            llm = settings(server, free=False)
+            table = PriceTable({"tiny": Price(input=1000, output=2000)}, "2026-01-01", 0.5)
+            known = [replace(one, prompt="long") for one in rows(20)]
+            outcomes, _ = await ask_all(tmp_path, llm, known)
+            mean = sum(outcome.usage.output for outcome in outcomes) / len(outcomes)
+            fresh = [request(f"other {n}", item=f"o-{n}") for n in range(10)]
+            with Store(tmp_path / "llm.sqlite") as store:
+                with_history = [replace(one, prompt="long") for one in fresh]
+                one = estimate_run(with_history, llm, store, table)
+                assert one.models[0].output_tokens == 10 * round(mean)
+                grown = estimate_run(with_history, llm, store, table, growth=24.0, stage="filter")
+                assert (grown.requests, grown.models[0].requests, grown.models[0].stage) == (240, 240, "filter")
+                assert grown.usd == pytest.approx(24 * one.usd)
+                assert grown.worst_usd == pytest.approx(24 * one.worst_usd)
+                # Stand-ins all look alike, and like what was asked before; each counts.
+                likely = estimate_run([Likely(known[0])] * 5, llm, store, table)
+                assert (likely.requests, likely.cached, likely.repeated) == (5, 0, 0)
+                both = add_estimates([one, grown, add_estimates([])])
+                assert both.requests == 250
+                assert both.usd == pytest.approx(25 * one.usd)
+                assert [part.stage for part in both.models] == ["", "filter"]
+                assert "| filter | local/tiny | 240 |" in render_estimate(both)
 
     run(work())
 

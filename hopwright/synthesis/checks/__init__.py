@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from hopwright.records import CheckResult, Item
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding, Need, Severity
 from hopwright.synthesis.checks.choices import CHOICES
+from hopwright.synthesis.checks.dates import DATES
 from hopwright.synthesis.checks.duplicates import DuplicateFinder
+from hopwright.synthesis.checks.grammar import GRAMMAR
 from hopwright.synthesis.checks.proof import PROOF
+from hopwright.synthesis.checks.shortcuts import SHORTCUTS
 from hopwright.synthesis.checks.structure import STRUCTURE
 from hopwright.synthesis.checks.wording import WORDING
 
@@ -31,7 +34,15 @@ __all__ = [
     "run_checks",
 ]
 
-CHECKS: tuple[Check, ...] = (*STRUCTURE, *PROOF, *CHOICES, *WORDING)
+CHECKS: tuple[Check, ...] = (
+    *STRUCTURE,
+    *PROOF,
+    *SHORTCUTS,
+    *CHOICES,
+    *WORDING,
+    *GRAMMAR,
+    *DATES,
+)
 """All rules, in the order in which they run and are reported. Set-level: DuplicateFinder."""
 
 

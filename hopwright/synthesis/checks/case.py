@@ -16,9 +16,16 @@ from hopwright.records.values import Value
 from hopwright.synthesis.checks.text import find_numbers, fold, pad
 from hopwright.synthesis.execution import hops_used, stated_value
 from hopwright.synthesis.facts import EvidenceFacts, Facts, GraphFacts
+from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.properties import PropertyTable
 
 _MARKS = re.compile(r"[^\w'’-]")
+
+# Words that a name may begin with and that the rules of grammar look at: `The Bahamas`, `Which Way Home`.
+_GRAMMAR_WORDS = frozenset(
+    "the a an of in on at to by for from and or is was are were how who whom whose which what when where that its then "
+    "first finally now today".split()
+)
 
 Finding = tuple[int | None, str]
 """The hop that is at fault (None: the item as a whole) and what is wrong."""
@@ -29,16 +36,27 @@ Need = Literal["plan", "factual", "graph"]
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What checks may consult. `facts` are by default the graph's; without a graph, checks that need it are skipped."""
+    """What checks may consult. `facts` and `kinds` are by default the graph's; without a graph, checks that need it are
+    skipped.
+    """
 
     table: PropertyTable
     facts: Facts | None = None
     graph: GraphStore | None = None
     min_domains: int = 2
+    kinds: KindIndex | None = None
 
     def __post_init__(self) -> None:
-        if self.facts is None and self.graph is not None:
+        if self.graph is None:
+            return
+        if self.facts is None:
             object.__setattr__(self, "facts", GraphFacts(self.graph, self.table))
+        if self.kinds is None:
+            object.__setattr__(self, "kinds", KindIndex(self.graph))
+
+    def kind_of(self, id: str) -> str:
+        """An entity's coarse kind (`person`, `country`, …); empty without a graph."""
+        return self.kinds.kind(id) if self.kinds is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +133,14 @@ class Case:
                 continue
         return found
 
+    def resolve(self, reference: str) -> str:
+        """The Q-id behind `hopN` (empty where that hop has none); anything else as it is."""
+        name = reference.strip()
+        if not name.startswith("hop"):
+            return name
+        value = self.stated.get(int(name[3:])) if name[3:].isdigit() else None
+        return value if isinstance(value, str) else ""
+
     @functools.cached_property
     def used(self) -> dict[int, tuple[int, ...]]:
         """Hop index → the hops that its derivation refers to; empty where the derivation cannot be parsed."""
@@ -134,10 +160,12 @@ class Case:
         }
         names |= {option for hop in self.item.hops for option in hop.options.values()} - {""}
         longest_first = sorted(names, key=lambda name: (-len(name), name))
-        return tuple((name, _shorten(name)) for name in longest_first if not name.isalnum())
+        return tuple(
+            (name, _shorten(name)) for name in longest_first if not name.isalnum() or name.lower() in _GRAMMAR_WORDS
+        )
 
     def mask(self, text: str) -> str:
-        """Shorten every known name to its first word: grammar rules are for our wording, not for titles."""
+        """Shorten every known name to its first telling word: grammar rules are for our wording, not for titles."""
         for name, first in self._names:
             if name in text:
                 text = text.replace(name, first)
@@ -162,4 +190,5 @@ class Case:
 
 def _shorten(name: str) -> str:
     """The first word of a name without its marks, so that quotes, brackets and question marks in it do not count."""
-    return next((word for word in _MARKS.sub(" ", name).split()), "Name")
+    first = next((word for word in _MARKS.sub(" ", name).split()), "Name")
+    return "Name" if first.lower() in _GRAMMAR_WORDS else first

@@ -8,7 +8,16 @@ from hopwright.errors import ExpressionError, InputError
 from hopwright.records import LABELS, AnswerType, Compute, Constraint, Distractor, Hop, Label, Lookup
 from hopwright.records.values import Value, parse
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding
-from hopwright.synthesis.checks.text import differs_in_form, fold, normalise_option, read_number
+from hopwright.synthesis.checks.text import (
+    differs_in_form,
+    find_numbers,
+    fold,
+    holds,
+    holds_exactly,
+    is_telling,
+    normalise_option,
+    read_number,
+)
 from hopwright.synthesis.expressions import evaluate
 from hopwright.synthesis.facts import Facts, matches
 from hopwright.synthesis.properties import PropertyTable
@@ -60,6 +69,22 @@ def check_distractors_false(case: Case, context: CheckContext) -> Iterator[Findi
                 yield hop.index, f"distractor {one.text!r} is true as well"
 
 
+def check_distractors_shown(case: Case, context: CheckContext) -> Iterator[Finding]:
+    """No wrong option stands in the question that it is offered for: nobody takes it for the answer.
+
+    A comparison names its two candidates, so of those hops only the multi-hop question is looked at.
+    """
+    for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
+        texts = [] if case.by_selection(hop) else [(hop.question, padded)]
+        if hop is case.last:
+            texts.append((case.item.question, case.padded))
+        for one in hop.distractors:
+            for text, folded in texts:
+                if _is_shown(one.text, hop, text, folded):
+                    yield hop.index, f"distractor {one.text!r} stands in the question"
+                    break
+
+
 def check_answer_form(case: Case, context: CheckContext) -> Iterator[Finding]:
     """The right option is not alone in its notation: comma, length, capital, trailing zeros."""
     for hop in case.item.hops:
@@ -73,6 +98,7 @@ CHOICES = (
     Check("distractors", "three wrong options of the answer's type and form", check_distractors),
     Check("distractors-false", "no distractor is true in the graph", check_distractors_false,
           needs=("plan", "factual", "graph")),
+    Check("distractors-shown", "no wrong option stands in the question", check_distractors_shown),
     Check("answer-form", "the right option does not stand out by its form", check_answer_form,
           severity="warning", needs=()),
 )  # fmt: skip
@@ -149,6 +175,13 @@ def _has(trait: str, text: str) -> bool:
     if trait == "has brackets":
         return "(" in text
     return text[:1].isupper()
+
+
+def _is_shown(option: str, hop: Hop, question: str, folded: str) -> bool:
+    if hop.answer_type == "number":
+        number = read_number(option)
+        return any(one == number for one, _ in find_numbers(question))
+    return holds(folded, option) and (is_telling(option) or holds_exactly(question, option))
 
 
 def _find_option_problems(

@@ -1,0 +1,105 @@
+"""How far annotators agree: every criterion and the verdict, over all, by reasoning graph, by pair of annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from annotation.decisions import Unit, latest_reviews, order_unit
+from annotation.reliability import Level, Reliability, count_values, measure
+from annotation.schema import CRITERIA, REVIEWED, VERDICT, VERDICTS, Kind
+from hopwright.records import Review
+
+Scope = Literal["all", "topology", "pair"]
+Rating = tuple[str, int]
+"""Who, and what as a code from 0."""
+
+_POINTS = 5
+LEAST_SHARED = 10
+"""Units that two annotators must share before their agreement is worth a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """One line of the report. `criterion` is `verdict` or a score's; `name` is the graph's or the pair's."""
+
+    kind: str
+    criterion: str
+    scope: Scope
+    name: str
+    reliability: Reliability
+
+
+def measure_agreement(
+    reviews: Iterable[Review], topologies: Mapping[str, str], *, seed: int = 0, pairs: bool = True
+) -> list[Agreement]:
+    """Every line of the report, in the order of kinds and criteria. `topologies` maps items to their graphs.
+
+    Adjudications say nothing about agreement and are left out, and of each person's reviews of a unit all but the
+    last. Scores are ordered from 1 to 5, verdicts are not ordered; a score that somebody left out is missing.
+    """
+    usable = [review for review in latest_reviews(reviews) if review.kind != "adjudication"]
+    lines: list[Agreement] = []
+    for kind in REVIEWED:
+        judged = [review for review in usable if review.kind == kind.value]
+        if not judged:
+            continue
+        for criterion in (VERDICT, *CRITERIA[kind]):
+            table = list_ratings(judged, criterion)
+            lines += _measure_all(kind, criterion, table, topologies, seed, pairs=pairs)
+    return lines
+
+
+def list_ratings(reviews: Iterable[Review], criterion: str) -> dict[Unit, list[Rating]]:
+    """Unit → who gave what, as codes: scores less one, verdicts by their place."""
+    table: dict[Unit, list[Rating]] = {}
+    for review in reviews:
+        if criterion == VERDICT:
+            code = None if review.verdict is None else VERDICTS.index(review.verdict)
+        else:
+            code = next((score.value - 1 for score in review.scores if score.criterion == criterion), None)
+        if code is not None:
+            table.setdefault(review.unit, []).append((review.annotator, code))
+    return table
+
+
+def _measure_all(
+    kind: Kind,
+    criterion: str,
+    table: Mapping[Unit, Sequence[Rating]],
+    topologies: Mapping[str, str],
+    seed: int,
+    *,
+    pairs: bool,
+) -> list[Agreement]:
+    lines = [Agreement(kind, criterion, "all", "", _measure(criterion, table, seed))]
+    for name in sorted({topologies[unit[0]] for unit in table if unit[0] in topologies}):
+        part = {unit: given for unit, given in table.items() if topologies.get(unit[0]) == name}
+        lines.append(Agreement(kind, criterion, "topology", name, _measure(criterion, part, seed)))
+    for (one, other), part in _split_pairs(table).items() if pairs else ():
+        if len(part) >= LEAST_SHARED:
+            lines.append(Agreement(kind, criterion, "pair", f"{one} × {other}", _measure(criterion, part, seed)))
+    return lines
+
+
+def _split_pairs(table: Mapping[Unit, Sequence[Rating]]) -> dict[tuple[str, str], dict[Unit, list[Rating]]]:
+    """Pair of annotators → the units that both rated, with their two ratings."""
+    found: dict[tuple[str, str], dict[Unit, list[Rating]]] = {}
+    for unit, given in table.items():
+        for one, other in combinations(sorted(given), 2):
+            found.setdefault((one[0], other[0]), {})[unit] = [one, other]
+    return dict(sorted(found.items()))
+
+
+def _measure(criterion: str, table: Mapping[Unit, Sequence[Rating]], seed: int) -> Reliability:
+    units = sorted(table, key=order_unit)
+    items = {item: number for number, item in enumerate(sorted({unit[0] for unit in units}))}
+    values, level = _describe(criterion)
+    counts = count_values([[code for _, code in table[unit]] for unit in units], values)
+    return measure(counts, level, [items[unit[0]] for unit in units], seed=seed)
+
+
+def _describe(criterion: str) -> tuple[int, Level]:
+    return (len(VERDICTS), "nominal") if criterion == VERDICT else (_POINTS, "ordinal")

@@ -1,0 +1,92 @@
+"""The labelling interfaces and the guidelines, as Label Studio takes them."""
+
+from __future__ import annotations
+
+import functools
+import xml.etree.ElementTree as ET
+from importlib import resources
+from typing import Any, cast
+
+from label_studio_sdk.label_interface.interface import LabelInterface
+from markdown_it import MarkdownIt
+
+from annotation.schema import CRITERIA, REVIEWED, Kind
+from annotation.templating import load_template
+from hopwright.errors import InputError
+
+Task = dict[str, Any]
+"""`data` (what the page shows), and `predictions` (what the form is pre-filled with)."""
+
+_GUIDE_STYLE = " ".join(
+    f".hw-guide {rule}"
+    for rule in (
+        "{ font-size: 14px; line-height: 1.5; }",
+        "h1 { font-size: 20px; line-height: 1.4; margin: 0 0 8px; }",
+        "h2 { font-size: 16px; line-height: 1.4; margin: 16px 0 6px; }",
+        "h3 { font-size: 14px; line-height: 1.4; margin: 12px 0 4px; font-weight: 700; }",
+        "p, .hw-guide ol, .hw-guide ul { margin: 0 0 8px; }",
+        "ol { list-style: decimal; padding-left: 22px; }",
+        "ul { list-style: disc; padding-left: 22px; }",
+        "li { margin-bottom: 4px; }",
+        "table { border-collapse: collapse; font-size: 13px; margin: 0 0 8px; }",
+        "th, .hw-guide td { border: 1px solid #c9d0d9; padding: 4px 7px; text-align: left; vertical-align: top; }",
+        "code { background: rgba(127, 127, 127, 0.18); border-radius: 3px; padding: 0 4px; }",
+    )
+)
+_GROUP = "hw-of-"
+
+
+@functools.cache
+def load_interface(kind: Kind, of: Kind | None = None) -> str:
+    """The labelling interface of a kind, as XML with its styles; an adjudication's rates what `of` is rated by.
+
+    Raises InputError for an adjudication of nothing.
+    """
+    if (kind is Kind.ADJUDICATION) != (of is not None) or (of is not None and of not in CRITERIA):
+        raise InputError("an adjudication settles single_hop, multi_hop or twin tasks, and only an adjudication does")
+    folder = resources.files(__package__).joinpath("interfaces")
+    root = ET.fromstring(folder.joinpath(f"{kind}.xml").read_text("utf-8"))
+    for style in root.iter("Style"):
+        style.text = "\n" + folder.joinpath("style.css").read_text("utf-8")
+    unwanted = {_GROUP + other for other in REVIEWED if other is not of}
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.get("className") in unwanted:
+                parent.remove(child)
+    return ET.tostring(root, encoding="unicode").strip()  # as the server keeps it
+
+
+@functools.cache
+def load_instructions(kind: Kind) -> str:
+    """The guidelines of a kind, as the HTML that Label Studio shows before labelling and under *Instructions*."""
+    text = load_template(f"{kind}.md", "guidelines").render()
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    return f'<div class="hw-guide"><style>{_GUIDE_STYLE}</style>\n{body}</div>\n'
+
+
+@functools.cache
+def parse_interface(xml: str) -> LabelInterface:
+    """The interface, ready to hold tasks against. Raises InputError when Label Studio would not take it."""
+    try:
+        interface = LabelInterface(xml)
+        interface.validate()  # type: ignore[no-untyped-call]
+    except Exception as error:  # the SDK raises bare exceptions, and what the XML parser raises
+        raise InputError(f"not a labelling interface: {' '.join(str(error).split())[:300]}") from None
+    # The SDK accepts an interface whose controls point nowhere; the page would not load.
+    shown = {tag.name for tag in interface.objects}
+    lost = [control.name for control in interface.controls if not set(control.to_name or ()) <= shown]
+    if lost or not shown:
+        raise InputError(f"not a labelling interface: control {lost[0] if lost else '(none)'} shows nothing")
+    return interface
+
+
+def check_task(task: Task, interface: LabelInterface) -> None:
+    """Hold a task against an interface. Raises InputError naming the item and what does not fit."""
+    # The SDK cannot validate a task together with its predictions, so each is held against the interface alone.
+    problems = (
+        [] if interface.validate_task(cast(Any, {"data": task["data"]})) else ["a field of the interface is missing"]
+    )
+    for prediction in task["predictions"]:
+        problems += interface.validate_prediction(prediction, return_errors=True)  # type: ignore[no-untyped-call]
+    if problems:
+        raise InputError(f"task of item {task['data'].get('item_id')} does not fit the interface: {problems[0]}")

@@ -1,0 +1,216 @@
+"""Brings annotations home: what changed since the last time, held against the interface, under pseudonyms."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from label_studio_sdk.label_interface.interface import LabelInterface
+
+from annotation.forms import load_interface, parse_interface
+from annotation.journal import Held, Journal, Pulled
+from annotation.pseudonyms import Pseudonyms
+from annotation.reading import list_tasks, read_json, write_time
+from annotation.schema import Kind
+from annotation.server import Server
+from annotation.validate import read_annotation
+from hopwright.errors import InputError
+from hopwright.records import Rejected
+
+REFUSED = "interface"
+"""The check that an annotation fails which does not fit."""
+
+_FIELDS = "id,updated_at,annotations,result,completed_by,created_at,lead_time,was_cancelled"
+"""Of tasks and of their annotations alike: the server takes one list for both."""
+_PAGE = 500
+_OVERLAP = dt.timedelta(seconds=60)
+"""What was changed this long before the last pull is looked at again: a slow transaction may have ended since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project of ours on a server; `of` is what an adjudication settles. `data`: task → its `data`, where known.
+
+    Only what tells a task from another is needed of `data`; for tasks that are not in it the server is asked.
+    """
+
+    id: int
+    kind: Kind
+    of: Kind | None = None
+    data: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PullReport:
+    """What a pull of one project brought. `refused` names annotations that do not fit the interface, and why."""
+
+    project: int
+    kind: str
+    whole: bool
+    new: int
+    changed: int
+    removed: int
+    held: int
+    refused: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """One line for a log or a report."""
+        parts = [f"{self.new} new", f"{self.changed} changed", f"{self.removed} removed", f"{self.held} held"]
+        if self.refused:
+            parts.append(f"{len(self.refused)} left out")
+        return f"{self.kind} (project {self.project}): {', '.join(parts)}"
+
+
+def pull_project(
+    server: Server,
+    project: Project,
+    journal: Journal,
+    pseudonyms: Pseudonyms,
+    *,
+    full: bool = False,
+    on_task: Callable[[int], None] | None = None,
+) -> PullReport:
+    """Bring one project's journal up to date; asked again when nothing changed, it writes nothing.
+
+    The first pull, one asked to be `full`, and one whose count of annotations is not the server's fetch everything.
+    Raises MissingError when the project is gone (the journal stays), InputError for a damaged journal. To be called
+    inside `open_server`.
+    """
+    form = parse_interface(load_interface(project.kind, project.of))
+    held = journal.read()
+    what = f"project {project.id} ({project.kind})"
+    # The server's own time before anything is listed: what changes from here on belongs to the next pull.
+    there = read_json(server, f"api/projects/{project.id}/", what)
+    whole = full or not held.watermark
+    since = "" if whole else write_time(dt.datetime.fromisoformat(held.watermark) - _OVERLAP)
+    found: dict[int, Pulled] = {}
+    seen: dict[int, str] = {}
+    data = _Data(server, project)
+    listed = list_tasks(server, project.id, _FIELDS, since=since, annotated=whole, page=_PAGE)
+    for number, task in enumerate(listed, 1):
+        id, moment = int(task["id"]), str(task["updated_at"])
+        if not whole and held.seen.get(id) == moment:
+            continue
+        found[id] = _read_task(task, data, form, project, pseudonyms, server.url)
+        seen[id] = moment
+        if on_task is not None:
+            on_task(number)
+    if not whole and not _is_counted(server, project, what, there.body, _count(held.tasks, found)):
+        # Something went without a trace in the times: tasks or annotations that were removed in bulk.
+        return pull_project(server, project, journal, pseudonyms, full=True, on_task=on_task)
+    report = _compare(project, held, found, whole=whole)
+    if whole or any(held.tasks.get(id, Pulled()) != pulled for id, pulled in found.items()):
+        journal.append(found, seen, there.clock, whole=whole)
+    return report
+
+
+class _Data:
+    """What each task is about: as we know it, else as the server says, asked once for all."""
+
+    def __init__(self, server: Server, project: Project) -> None:
+        self._server = server
+        self._project = project
+        self._asked: dict[int, Mapping[str, Any]] | None = None
+
+    def of(self, task: int) -> Mapping[str, Any]:
+        """A task's `data`; empty when the server does not know the task either."""
+        if task in self._project.data:
+            return self._project.data[task]
+        if self._asked is None:
+            names = ("item_id", "item_hash", "kind", "of", "hop")
+            rows = list_tasks(self._server, self._project.id, "id,data", page=_PAGE)
+            self._asked = {
+                row["id"]: {name: row["data"][name] for name in names if name in row["data"]} for row in rows
+            }
+        return self._asked.get(task, {})
+
+
+def _read_task(
+    task: Mapping[str, Any],
+    data: _Data,
+    form: LabelInterface,
+    project: Project,
+    pseudonyms: Pseudonyms,
+    server: str,
+) -> Pulled:
+    """The annotations of a task, by id: those that fit, and those that do not with the reason."""
+    reviews = []
+    refused = []
+    for annotation in sorted(task["annotations"] or (), key=lambda one: int(one["id"])):
+        who = pseudonyms.name(server, _find_author(annotation))
+        try:
+            about = data.of(int(task["id"]))
+            if about.get("kind") != project.kind.value:
+                raise InputError(f"its task is no {project.kind} task of ours")
+            reviews.append(read_annotation(annotation, about, form, project=project.id, task=int(task["id"]), who=who))
+        except InputError as error:
+            key = f"{project.id}/{task['id']}/{annotation['id']}"
+            refused.append(Rejected(key=key, check=REFUSED, reason=str(error)))
+    return Pulled(tuple(reviews), tuple(refused))
+
+
+def _find_author(annotation: Mapping[str, Any]) -> int:
+    """The id of the account that an annotation belongs to; 0 for an account that is gone."""
+    author = annotation.get("completed_by")
+    return int((author.get("id") if isinstance(author, Mapping) else author) or 0)
+
+
+def _is_counted(server: Server, project: Project, what: str, before: Mapping[str, Any], held: int) -> bool:
+    """Whether the server counts as many annotations as are held, allowing for those that came while we read."""
+    totals = [_total(before)]
+    if held != totals[0]:
+        totals.append(_total(read_json(server, f"api/projects/{project.id}/", what).body))
+    return min(totals) <= held <= max(totals)
+
+
+def _total(there: Mapping[str, Any]) -> int:
+    return int(there.get("total_annotations_number") or 0) + int(there.get("skipped_annotations_number") or 0)
+
+
+def _count(held: Mapping[int, Pulled], found: Mapping[int, Pulled]) -> int:
+    return sum(len(one.reviews) + len(one.refused) for one in {**held, **found}.values())
+
+
+def _compare(project: Project, held: Held, found: Mapping[int, Pulled], *, whole: bool) -> PullReport:
+    before = _list_annotations(held.tasks if whole else {id: held.tasks.get(id, Pulled()) for id in found})
+    after = _list_annotations(found)
+    total = after if whole else {**_list_annotations({**held.tasks, **found})}
+    refused = [one for pulled in found.values() for one in pulled.refused]
+    return PullReport(
+        project=project.id,
+        kind=project.kind.value if project.of is None else f"{project.kind.value} of {project.of.value}",
+        whole=whole,
+        new=len(after.keys() - before.keys()),
+        changed=sum(after[key] != before[key] for key in after.keys() & before.keys()),
+        removed=len(before.keys() - after.keys()),
+        held=len(total),
+        refused=tuple(_tell(one) for one in refused),
+    )
+
+
+def _list_annotations(tasks: Mapping[int, Pulled]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for pulled in tasks.values():
+        found |= {f"{one.project}/{one.task}/{one.annotation}": one for one in pulled.reviews}
+        found |= {one.key: one for one in pulled.refused}
+    return found
+
+
+def _tell(refused: Rejected) -> str:
+    project, task, annotation = refused.key.split("/")
+    return f"annotation {annotation} of task {task} (project {project}) is left out: {refused.reason}"
+
+
+def count_reviews(reports: Iterable[PullReport]) -> dict[str, int]:
+    """The sums of several pulls."""
+    totals = {"new": 0, "changed": 0, "removed": 0, "held": 0, "left_out": 0}
+    for report in reports:
+        totals["new"] += report.new
+        totals["changed"] += report.changed
+        totals["removed"] += report.removed
+        totals["held"] += report.held
+        totals["left_out"] += len(report.refused)
+    return totals

@@ -1,0 +1,218 @@
+"""The names that the interfaces, the push and the pull share: kinds of tasks, controls, task data, gold, the ledger.
+
+`annotation/interfaces/*.xml` must agree with this module; `tests/annotation/test_schema.py` sees to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Literal, NotRequired, TypedDict
+
+from pydantic import Field
+
+from hopwright.errors import InputError
+from hopwright.records import LABELS
+from hopwright.records.model import Record
+
+
+class Kind(StrEnum):
+    """What a task asks about; also the interface's file name, the guidelines' and a project's kind."""
+
+    SINGLE_HOP = "single_hop"
+    MULTI_HOP = "multi_hop"
+    TWIN = "twin"
+    ADJUDICATION = "adjudication"
+
+
+REVIEWED: tuple[Kind, ...] = (Kind.SINGLE_HOP, Kind.MULTI_HOP, Kind.TWIN)
+"""The kinds that annotators review; the fourth is where their differences are settled."""
+
+ITEM = "item"
+"""The object tag that every control points to (`toName`)."""
+
+VERDICT = "verdict"
+Verdict = Literal["Retain", "Fix", "Discard"]
+VERDICTS: tuple[Verdict, ...] = ("Retain", "Fix", "Discard")
+
+CRITERIA: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
+    {
+        Kind.SINGLE_HOP: ("factuality", "distractor_quality", "fluency"),
+        Kind.MULTI_HOP: ("logical_integrity", "contextual_consistency", "obscurity", "fluency", "complexity"),
+        Kind.TWIN: ("grammar", "novelty", "answerability"),
+    }
+)
+"""Rating controls, 1–5 each (Omanic, appendix A; those of twins are ours). An adjudication asks for those of the
+kind that it settles (`TaskData.of`)."""
+
+TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        "factuality": "Factuality",
+        "distractor_quality": "Distractor quality",
+        "fluency": "Fluency",
+        "logical_integrity": "Logical integrity",
+        "contextual_consistency": "Contextual consistency",
+        "obscurity": "Obscurity, no leak",
+        "complexity": "Complexity, domains",
+        "grammar": "Grammar",
+        "novelty": "New to the world",
+        "answerability": "Answerable from the passages only",
+    }
+)
+"""A criterion as tables and pages name it."""
+
+ERRORS_CONTROL = "errors"
+ERRORS: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
+    {
+        Kind.SINGLE_HOP: (
+            "Wrong answer",
+            "Outdated fact",
+            "Wrong computation",
+            "Second answer possible",
+            "Answer leaks",
+            "Bad distractor",
+            "True distractor",
+            "Ambiguous wording",
+            "Bad grammar",
+            "Missing evidence",
+        ),
+        Kind.MULTI_HOP: (
+            "Wrong answer",
+            "Broken chain",
+            "Wrong computation",
+            "Second answer possible",
+            "Hop can be skipped",
+            "Answer leaks",
+            "Bad distractor",
+            "True distractor",
+            "Ambiguous wording",
+            "Bad grammar",
+        ),
+        Kind.TWIN: (
+            "Bad grammar",
+            "Real name left",
+            "Known fact",
+            "World contradicts itself",
+            "Not in the passages",
+            "Wrong answer",
+            "Wrong computation",
+            "Answer leaks",
+            "True distractor",
+        ),
+    }
+)
+"""What a task of that kind can be tagged with. An adjudication has no tags: the reviewers' stand beside it."""
+
+FIX_QUESTION, FIX_ANSWER = "fix_question", "fix_answer"
+FIX_OPTIONS: Mapping[str, str] = MappingProxyType({label: f"fix_option_{label.lower()}" for label in LABELS})
+"""Option letter → its correction's control."""
+FIXES: tuple[str, ...] = (FIX_QUESTION, FIX_ANSWER, *FIX_OPTIONS.values())
+"""Corrections (TextArea). Pre-filled with today's text; the page sends them only with the verdict Fix, so a review
+without one leaves that field as it is. On a single-hop task they are that hop's."""
+
+COMPUTATION, SOURCE_URL, COMMENT = "computation", "source_url", "comment"
+NOTES: tuple[str, ...] = (COMPUTATION, SOURCE_URL, COMMENT)
+"""Free text (TextArea): the annotator's own computation, where it was looked up (one address a line), the rest.
+An adjudication has only the last."""
+
+PREFILLED = "as generated"
+"""The `model_version` of the predictions that fill the corrections."""
+
+
+class TaskData(TypedDict):
+    """A task's `data`. Nothing in it tells a gold item from another."""
+
+    item_id: str
+    kind: str
+    hop: NotRequired[int]
+    """Index from 1; on single-hop tasks, and on adjudications of one."""
+    of: NotRequired[str]
+    """The kind that an adjudication settles."""
+    item_hash: str
+    """Hash of everything that is shown and pre-filled: an unchanged task is recognised by it."""
+    question: str
+    answer: str
+    topology: str
+    variant: str
+    item_html: str
+    """The item as the page shows it; every text in it is escaped."""
+    reviews_html: NotRequired[str]
+    """Adjudication: the reviewers' answers side by side, escaped."""
+    reviews: NotRequired[list[dict[str, Any]]]
+    """Adjudication: the same as `ShownReview`, for machines."""
+
+
+class ShownReview(Record):
+    """One reviewer's answers as an adjudicator sees them; `reviewer` is a pseudonym."""
+
+    reviewer: str
+    verdict: Verdict
+    scores: dict[str, int]
+    errors: tuple[str, ...] = ()
+    fixes: dict[str, str] = Field(default_factory=dict)
+    """Only what differs from today's text, by control name."""
+    computation: str = ""
+    source_url: str = ""
+    comment: str = ""
+
+
+class GoldItem(Record):
+    """The key of an attention check: a task whose fault we planted. Kept on our side only, never on the server.
+
+    A reviewer caught it when the verdict is not Retain and a tag of `tags` is set, or a criterion of `criteria` is at
+    most `ceiling`.
+    """
+
+    item_id: str
+    """As the server knows it: looks like any other."""
+    source: str
+    """The item that the fault was planted in."""
+    kind: Kind
+    hop: int | None = None
+    fault: Literal["wrong_answer", "leaked_answer", "wrong_computation", "true_distractor"]
+    tags: tuple[str, ...]
+    criteria: tuple[str, ...]
+    ceiling: int = 3
+
+    @property
+    def key(self) -> str:
+        """The task's key, as ledgers and pulls name it."""
+        return task_key(self.item_id, self.hop)
+
+
+class LedgerEntry(Record):
+    """What we know of a task on a server: one line of `<run>/label-studio/ledger-<server>.jsonl`."""
+
+    key: str
+    kind: Kind
+    project: int
+    task: int
+    item_hash: str
+    overlap: int
+
+
+def task_key(item_id: str, hop: int | None = None) -> str:
+    """Names a task within its kind: the item's id, and the hop's index for single-hop tasks (`hw-12ab#3`)."""
+    return item_id if hop is None else f"{item_id}#{hop}"
+
+
+def split_key(key: str) -> tuple[str, int | None]:
+    """The item's id and the hop's index of a task's key."""
+    item_id, mark, hop = key.rpartition("#")
+    return (item_id, int(hop)) if mark and hop.isdecimal() else (key, None)
+
+
+def key_of(data: Mapping[str, Any]) -> str | None:
+    """The key of a task's `data`; None when the task is not ours."""
+    item_id, hop = data.get("item_id"), data.get("hop")
+    return task_key(item_id, hop if isinstance(hop, int) else None) if isinstance(item_id, str) else None
+
+
+def criteria_of(kind: Kind, of: Kind | None = None) -> tuple[str, ...]:
+    """The Rating controls of an interface; `of` is needed for adjudications. Raises InputError without it."""
+    if kind is not Kind.ADJUDICATION:
+        return CRITERIA[kind]
+    if of is None or of not in CRITERIA:
+        raise InputError("an adjudication settles single_hop, multi_hop or twin tasks: say which")
+    return CRITERIA[of]

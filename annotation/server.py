@@ -1,0 +1,84 @@
+"""A Label Studio server as push and pull see it: an address, a token that is never repeated, failures in one line."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import httpx
+from label_studio_sdk import LabelStudio
+from label_studio_sdk.core.api_error import ApiError
+
+from annotation.access import check_address
+from hopwright.errors import InputError, ServiceError
+
+_TIMEOUT_SECONDS = 120
+_NO_LABEL_STUDIO = "{server} does not answer like Label Studio; check the address"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that answered and took the token."""
+
+    url: str
+    client: LabelStudio = field(repr=False)
+
+
+@contextlib.contextmanager
+def open_server(url: str, token: str) -> Iterator[Server]:
+    """Connect, and turn whatever the client raises in the block into one ServiceError that says what to do.
+
+    Raises InputError for an address or a token that cannot be one; the token is in no error and in no `repr`.
+    """
+    address = check_address(url)
+    if not token.strip():
+        raise InputError("the Label Studio token is empty; copy one from Account & Settings in Label Studio")
+    with _explain_failures(address, token.strip()):
+        client = LabelStudio(  # type: ignore[no-untyped-call]
+            base_url=address, api_key=token.strip(), timeout=_TIMEOUT_SECONDS
+        )
+        if not getattr(client.versions.get(), "release", None):
+            raise ServiceError(_NO_LABEL_STUDIO.format(server=address))
+        client.users.whoami()  # its version a server tells everybody
+        yield Server(address, client)
+
+
+@contextlib.contextmanager
+def _explain_failures(server: str, token: str) -> Iterator[None]:
+    """Turn what the client raises into one line that says what to do; the token never appears in it."""
+    try:
+        yield
+    except httpx.TimeoutException:
+        raise ServiceError(
+            f"Label Studio at {server} did not answer within {_TIMEOUT_SECONDS} s; try again, nothing is done twice"
+        ) from None
+    except httpx.HTTPError as error:
+        raise ServiceError(
+            f"cannot reach Label Studio at {server} ({type(error).__name__}); start it, or check the address"
+        ) from None
+    except ApiError as error:
+        raise ServiceError(_explain_answer(server, error).replace(token, "***")) from None
+
+
+def _explain_answer(server: str, error: ApiError) -> str:
+    if error.status_code in (401, 403):
+        return (
+            f"Label Studio at {server} refuses the token ({error.status_code}); "
+            "copy a valid one from Account & Settings in Label Studio"
+        )
+    if error.status_code in (200, 404):  # 200: an answer that the client could not read
+        return _NO_LABEL_STUDIO.format(server=server)
+    body = error.body
+    detail = (body.get("validation_errors") or body.get("detail") or body) if isinstance(body, dict) else body
+    text = " ".join(" ".join(_find_texts(detail)).split())
+    return f"Label Studio at {server} answered {error.status_code}: {text[:300]}"
+
+
+def _find_texts(detail: object) -> Iterator[str]:
+    """Every text in an error's body, however nested."""
+    if isinstance(detail, dict | list):
+        for one in detail.values() if isinstance(detail, dict) else detail:
+            yield from _find_texts(one)
+    elif detail is not None:
+        yield str(detail)

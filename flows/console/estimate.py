@@ -1,0 +1,59 @@
+"""`--dry-run`: what would be asked of language models, and what that would cost."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flows.console.options import merge_options, parameters_of, read_parameter_file
+from flows.console.output import err, out, print_json
+from hopwright.llm.estimate import Estimate, render_estimate
+from hopwright.settings import BuildParameters, EvaluateRun, FilterRun, ModelRun, RewriteRun, load_parameters
+
+
+def estimate_build_run(file: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print what a whole run would ask and cost."""
+    parameters = load_parameters(merge_options(read_parameter_file(file), options), BuildParameters)
+    with err.status("rehearsing"):
+        from tasks.rehearsal import estimate_build
+
+        estimate = estimate_build(parameters)
+    print_estimate(estimate, parameters, as_json=as_json)
+
+
+def estimate_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print what one stage of a run would ask and cost."""
+    estimate: Estimate
+    parameters: FilterRun | RewriteRun
+    with err.status("planning"):
+        from tasks.rehearsal import estimate_filter, estimate_rewrite
+
+        if stage == "filter":
+            parameters = parameters_of(FilterRun, run, options, fresh=False)
+            estimate = estimate_filter(parameters)
+        else:
+            parameters = parameters_of(RewriteRun, run, options, fresh=False)
+            estimate = estimate_rewrite(parameters)
+    print_estimate(estimate, parameters, as_json=as_json)
+
+
+def estimate_evaluation_run(parameters: EvaluateRun, *, as_json: bool) -> None:
+    """Print what an evaluation would ask and cost."""
+    with err.status("planning"):
+        from tasks.rehearsal import estimate_evaluation
+
+        estimate = estimate_evaluation(parameters)
+    print_estimate(estimate, parameters, as_json=as_json)
+
+
+def print_estimate(estimate: Estimate, parameters: ModelRun, *, as_json: bool) -> None:
+    """Print an estimate, and whether the budget would hold it."""
+    limit = parameters.models.limit()
+    if as_json:
+        print_json({**estimate.to_dict(), "budget_usd": limit})
+        return
+    if not estimate.requests:
+        out.print("Nothing would be asked of a language model, and nothing paid.")
+        return
+    out.out(render_estimate(estimate))
+    if limit is not None and estimate.usd > limit:
+        out.print(f"The budget of {limit:,.2f} dollars would stop it on the way.")

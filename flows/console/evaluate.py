@@ -1,0 +1,65 @@
+"""`hopwright evaluate`."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flows.console.estimate import estimate_evaluation_run
+from flows.console.options import merge_options, parameters_of
+from flows.console.output import out, prefect_ready, print_json, show_stages
+from hopwright.runs import RunFolder, StageManifest
+from hopwright.settings import EvaluateRun, home, load_parameters
+
+
+def evaluate_run(
+    run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool, dry_run: bool = False
+) -> None:
+    """Run the evaluation and print the leaderboard; a dry run prints what it would ask and cost."""
+    parameters = _read_parameters(run, options, fresh)
+    if dry_run:
+        estimate_evaluation_run(parameters, as_json=as_json)
+        return
+    with prefect_ready(_import_flow) as flow, show_stages():
+        manifest = flow(parameters)
+    entries = manifest.notes["leaderboard"]
+    folder = home() / manifest.notes["folder"]
+    if as_json:
+        print_json({"leaderboard": entries, "folder": str(folder), "questions": manifest.counts.out})
+        return
+    for entry in entries:
+        out.print(f"{entry['rank']:>3}  {entry['model']:<40} {_describe(entry)}")
+    out.print(f"{manifest.counts.out:,} questions; report: {folder / 'report.html'}")
+
+
+def _read_parameters(run: str | None, options: Mapping[str, Any], fresh: bool) -> EvaluateRun:
+    """A run's parameters; a dataset from elsewhere needs no run of its own: one named after the file is begun."""
+    data = options["evaluate"]["data"]
+    name = run or (re.sub(r"[^A-Za-z0-9._-]+", "-", Path(data).stem).strip("-.") if data else None)
+    if name is None or not data or RunFolder(home(), name).read_manifest() is not None:
+        return parameters_of(EvaluateRun, name, options, fresh=fresh)
+    return load_parameters({**merge_options({}, options), "run": name, "fresh": fresh}, EvaluateRun)
+
+
+def _describe(entry: Mapping[str, Any]) -> str:
+    """One model's figures in a line."""
+    parts = []
+    if "mcq" in entry:
+        figures = entry["mcq"]
+        low, high = 100 * figures["accuracy_low"], 100 * figures["accuracy_high"]
+        accuracy = f"{100 * figures['accuracy']:.1f} % [{low:.1f}, {high:.1f}]"
+        parts.append(f"multiple choice {accuracy} ({figures['prompting']})")
+    if "open" in entry:
+        figures = entry["open"]
+        parts.append(f"open EM {100 * figures['em']:.1f} %, F1 {100 * figures['f1']:.1f} % ({figures['prompting']})")
+    if "chain" in entry:
+        parts.append(f"joint F1 {100 * entry['chain']['joint_f1']:.1f} %")
+    if "gap" in entry:
+        parts.append(f"factual minus counterfactual {100 * entry['gap']['gap']:+.1f} points")
+    return "; ".join(parts) or "not asked the whole questions without passages"
+
+
+def _import_flow() -> Callable[[EvaluateRun], StageManifest]:
+    from flows.evaluate import run_evaluate
+
+    return run_evaluate

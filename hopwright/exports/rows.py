@@ -1,0 +1,58 @@
+"""What the exported folders share: one simple row per item, and the scoring code that goes with it."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hopwright.evaluation import extraction, metrics
+from hopwright.evaluation.asking import list_sub_questions
+from hopwright.evaluation.items import EvalItem, is_year
+
+
+def to_rows(items: Sequence[EvalItem]) -> bytes:
+    """JSON lines: question, options, answer and aliases, and the sub-questions with their answers."""
+    return "".join(json.dumps(to_row(item), ensure_ascii=False) + "\n" for item in items).encode()
+
+
+def to_row(item: EvalItem) -> dict[str, Any]:
+    """One item; a sub-question names an earlier answer as `#1`."""
+    return {
+        "id": item.id,
+        "question": item.question,
+        "options": [item.options[letter] for letter in "ABCD"],
+        "label": "ABCD".index(item.label),
+        "answers": [item.answer, *item.aliases],
+        "answer_kind": kind_of(item.answer, item.answer_type),
+        "hops": [
+            {
+                "question": question,
+                "answers": [hop.answer, *hop.aliases],
+                "answer_kind": kind_of(hop.answer, hop.answer_type),
+            }
+            for question, hop in zip(list_sub_questions(item), item.hops, strict=True)
+        ],
+        "topology": item.topology,
+        "variant": item.variant,
+    }
+
+
+def kind_of(answer: str, answer_type: str) -> str:
+    """`date`, `number` or `text`: which tolerance an answer is scored with."""
+    if answer_type == "date" or is_year(answer):
+        return "date"
+    return "number" if answer_type == "number" else "text"
+
+
+def scoring_code() -> dict[str, bytes]:
+    """The modules that read and score answers, as they are here: the folders need nothing of Hopwright's."""
+    modules = {"hopwright_metrics.py": metrics, "hopwright_extraction.py": extraction}
+    return {name: Path(str(module.__file__)).read_bytes() for name, module in modules.items()}
+
+
+def read_template(tool: str, name: str) -> bytes:
+    """A file that is exported as it is, or filled in by its exporter."""
+    return (importlib.resources.files("hopwright.exports") / "templates" / tool / name).read_bytes()

@@ -1,0 +1,73 @@
+"""Where an item is: the runs and stages that hold it, and the checks that it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pydantic import ValidationError
+
+from hopwright.records import Item, Rejected
+from hopwright.records.arrow import ITEM_SCHEMA, REJECTED_SCHEMA, read_parquet, table_to_items, table_to_rejected
+from hopwright.runs.folder import RunFolder
+
+STAGES = ("synthesize/drafts", "synthesize", "filter", "rewrite")
+"""The stages that write items, in the order of the line of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """An item as a stage of a run left it. `rejected` says by which check it went no further there.
+
+    `item` is None where the stage kept only the reason.
+    """
+
+    run: str
+    stage: str
+    item: Item | None
+    rejected: Rejected | None = None
+
+
+def find_item(run: RunFolder, id: str) -> list[Sighting]:
+    """What the stages of a run, finished or not, hold of an item, in the order of the line of work."""
+    found = []
+    for stage in STAGES:
+        folder = run.path / stage
+        found += [Sighting(run.name, stage, item) for item in _find_accepted(folder, id)]
+        found += [Sighting(run.name, stage, _read_row(row), row) for row in _find_rejected(folder / "rejected", id)]
+    return found
+
+
+def _find_accepted(folder: Path, id: str) -> Iterator[Item]:
+    for path in sorted(folder.glob("part-*.parquet")):
+        if _holds(path, "id", id):
+            table = read_parquet(path, ITEM_SCHEMA)
+            yield from table_to_items(table.filter(pc.equal(table["id"], id)))
+
+
+def _find_rejected(folder: Path, id: str) -> Iterator[Rejected]:
+    for path in sorted(folder.glob("part-*.parquet")):
+        if _holds(path, "key", id):
+            table = read_parquet(path, REJECTED_SCHEMA)
+            yield from table_to_rejected(table.filter(pc.equal(table["key"], id)))
+
+
+def _holds(path: Path, column: str, value: str) -> bool:
+    """Whether a part has that value, by reading the one column only."""
+    try:
+        names = pq.read_table(path, columns=[column]).column(column)
+    except (OSError, ValueError):
+        # A part that is just being written, or damaged: the stage itself will say so.
+        return False
+    return bool(pc.any(pc.equal(names, value)).as_py())
+
+
+def _read_row(row: Rejected) -> Item | None:
+    """The item that a rejection kept, where it kept one."""
+    try:
+        return Item.model_validate_json(row.row)
+    except ValidationError:
+        return None

@@ -1,0 +1,171 @@
+"""From a model's answer to an item: read against the plan, put on the draft, checked again as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hopwright.errors import InputError
+from hopwright.graph.store import GraphStore
+from hopwright.llm.answers import WordedHop, WordedItem
+from hopwright.records import CheckResult, Hop, Item
+from hopwright.records.values import Value
+from hopwright.synthesis.checks import CheckContext, run_checks
+from hopwright.synthesis.execution import stated_value
+from hopwright.synthesis.options import assign_options
+from hopwright.synthesis.properties import PropertyTable
+from hopwright.synthesis.siblings import Kinds
+from hopwright.synthesis.writers.contexts import ContextReader, add_context
+from hopwright.synthesis.writers.places import Places
+from hopwright.synthesis.writers.proposals import Choice, Proposals, list_used
+from hopwright.synthesis.writers.reading import Problem, Reader
+from hopwright.synthesis.writers.vocabulary import Vocabulary
+
+_SAME_AS = {
+    "names-kept": ("entities", "numbers"),
+    "inputs-shown": ("entities", "numbers"),
+    "leakage": ("leakage",),
+    "self-answer": ("leakage",),
+}
+"""Checks that see what the reading sees as well: such a fault is counted once."""
+FORGIVEN = frozenset({"context", "true_distractor"})
+"""Faults that cost no further request: the context is left out, the rules' distractors stay."""
+_FIRST = (
+    "structure",
+    "extra_hop",
+    "leakage",
+    "entities",
+    "numbers",
+    "missing_hop",
+    "direction",
+    "units",
+    "enumeration",
+)
+"""Which of several faults an answer is counted under; after these come style and the failed checks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What an answer came to: the item in its new words, and everything that was wrong with the answer."""
+
+    item: Item
+    problems: tuple[Problem, ...]
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def fault(self) -> str:
+        """The fault that the answer is counted under; empty where the item may be kept as it is."""
+        kinds = [problem.kind for problem in self.problems if problem.kind not in FORGIVEN]
+        return next((kind for kind in _FIRST if kind in kinds), kinds[0] if kinds else "")
+
+    @property
+    def remarks(self) -> frozenset[str]:
+        """The faults that cost nothing further."""
+        return FORGIVEN & {problem.kind for problem in self.problems}
+
+
+class Editor:
+    """Edits drafts of one graph. The same draft and answer give the same item."""
+
+    def __init__(
+        self, graph: GraphStore, table: PropertyTable, kinds: Kinds, context: CheckContext, *, seed: int
+    ) -> None:
+        self._seed = seed
+        vocabulary = Vocabulary(table)
+        self.places = Places(vocabulary, graph)
+        self._reader = Reader(vocabulary, self.places)
+        self._contexts = ContextReader(table)
+        self._context = context
+        self._proposals = Proposals(graph, kinds, context)
+
+    def edit(self, draft: Item, answer: WordedItem) -> Edited:
+        """Hold an answer against the plan and put it on the draft."""
+        if [hop.index for hop in answer.sub_questions] != [hop.index for hop in draft.hops]:
+            wanted = ", ".join(str(hop.index) for hop in draft.hops)
+            return Edited(draft, (Problem("structure", f"there must be one sub-question for each hop: {wanted}"),))
+        questions = [" ".join(hop.question.split()) for hop in answer.sub_questions]
+        whole = " ".join(answer.question.split())
+        problems = self._reader.read(draft, questions, whole)
+        worded = tuple(
+            hop.model_copy(update={"question": question}) for hop, question in zip(draft.hops, questions, strict=True)
+        )
+        counts = Counter[str]()
+        hops, remarks = self._add_contexts(draft, worded, answer.sub_questions, counts)
+        item = draft.model_copy(update={"hops": hops, "question": whole, "checks": (), "votes": ()})
+        choices, more = self._choose(draft, answer.sub_questions, counts)
+        chosen = self._set_options(item, choices)
+        checks = run_checks(chosen, self._context)
+        failed = _failed(checks)
+        if failed and any(choice.taken for choice in choices) and not _failed(plain := run_checks(item, self._context)):
+            # Something about the options: those of the rules had passed.
+            chosen, checks, failed = item, plain, ()
+            counts["distractors_taken_back"] += sum(len(choice.taken) for choice in choices)
+        else:
+            counts["distractors_taken"] += sum(len(choice.taken) for choice in choices)
+        problems += _add_failed(problems, failed)
+        found = (*problems, *remarks, *more)
+        return Edited(chosen.model_copy(update={"checks": checks}), found, counts)
+
+    def _add_contexts(
+        self, draft: Item, hops: Sequence[Hop], answers: Sequence[WordedHop], counts: Counter[str]
+    ) -> tuple[tuple[Hop, ...], list[Problem]]:
+        names = self.places.names(draft)
+        done: list[Hop] = []
+        problems: list[Problem] = []
+        for hop, answer, place in zip(hops, answers, self.places.lay_out(draft), strict=False):
+            text = " ".join(answer.context.split())
+            wrong = self._contexts.read(draft, hop, place, names, text)
+            problems += wrong
+            counts["contexts_kept" if text and not wrong else "contexts_left_out"] += 1
+            done.append(add_context(hop, text) if text and not wrong else hop)
+        return tuple(done), problems
+
+    def _choose(
+        self, draft: Item, answers: Sequence[WordedHop], counts: Counter[str]
+    ) -> tuple[list[Choice], list[Problem]]:
+        used = list_used(draft.hops)
+        values: dict[int, Value] = {}
+        choices: list[Choice] = []
+        problems: list[Problem] = []
+        for hop, answer in zip(draft.hops, answers, strict=True):
+            choice = self._proposals.choose(hop, answer.distractors, values, used)
+            choices.append(choice)
+            counts["distractors_proposed"] += len(answer.distractors)
+            for text, why in choice.refused:
+                counts[f"distractors_refused.{why}"] += 1
+                if why == "true":
+                    problems.append(
+                        Problem("true_distractor", f"the distractor {text!r} of hop {hop.index} is a right answer")
+                    )
+            try:
+                values[hop.index] = stated_value(hop)
+            except InputError:
+                continue
+        return choices, problems
+
+    def _set_options(self, item: Item, choices: Sequence[Choice]) -> Item:
+        hops = []
+        for hop, choice in zip(item.hops, choices, strict=True):
+            if not choice.taken:
+                hops.append(hop)
+                continue
+            options, label = assign_options(hop.answer, choice.distractors, f"{self._seed}:{item.id}:{hop.index}")
+            hops.append(hop.model_copy(update={"distractors": choice.distractors, "options": options, "label": label}))
+        last = hops[-1]
+        return item.model_copy(update={"hops": tuple(hops), "options": last.options, "label": last.label})
+
+
+def _failed(checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    return tuple(check for check in checks if check.outcome == "fail")
+
+
+def _add_failed(problems: Sequence[Problem], failed: Sequence[CheckResult]) -> list[Problem]:
+    """The failed checks as problems, but for those that the reading has found already."""
+    known = {problem.kind for problem in problems}
+    added = []
+    for check in failed:
+        same = _SAME_AS.get(check.name, ())
+        if not known & set(same):
+            added.append(Problem(same[0] if same else check.name, check.reason))
+    return added

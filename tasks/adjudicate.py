@@ -1,0 +1,93 @@
+"""Reviews → decisions: the accepted set, the report, and disputes on their way to an adjudicator."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from prefect import task
+from prefect.artifacts import create_link_artifact, create_markdown_artifact
+from prefect.cache_policies import NO_CACHE
+
+from hopwright.records.arrow import encode_parquet, reviews_to_table
+from hopwright.runs import RunFolder, Stage, StageManifest, write_file, write_shard
+from hopwright.settings import AdjudicateRun
+from tasks.artifacts import publish_stage
+from tasks.engine import pick_parameters
+from tasks.steps import retry_service
+from tasks.work.accepted import DecidedShard, keep_accepted
+from tasks.work.reviews import REPORT, decide_reviews, hash_items, push_adjudication
+
+if TYPE_CHECKING:
+    from annotation.report import ReviewReport
+
+ACCEPTED = "review/accepted"
+"""The stage of the accepted set."""
+REVIEWS = "reviews.parquet"
+_SHARD = 250
+
+
+def make_accepted(run: RunFolder, parameters: AdjudicateRun) -> StageManifest:
+    """Decide every item under review, write the accepted set, and push disputes when a server is named.
+
+    The stage is made anew when reviews, items or thresholds changed since, and left as it is when they did not.
+    """
+    report, disputes = _decide(run, parameters)
+    manifest = _write_accepted(run, parameters, report)
+    pushed = push_disputes(run, parameters.adjudicate.url, disputes) if parameters.adjudicate.url and disputes else []
+    for one in pushed:
+        create_link_artifact(key="review-adjudication", link=one["url"], description=one["summary"])
+    publish_stage(manifest, "items", str(run.path / ACCEPTED))
+    text = run.home / "reviews" / run.name / REPORT / "report.md"
+    create_markdown_artifact(key="review-report", markdown=text.read_text("utf-8"), description="The review's report")
+    return manifest.model_copy(update={"notes": {**manifest.notes, "pushed": [one["summary"] for one in pushed]}})
+
+
+def _decide(run: RunFolder, parameters: AdjudicateRun) -> tuple[ReviewReport, list[Any]]:
+    from annotation.decisions import Thresholds
+
+    wanted = parameters.adjudicate
+    thresholds = Thresholds(
+        min_mean=wanted.min_mean,
+        floor=wanted.floor,
+        score_gap=wanted.score_gap,
+        settle_returned=wanted.settle_returned,
+    )
+    return decide_reviews(run, thresholds, seed=parameters.seed)
+
+
+@task(name="push-adjudication", cache_policy=NO_CACHE, persist_result=False, **retry_service(3))
+def push_disputes(run: RunFolder, url: str, disputes: list[Any]) -> list[dict[str, Any]]:
+    """Bring what is disputed to the adjudication projects; repeated, it makes no doubles."""
+    return [{**asdict(one), "summary": one.summary} for one in push_adjudication(run, url, disputes)]
+
+
+def _write_accepted(run: RunFolder, parameters: AdjudicateRun, report: ReviewReport) -> StageManifest:
+    from annotation.accepted import list_used
+    from annotation.report import count_decisions
+
+    stage = Stage(run, ACCEPTED)
+    used = encode_parquet(reviews_to_table(list_used(report.decided)))
+    shards = [DecidedShard(report.decided[start : start + _SHARD]) for start in range(0, len(report.decided), _SHARD)]
+    values = pick_parameters(parameters, "adjudicate")
+    inputs = {**hash_items(run), "reviews": hashlib.sha256(used).hexdigest()}
+    missing = stage.begin(values, inputs=inputs, shards=len(shards), fresh=_is_outdated(stage, values, inputs, shards))
+    for index in missing:
+        write_shard(stage.folder, index, keep_accepted(shards[index]))
+    write_file(stage.folder / REVIEWS, used)
+    table = {f"{row.kind} {row.criterion}": f"{row.mean:.2f} ± {row.deviation:.2f}" for row in report.scores}
+    return stage.finish(
+        outputs=[stage.folder / REVIEWS],
+        notes={"review": "expert-reviewed", "outcomes": count_decisions(report.decided), "scores": table},
+    )
+
+
+def _is_outdated(stage: Stage, values: dict[str, object], inputs: dict[str, str], shards: list[DecidedShard]) -> bool:
+    """Whether what is there was made from other reviews, items or thresholds."""
+    from hopwright.runs.manifest import read_manifest
+
+    found = read_manifest(stage.manifest_path, StageManifest)
+    if found is None:
+        return False
+    return (found.parameters, found.inputs, found.shards) != (values, inputs, len(shards))

@@ -1,0 +1,147 @@
+"""Having a model word the drafts of one shard."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from hopwright.errors import InputError
+from hopwright.llm.config import read_settings
+from hopwright.llm.prompts import Prompt, read_prompts
+from hopwright.llm.session import Session
+from hopwright.llm.types import Outcome, Request, key_of, parse_model, read_failure
+from hopwright.records import Item, Rejected
+from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, table_to_items
+from hopwright.runs import ShardOutput, Usage
+from hopwright.settings import SynthesizeParameters, prompts_folder
+from hopwright.synthesis.properties import default_table
+from hopwright.synthesis.writers.base import KeepRules, Worded
+from hopwright.synthesis.writers.brief import Briefs
+from hopwright.synthesis.writers.editing import Editor
+from hopwright.synthesis.writers.model import PROMPT, Asker, ModelWriter, Terms
+from tasks.work.models import ModelAccess, open_models
+from tasks.work.synthesize import open_synthesizer
+
+_PAID = frozenset({"refusal", "invalid", "empty", "truncated"})
+"""Failures for which a model did answer."""
+_SPEAKS = {"anthropic": ("anthropic",), "openai": ("openai", "compatible")}
+"""Writer → the kinds of endpoints that it goes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commission:
+    """Some drafts to be worded: rows of parts, and all that wording them depends on.
+
+    `since` (seconds since the epoch) is when the step began: what a model refused after that is not asked again.
+    """
+
+    store: Path
+    seed: int
+    parameters: SynthesizeParameters
+    rows: tuple[tuple[Path, tuple[int, ...]], ...]
+    access: ModelAccess
+    since: float
+
+
+def word_drafts(commission: Commission) -> ShardOutput:
+    """Word one shard of drafts, checked; the same answers give the same bytes."""
+    session = open_models(commission.access)
+    writer = make_writer(commission, Remembering(session, commission.access.run, commission.since))
+    worded = writer.word(read_drafts(commission))
+    items = [one.result for one in worded if isinstance(one.result, Item)]
+    rejected = [one.result for one in worded if isinstance(one.result, Rejected)]
+    usage = Usage(
+        input_tokens=sum(one.input_tokens for one in worded),
+        output_tokens=sum(one.output_tokens for one in worded),
+        cost_usd=sum(one.cost_usd for one in worded),
+    )
+    return ShardOutput(items_to_table(items), rejected, taken=len(worded), usage=usage, figures=add_figures(worded))
+
+
+class Remembering:
+    """Asks a session, but not again what it has paid for in vain since the step began: a killed run would, otherwise.
+
+    Refusals and unusable answers are never cached, so that another run may try its luck; a continued run is no other.
+    """
+
+    def __init__(self, session: Session, run: str, since: float) -> None:
+        self._session = session
+        rows = session.store.read(
+            "SELECT failure FROM exchanges WHERE run = ? AND at >= ? AND failure IS NOT NULL", (run, since)
+        )
+        failures = [read_failure(str(text)) for (text,) in rows]
+        self._failures = {failure.key: failure for failure in failures if failure.kind in _PAID}
+
+    def submit(self, request: Request) -> Future[Outcome]:
+        """See Asker."""
+        failure = self._failures.get(key_of(request)) if self._failures else None
+        if failure is None:
+            return self._session.submit(request)
+        known: Future[Outcome] = Future()
+        known.set_result(failure)
+        return known
+
+
+def list_requests(commission: Commission) -> Iterable[Request]:
+    """What wording a shard asks first; later rounds put right what was wrong, and are few."""
+    writer = make_writer(commission, None)
+    return (writer.first_request(draft) for draft in read_drafts(commission))
+
+
+def make_writer(commission: Commission, asker: Asker | None) -> ModelWriter:
+    """The writer that a commission asks for; without an asker it can only list requests."""
+    wanted = commission.parameters
+    synthesizer = open_synthesizer(commission.store, commission.seed, tuple(wanted.topologies), wanted.min_domains)
+    table = default_table()
+    editor = Editor(synthesizer.graph, table, synthesizer.kinds, synthesizer.context, seed=commission.seed)
+    terms = Terms(
+        parse_model(wanted.model), tuple(map(parse_model, wanted.fallback_models)), wanted.temperature, wanted.rounds
+    )
+    return ModelWriter(
+        asker, load_prompt(), terms, editor, Briefs(table, synthesizer.kinds),
+        KeepRules() if wanted.keep_rules else None,
+    )  # fmt: skip
+
+
+def load_prompt() -> Prompt:
+    """The writers' prompt. Raises InputError when it was changed without a new version."""
+    return read_prompts(prompts_folder())[PROMPT]
+
+
+def check_models(parameters: SynthesizeParameters, access: ModelAccess) -> None:
+    """Raises InputError when a model's endpoint speaks another format than the writer's, or there is none."""
+    settings = read_settings(access.endpoints)
+    for model in (parameters.model, *parameters.fallback_models):
+        endpoint = settings.endpoint(parse_model(model).provider)
+        if endpoint.kind not in _SPEAKS[parameters.writer]:
+            other = next(writer for writer, kinds in _SPEAKS.items() if endpoint.kind in kinds)
+            raise InputError(
+                f"the endpoint {endpoint.name!r} of {model} speaks the format of the writer {other}: "
+                f"choose that (--writer {other}), or another model"
+            )
+
+
+def read_drafts(commission: Commission) -> list[Item]:
+    """The drafts of a commission, in order."""
+    drafts: list[Item] = []
+    for part, rows in commission.rows:
+        drafts += table_to_items(read_parquet(part, ITEM_SCHEMA).take(pa.array(rows, pa.int64())))
+    return drafts
+
+
+def add_figures(worded: Iterable[Worded]) -> Counter[str]:
+    """The sums that a shard reports: requests, faults of answers by kind, and what became of the answers."""
+    figures = Counter[str]()
+    for one in worded:
+        figures["requests"] += one.requests
+        if isinstance(one.result, Item) and one.result.provenance.generator == "model":
+            figures["requests_of_accepted"] += one.requests
+        for kind, count in one.faults.items():
+            figures[f"faults.{kind}"] += count
+        figures.update(one.counts)
+    return +figures

@@ -1,0 +1,149 @@
+"""A run under review without a build before it, and simulated annotators who work through a server's own API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from annotation.corrections import apply_corrections, recheck
+from annotation.gold import read_gold
+from annotation.ledger import FOLDER, Ledger, ledger_path
+from annotation.push import push_folder
+from annotation.schema import FIX_QUESTION, GoldItem, Kind, split_key
+from annotation.server import open_server
+from hopwright.graph.store import GraphStore
+from hopwright.records import Item
+from hopwright.records.arrow import items_to_table
+from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
+from hopwright.synthesis.checks import CheckContext
+from tasks.work.review import SampleRequest, write_sample
+from tests.annotation.reviews import choose, rate, write
+from tests.annotation.simulated import Annotator, Given, Job, draw_truth, hand_out, review
+
+WORDINGS: tuple[Callable[[str], str], ...] = (
+    lambda text: text.replace("What is", "What, then, is", 1),
+    lambda text: text.replace("Which", "Exactly which", 1),
+    lambda text: text.replace("How many", "Exactly how many", 1),
+    lambda text: text.replace("In what year", "In which year", 1),
+    lambda text: text.replace("Who", "Who exactly", 1),
+)
+"""Harmless rewordings; one that the checks object to is not used."""
+
+
+def make_run(home: Path, store: Path, items: Sequence[Item], twins: Sequence[Item] = (), **options: Any) -> RunFolder:
+    """A run whose stages hold these items, exported for review; `options` are those of `SampleRequest`."""
+    run = RunFolder(home, "review")
+    with run.hold():
+        run.begin({})
+        retrieved = Stage(run, "retrieve")
+        retrieved.begin({})
+        retrieved.finish(notes={"store": str(store)})
+        run_stage(Stage(run, "synthesize/drafts"), [()], _put, parameters={"synthesize": {"min_domains": 2}})
+        run_stage(Stage(run, "filter"), [tuple(items)], _put, parameters={})
+        run_stage(Stage(run, "rewrite"), [tuple(twins)], _put, parameters={})
+    request = SampleRequest(
+        parts=tuple(Stage(run, "filter").parts()),
+        twins=tuple(Stage(run, "rewrite").parts()),
+        count=len(items),
+        seed=0,
+        folder=run.path / "review" / "tasks",
+        kinds=("single_hop", "multi_hop", "twin"),
+        overlap=2,
+        agreement_overlap=2,
+        agreement_items=0,
+        gold_share=0.0,
+    )
+    write_sample(replace(request, **options))
+    return run
+
+
+def push_run(run: RunFolder, url: str, token: str) -> Ledger:
+    """Push the run's tasks; returns the ledger."""
+    with open_server(url, token) as server:
+        push_folder(run.path / "review" / "tasks", server, run.path)
+    return Ledger(ledger_path(run.path, url))
+
+
+@dataclass(frozen=True)
+class Work:
+    """One annotator's task and what he gave."""
+
+    job: Job
+    given: Given
+
+
+def plan_work(
+    run: RunFolder, annotators: Sequence[Annotator], items: Mapping[str, Item], context: CheckContext, ledger: Ledger
+) -> list[Work]:
+    """What everybody gives: each item's tasks to two people, gold to everybody; who says Fix rewords the question.
+
+    Where no rewording holds, a Fix becomes a Retain.
+    """
+    gold = {(one.kind, one.item_id, one.hop): one for one in read_gold(run.path / FOLDER / "gold.jsonl").values()}
+    units = [
+        (split_key(entry.key)[0], entry.kind, split_key(entry.key)[1])
+        for project in ledger.projects()
+        for entry in ledger.entries(project).values()
+    ]
+    plain = [unit for unit in units if (unit[1], unit[0], unit[2]) not in gold]
+    jobs = list(hand_out(plain, annotators, 2))
+    jobs += [Job(who, one.item_id, one.kind, one.hop, gold=one) for one in gold.values() for who in annotators]
+    return [Work(job, _decide(job, items, context)) for job in jobs]
+
+
+def answers(given: Given) -> list[dict[str, Any]]:
+    """What the page would send."""
+    sent = [choose("verdict", given.verdict)]
+    sent += [choose("errors", *given.errors)] if given.errors else []
+    sent += [rate(name, value) for name, value in given.scores.items()]
+    return sent + [write(name, text) for name, text in given.fixes.items()]
+
+
+def find_task(ledger: Ledger, job: Job) -> int:
+    """The number of a job's task on the server."""
+    for project in ledger.projects():
+        for entry in ledger.entries(project).values():
+            if entry.kind is job.kind and split_key(entry.key) == (job.item_id, job.hop):
+                return entry.task
+    raise AssertionError(f"{job.item_id} was not pushed")
+
+
+def reword(item: Item, kind: Kind, hop: int | None, context: CheckContext) -> str:
+    """Another wording of a question that all checks let pass; empty when there is none."""
+    text = item.question if kind is not Kind.SINGLE_HOP else item.hops[(hop or 0) - 1].question
+    for wording in WORDINGS:
+        new = wording(text)
+        if new != text:
+            corrected = apply_corrections(item, hop if kind is Kind.SINGLE_HOP else None, {FIX_QUESTION: new})
+            if not recheck(item, corrected, context).problem:
+                return new
+    return ""
+
+
+def open_store(store: Path) -> GraphStore:
+    """The graph of a run."""
+    return GraphStore.open(store)
+
+
+def _decide(job: Job, items: Mapping[str, Item], context: CheckContext) -> Given:
+    given = review(job, draw_truth(job.item_id, job.kind, job.hop))
+    if given.verdict != "Fix" or job.gold is not None:
+        return given
+    text = reword(items[job.item_id], job.kind, job.hop, context)
+    return replace(given, fixes={FIX_QUESTION: text}) if text else replace(given, verdict="Retain")
+
+
+def _put(items: Iterable[Item]) -> ShardOutput:
+    rows = items_to_table(items)
+    return ShardOutput(rows, (), taken=rows.num_rows)
+
+
+def gold_of(work: Iterable[Work]) -> dict[str, list[tuple[GoldItem, Given]]]:
+    """Annotator → the gold that he saw, and what he gave."""
+    found: dict[str, list[tuple[GoldItem, Given]]] = {}
+    for one in work:
+        if one.job.gold is not None:
+            found.setdefault(one.job.annotator.name, []).append((one.job.gold, one.given))
+    return found

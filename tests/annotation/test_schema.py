@@ -1,0 +1,91 @@
+"""The interfaces and the module that names their parts say the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from annotation.forms import load_instructions, load_interface, parse_interface
+from annotation.schema import (
+    COMMENT,
+    CRITERIA,
+    ERRORS,
+    ERRORS_CONTROL,
+    FIXES,
+    ITEM,
+    NOTES,
+    REVIEWED,
+    TITLES,
+    VERDICT,
+    VERDICTS,
+    Kind,
+    criteria_of,
+    key_of,
+    split_key,
+    task_key,
+)
+from hopwright.errors import InputError
+
+FORMS = [(kind, None) for kind in REVIEWED] + [(Kind.ADJUDICATION, kind) for kind in REVIEWED]
+
+
+@pytest.mark.parametrize(("kind", "of"), FORMS)
+def test_an_interface_has_the_controls_of_its_kind_and_no_others(kind: Kind, of: Kind | None) -> None:
+    form = parse_interface(load_interface(kind, of))
+    controls = {control.name: control for control in form.controls}
+    names = {tag: {name for name, one in controls.items() if one.tag == tag} for tag in ("Rating", "TextArea")}
+    assert names["Rating"] == set(criteria_of(kind, of))
+    assert names["TextArea"] == {*FIXES, *((COMMENT,) if of else NOTES)}
+    assert list(controls[VERDICT].labels) == list(VERDICTS)
+    assert all(control.to_name == [ITEM] for control in controls.values())
+    if of is None:
+        assert list(controls[ERRORS_CONTROL].labels) == list(ERRORS[kind])
+    assert len(controls) == len(form.controls), "a name is used twice"
+
+
+@pytest.mark.parametrize(("kind", "of"), FORMS)
+def test_every_key_of_an_interface_does_one_thing(kind: Kind, of: Kind | None) -> None:
+    keys = re.findall(r'hotkey="(.)"', load_interface(kind, of))
+    assert len(keys) == len(set(keys)) == 3 + len(criteria_of(kind, of)) + (0 if of else len(ERRORS[kind]))
+
+
+@pytest.mark.parametrize(("kind", "of"), FORMS)
+def test_verdict_and_scores_are_demanded(kind: Kind, of: Kind | None) -> None:
+    required = re.findall(r'<(?:Rating|Choices) name="(\w+)"[^>]*required="true"', load_interface(kind, of))
+    assert set(required) == {VERDICT, *criteria_of(kind, of)}
+
+
+def test_only_an_adjudication_settles_something() -> None:
+    for kind, of in ((Kind.ADJUDICATION, None), (Kind.ADJUDICATION, Kind.ADJUDICATION), (Kind.TWIN, Kind.TWIN)):
+        with pytest.raises(InputError, match="settles"):
+            load_interface(kind, of)
+    with pytest.raises(InputError, match="say which"):
+        criteria_of(Kind.ADJUDICATION)
+
+
+@pytest.mark.parametrize("kind", REVIEWED)
+def test_guidelines_explain_every_criterion_score_verdict_and_tag_they_name(kind: Kind) -> None:
+    html = load_instructions(kind)
+    assert len(re.findall(r"<h2>\d ", html)) == len(CRITERIA[kind])
+    for number, name in enumerate(CRITERIA[kind], 1):
+        assert f"<h2>{number} {TITLES[name].split(',')[0]}" in html
+    for score in range(1, 6):
+        assert html.count(f"<td>{score}</td>") == len(CRITERIA[kind])
+    assert html.count("Four steps:") == len(CRITERIA[kind])
+    for verdict in VERDICTS:
+        assert f"<strong>{verdict}</strong>" in html
+    tags = re.findall(r"[Tt]ag <em>([^<]+)</em>", html)
+    assert tags
+    assert set(tags) <= set(ERRORS[kind])
+    assert "{{" not in html
+    assert "{%" not in html
+
+
+def test_keys_name_tasks_and_are_read_back() -> None:
+    assert task_key("hw-1", 3) == "hw-1#3"
+    assert split_key("hw-1#3") == ("hw-1", 3)
+    assert split_key("hw-1") == ("hw-1", None)
+    assert key_of({"item_id": "hw-1", "hop": 2}) == "hw-1#2"
+    assert key_of({"item_id": "hw-1"}) == "hw-1"
+    assert key_of({"text": "somebody else's task"}) is None

@@ -1,0 +1,106 @@
+"""The receiver: hears what is authenticated, and nothing else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from annotation import webhook
+from annotation.returned import write_note
+from annotation.webhook import HEADER, Receiver
+from hopwright.errors import RunError
+
+SECRET = "s" * 64
+CALL = {"action": "ANNOTATION_CREATED"}
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    monkeypatch.setattr(webhook, "_SETTLE_SECONDS", 0.2)
+    monkeypatch.setattr(webhook, "_WAIT_SECONDS", 1.0)
+    with Receiver(SECRET) as receiver:
+        yield receiver
+
+
+def call(receiver: Receiver, body: object = CALL, secret: str | None = SECRET, path: str = "") -> int:
+    headers = {} if secret is None else {HEADER: secret}
+    return httpx.post(receiver.url + path, json=body, headers=headers).status_code
+
+
+def test_an_authenticated_call_is_heard(receiver: Receiver):
+    assert call(receiver) == 204
+    assert receiver.wait(5)
+    assert not receiver.wait(0.05)
+
+
+@pytest.mark.parametrize("secret", [None, "", "wrong", SECRET[:-1], SECRET + "s", "é"])
+def test_a_call_without_the_secret_is_not(receiver: Receiver, secret: str | None):
+    given = None if secret is None else secret.encode("latin-1").decode("latin-1")
+    headers = {} if given is None else {HEADER: given.encode("latin-1")}
+    assert httpx.post(receiver.url, json=CALL, headers=headers).status_code == 403  # type: ignore[arg-type]
+    assert not receiver.wait(0.1)
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "status"),
+    [({"action": "PROJECT_DELETED"}, "", 204), (["x"], "", 204), (CALL, "/else", 404), ("x" * 1_100_000, "", 413)],
+)
+def test_other_calls_are_answered_and_forgotten(receiver: Receiver, body: object, path: str, status: int):
+    assert call(receiver, body, path=path) == status
+    assert not receiver.wait(0.1)
+
+
+def test_nonsense_is_refused(receiver: Receiver):
+    for content in (b"{", b"\xff\xfe"):
+        assert httpx.post(receiver.url, content=content, headers={HEADER: SECRET}).status_code == 400
+    assert httpx.get(receiver.url, headers={HEADER: SECRET}).status_code == 501
+    assert not receiver.wait(0.1)
+
+
+def test_a_burst_is_one_and_an_endless_one_is_cut(receiver: Receiver):
+    for _ in range(5):
+        call(receiver)
+    assert receiver.wait(5)
+    assert not receiver.wait(0.05)
+    stop = threading.Event()
+    thread = threading.Thread(target=_keep_calling, args=(receiver, stop))
+    thread.start()
+    began = time.monotonic()
+    heard = receiver.wait(10)
+    took = time.monotonic() - began
+    stop.set()
+    thread.join()
+    assert heard
+    assert took < 5
+
+
+def test_it_listens_on_this_machine_only(receiver: Receiver):
+    assert urlsplit(receiver.url).hostname == "127.0.0.1"
+
+
+def test_a_port_that_is_taken_is_one_line(receiver: Receiver):
+    port = urlsplit(receiver.url).port
+    assert port is not None
+    with pytest.raises(RunError, match=f"cannot listen on 127.0.0.1:{port} .*; choose another --port"):
+        Receiver(SECRET, port)
+
+
+def test_a_note_is_escaped_replaced_and_taken_off():
+    html = "<div>the item</div>"
+    asked = write_note(html, ("hop 3: <script>alert(1)</script> & more",))
+    assert "<script>" not in asked
+    assert "&lt;script&gt;" in asked
+    assert asked.endswith(html)
+    assert write_note(asked, ("other",)).count("hw-returned") == 1
+    assert "alert" not in write_note(asked, ("other",))
+    assert write_note(write_note(html, ("</div><b>x",)), ()) == html
+
+
+def _keep_calling(receiver: Receiver, stop: threading.Event) -> None:
+    while not stop.wait(0.05):
+        call(receiver)

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.working import spell_factors, work_out
+from hopwright.records import Compute, Item
+from tests.builders import bridge_item, chain_item, converging_item
+
+
+def with_expression(item: Item, expression: str, answer: str, unit: str = "") -> Item:
+    """The item whose last hop computes that."""
+    last = item.hops[-1].model_copy(
+        update={"derivation": Compute(expression=expression, kind="arithmetic"), "answer": answer, "unit": unit}
+    )
+    return item.model_copy(update={"hops": (*item.hops[:-1], last)})
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "unit", "lines"),
+    [
+        ("hop2 - hop3", "130", "years", ["hop 2 − hop 3", "= 1951 − 1821", "= 130 years"]),
+        ("abs(hop3 - hop2)", "130", "", ["|hop 3 − hop 2|", "= |1821 − 1951|", "= |−130|", "= 130"]),
+        ("hop2 - (hop3 - 21)", "151", "", ["hop 2 − (hop 3 − 21)", "= 1951 − (1821 − 21)", "= 1951 − 1800", "= 151"]),
+        (
+            "2 * (hop2 - 1900) + 1",
+            "103",
+            "",
+            ["2 × (hop 2 − 1900) + 1", "= 2 × (1951 − 1900) + 1", "= 2 × 51 + 1", "= 102 + 1", "= 103"],
+        ),
+        (
+            "abs(hop2 - year(value(P571, Q909)))",
+            "130",
+            "",
+            [
+                "|hop 2 − year of inception of Iria|",
+                "= |1951 − year of inception of Iria|",
+                "= |1951 − 1821|",
+                "= |130|",
+                "= 130",
+            ],
+        ),
+        ("comb(7, 4)", "35", "", ["7 choose 4", "= (7 × 6 × 5 × 4) / (4 × 3 × 2 × 1) = 840 / 24", "= 35"]),
+        ("perm(5, 2)", "20", "", ["ordered choices of 2 out of 5", "= 5 × 4", "= 20"]),
+        ("factorial(4)", "24", "", ["4!", "= 4 × 3 × 2 × 1", "= 24"]),
+        ("count(hop2 > 1900, hop3 > 1900)", "1", "", ["1951 > 1900: yes", "1821 > 1900: no", "how many: 1"]),
+        (
+            "round(mean(hop2, hop3), 1)",
+            "1,886",
+            "",
+            ["(hop 2 + hop 3) / 2, to 1 decimal place", "= (1951 + 1821) / 2, to 1 decimal place", "= 1,886"],
+        ),
+        (
+            "count(year(value(P571, Q909)) < hop2)",
+            "1",
+            "",
+            ["year of inception of Iria < 1951: 1821 < 1951: yes", "how many: 1"],
+        ),
+    ],
+)
+def test_a_computation_is_worked_out_line_by_line(expression: str, answer: str, unit: str, lines: list[str]) -> None:
+    item = with_expression(bridge_item(), expression, answer, unit)
+    assert list(work_out(item.hops[-1], item)) == lines
+
+
+def test_a_comparison_shows_what_each_has() -> None:
+    item = converging_item()
+    assert work_out(item.hops[2], item) == (
+        "area of Vestmark = 385,000 square kilometres",
+        "area of Iria = 92,000 square kilometres",
+        "larger: Vestmark",
+    )
+
+
+def test_a_count_shows_every_condition_with_its_numbers() -> None:
+    item = converging_item()
+    count = "count(value(P2046, Q903) > value(P2046, Q909), object(P36, Q903) == hop3, value(P1082, Q903) > 5)"
+    hops = (*item.hops, with_expression(item, count, "1").hops[-1].model_copy(update={"depends_on": (3,)}))
+    item = item.model_copy(update={"hops": hops})
+    assert list(work_out(hops[-1], item)) == [
+        "area of Vestmark > area of Iria: 385,000 > 92,000: yes",
+        "capital of Vestmark = Vestmark: Ostrava Bay = Vestmark: no",
+        "population of Vestmark > 5: not known",
+        "how many: 1",
+    ]
+
+
+def test_a_stated_answer_that_is_wrong_is_shown_as_stated() -> None:
+    item = with_expression(chain_item(), "2000 - hop3", "96", "years")
+    assert work_out(item.hops[-1], item)[-1] == "= 96 years"
+
+
+def test_a_look_up_has_no_working() -> None:
+    assert work_out(chain_item().hops[0], chain_item()) == ()
+
+
+@given(st.text(max_size=40))
+def test_an_expression_that_makes_no_sense_still_ends_in_the_answer(expression: str) -> None:
+    item = with_expression(bridge_item(), expression, "130")
+    assert work_out(item.hops[-1], item)[-1].endswith("130")
+
+
+def test_more_factors_than_a_reader_would_follow_are_not_spelt_out() -> None:
+    assert spell_factors("comb(40, 20)") == ""
+    assert spell_factors("comb(3, 7)") == ""
+    assert spell_factors("hop1 + 2") == ""

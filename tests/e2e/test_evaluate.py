@@ -1,0 +1,135 @@
+"""`hopwright evaluate` as a user runs it, against a model behind a server: report, kill, mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.evaluation.datasets import write_rows
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.e2e
+
+
+@contextmanager
+def serve(data: Path, *options: str) -> Iterator[str]:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.evaluation.simulated", str(data), *options],
+        stdout=subprocess.PIPE, text=True, cwd=ROOT,
+    )  # fmt: skip
+    try:
+        assert server.stdout is not None
+        yield json.loads(server.stdout.readline())["url"]
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def read_stats(url: str) -> dict[str, Any]:
+    with urllib.request.urlopen(url + "/stats", timeout=10) as reply:
+        found: dict[str, Any] = json.loads(reply.read())
+        return found
+
+
+def write_endpoints(folder: Path, url: str) -> Path:
+    path = folder / "endpoints.toml"
+    path.write_text(
+        f'[endpoints.local]\nkind = "compatible"\nbase_url = "{url}/v1"\nfree = true\n'
+        f'[endpoints.sdk]\nkind = "anthropic"\nbase_url = "{url}"\nkey_env = "SIMULATED_KEY"\nfree = true\n'
+    )
+    return path
+
+
+def command(home: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    environment = {
+        **os.environ, "HOPWRIGHT_HOME": str(home), "PYTHONPATH": str(ROOT), "SIMULATED_KEY": "k", "COLUMNS": "200",
+    }  # fmt: skip
+    return [sys.executable, "-m", "flows.cli", "evaluate", *arguments, "--workers", "2"], environment
+
+
+def evaluate(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    line, environment = command(home, *arguments)
+    return subprocess.run(line, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=180, check=False)
+
+
+def read_bytes(home: Path) -> dict[str, bytes]:
+    folder = home / "runs" / "data" / "evaluate"
+    kept = [path for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in kept}
+
+
+def test_two_models_one_report_and_a_kill_in_between(tmp_path: Path) -> None:
+    data = write_rows(tmp_path / "data.jsonl", 120)
+    with serve(data, "--knows", "0.9", "--latency", "0.01") as url:
+        endpoints = write_endpoints(tmp_path, url)
+        asked = [str(data), "--endpoints", str(endpoints), "--model", "local/simulated"]
+        asked += ["--form", "mcq", "--form", "open", "--prompting", "direct"]
+        whole = evaluate(tmp_path / "whole", *asked, "--model", "sdk/simulated", "--json")
+        assert whole.returncode == 0, whole.stderr
+        result = json.loads(whole.stdout)
+        assert {entry["model"] for entry in result["leaderboard"]} == {"local/simulated", "sdk/simulated"}
+        assert result["questions"] == 2 * 120 * 2 * (1 + 3 * 4)
+        first, second = result["leaderboard"]
+        assert first["mcq"]["accuracy"] == second["mcq"]["accuracy"], "the same model behind both wire formats"
+        folder = Path(result["folder"])
+        assert (folder / "report.html").stat().st_size > 50_000
+        assert "Error rate by step" in (folder / "report.md").read_text()
+    with serve(data, "--knows", "0.9", "--latency", "0.2") as url:
+        write_endpoints(tmp_path, url)
+        line, environment = command(tmp_path / "killed", *asked)
+        killed = subprocess.Popen(
+            line,
+            env=environment,
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 90
+        while read_stats(url)["answered"] < 300 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.wait()
+        before = read_stats(url)
+        assert before["answered"] >= 300
+        again = evaluate(tmp_path / "killed", *asked)
+        assert again.returncode == 0, again.stderr
+        assert "multiple choice" in again.stdout
+        after = read_stats(url)
+        # What was in flight at the kill is lost, and nothing else is asked twice.
+        assert after["received"] - after["prompts"] <= before["max_in_flight"]
+        assert evaluate(tmp_path / "killed", *asked).returncode == 0
+        assert read_stats(url)["received"] == after["received"]
+    own = {name: content for name, content in read_bytes(tmp_path / "whole").items() if name.startswith("local-")}
+    same = {name: content for name, content in read_bytes(tmp_path / "killed").items() if name.startswith("local-")}
+    assert own == same
+
+
+def test_mistakes_are_one_line(tmp_path: Path) -> None:
+    data = write_rows(tmp_path / "data.jsonl", 3)
+    for arguments, said in (
+        ([str(data)], "no model to evaluate"),
+        ([str(tmp_path / "none.jsonl"), "--model", "anthropic/x"], "no such file"),
+        ([str(data), "--model", "nowhere/x"], "nowhere"),
+        ([str(data), "--model", "sdk/x", "--passages", "own"], "no passages"),
+        ([str(data), "--model", "sdk/x", "--form", "essay"], "forms"),
+    ):
+        done = evaluate(
+            tmp_path / "home", *arguments, "--endpoints", str(write_endpoints(tmp_path, "http://127.0.0.1:9"))
+        )
+        assert done.returncode == 1, done.stderr
+        errors = [line for line in done.stderr.splitlines() if line.startswith("hopwright:")]
+        assert len(errors) == 1, done.stderr
+        assert said in errors[0]
+        assert "Traceback" not in done.stderr

@@ -1,0 +1,89 @@
+"""`hopwright explain`: an item's origin, its course through a run, and what models were asked for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hopwright.llm.session import Session
+from hopwright.records import Provenance, Rejected
+from hopwright.records.arrow import items_to_table
+from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
+from tests.builders import chain_item
+from tests.llm.builders import KEY, request, settings
+from tests.llm.test_session import ServerThread
+from tests.llm.wire_answers import right_answer
+from tests.llm.wire_server import Faults
+
+ITEM = chain_item()
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPWRIGHT_TEST_KEY", KEY)
+
+
+def make_run(home: Path, name: str = "r", keys: tuple[str, ...] = ()) -> None:
+    """A run whose filter drops the one item that was drafted."""
+    worded = Provenance(
+        generator="model", model="local/tiny", model_version="tiny", prompt="word-item", prompt_version="3",
+        request_keys=keys, input_tokens=1200, output_tokens=80, cost_usd=0.002,
+    )  # fmt: skip
+    item = ITEM.model_copy(update={"provenance": worded}) if keys else ITEM
+    run = RunFolder(home, name)
+    dropped = Rejected(key=item.id, check="too_easy", reason="two voters were right", row=item.model_dump_json())
+    kept, lost = ShardOutput(items_to_table([item]), [], 1), ShardOutput(items_to_table([]), [dropped], 1)
+    run_stage(Stage(run, "synthesize"), [kept], lambda one: one, parameters={})
+    run_stage(Stage(run, "filter"), [lost], lambda one: one, parameters={})
+
+
+def test_an_item_made_by_rules_says_so_and_shows_its_plan_and_checks(home: Path, call) -> None:  # type: ignore[no-untyped-def]
+    make_run(home)
+    result = call("explain", ITEM.id)
+    assert result.code == 0
+    assert "Made by rules from its plan: no model was asked for it." in result.out
+    for hop in ITEM.hops:
+        assert hop.question in result.out
+        assert f" = {hop.answer}" in result.out
+    for check in ITEM.checks:
+        assert check.name in result.out
+    assert "filter: rejected by too_easy: two voters were right" in result.out
+    told = json.loads(call("explain", ITEM.id, "--json").out)
+    assert [step["outcome"] for step in told["course"]] == ["accepted", "rejected"]
+    assert told["item"]["id"] == ITEM.id
+    assert told["exchanges"] == []
+
+
+def test_an_item_worded_by_a_model_shows_what_was_asked_and_answered(home: Path, call) -> None:  # type: ignore[no-untyped-def]
+    with ServerThread(Faults()) as server, Session(settings(server), home / "llm.sqlite") as session:
+        worded = session.complete(request("row 1", item=ITEM.id))
+        shared = session.complete(request("row 2", item="another item"))
+    make_run(home, keys=(worded.key, shared.key))
+    out = call("explain", ITEM.id, "--run", "r").out
+    assert "Worded by local/tiny (tiny), prompt word-item version 3: 1,200 tokens in, 80 out, 0.002000 dollars." in out
+    assert right_answer("row 1") in out
+    assert right_answer("row 2") in out, "what the record lists is shown whoever it was first asked for"
+    told = json.loads(call("explain", ITEM.id, "--json").out)
+    assert [exchange["key"] for exchange in told["exchanges"]] == [worded.key, shared.key]
+
+
+def test_the_latest_run_that_holds_the_item_is_told_unless_one_is_named(home: Path, call) -> None:  # type: ignore[no-untyped-def]
+    make_run(home, "one")
+    RunFolder(home, "two").begin({})
+    assert json.loads(call("explain", ITEM.id, "--json").out)["run"] == "one"
+    result = call("explain", ITEM.id, "--run", "two")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == (
+        f"hopwright: no item '{ITEM.id}' in run 'two', and no model was asked for one: `hopwright show` prints ids\n"
+    )
+
+
+@pytest.mark.parametrize("extra", [[], ["--json"]])
+def test_an_item_of_no_run_is_shown_by_its_requests(home: Path, extra: list[str], call) -> None:  # type: ignore[no-untyped-def]
+    with ServerThread(Faults(refusal=1.0)) as server, Session(settings(server), home / "llm.sqlite") as session:
+        session.complete(request("row 1", item="hw-lost"))
+    result = call("explain", "hw-lost", *extra)
+    assert result.code == 0
+    assert "refusal" in result.out
