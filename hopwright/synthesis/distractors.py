@@ -35,8 +35,12 @@ _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
 _NAME = re.compile(r"^[^\W_].{1,78}$")
 _NEAR_MISSES = 12
 _MOST_FACTS = 2_000
-_DRAWN = 2.0
+_DRAWN = 4.0
 """What makes up for being far better, or less, known than the answer, in points of closeness."""
+_WEIGHTS = (1.5, 1.5, 1.5, 1.0, 0.7, 1.5)
+"""Of words shared with the question, capitals, length, popularity, alphabet, and the value that is compared."""
+_LIKENESS_WEIGHTS = (1.5, 2.5, 1.5)
+"""Of form, names and facts (see `choose_three`)."""
 _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
 _BESIDE_IN_TIME = 15
@@ -168,12 +172,12 @@ class DistractorMaker:
         found: dict[str, Candidate] = {}
         names: set[str] = set()
         siblings = self._siblings.near(answer, pools, rng)
-        drawn = self._siblings.draw(answer, *pools[0], rng, 3) if isinstance(derivation, Lookup) else []
+        drawn = self._siblings.draw(answer, *pools[0], rng, 6) if isinstance(derivation, Lookup) else []
         streams: list[tuple[DistractorKind, Sequence[str], int]] = [
             ("operand", losers, len(losers)),
             ("near_miss", self._siblings.rank(answer, list(dict.fromkeys(near_misses)), rng), 3),
             ("neighbour", [*beside, *self._list_next(answer, siblings)], 2),
-            ("sibling", drawn, 3),
+            ("sibling", drawn, 4),
             ("sibling", self._spread(answer, siblings), MOST_CANDIDATES),
         ]
         for kind, entities, most in streams:
@@ -191,7 +195,9 @@ class DistractorMaker:
                 most -= 1
         own = self._weigh(answer, answer, "sibling", compared, asked_for, rng)
         candidates = list(found.values())
-        places = choose_three(own, candidates, (self._compare_names, self._compare_facts), rng, fixed=len(losers))
+        weights = (*_WEIGHTS[: len(own.traits)], *_LIKENESS_WEIGHTS)
+        likenesses = (self._compare_names, self._compare_facts)
+        places = choose_three(own, candidates, likenesses, rng, fixed=len(losers), weights=weights)
         if places is None:
             return None
         chosen = [candidates[place] for place in places]

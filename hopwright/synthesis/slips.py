@@ -133,7 +133,7 @@ class _Form:
             # A year after 2000 beside older ones is seldom the right one, and readers know.
             alike = near and (len(str(int(number))), str(number)[0]) == (len(str(int(self.value))), str(self.value)[0])
             return alike and number <= LATEST_YEAR
-        if self._decimal >= 10 and not self._decimal / 4 <= number <= 4 * self._decimal:
+        if self._decimal >= 10 and not self._decimal / 2 <= number <= 2 * self._decimal:
             return False
         comma, digits, decimals = _read_notation(number)
         if comma != self._comma or decimals != self._decimals:
@@ -159,7 +159,7 @@ def _add_steps(form: _Form, found: dict[Number, Candidate], rng: random.Random) 
             held = sum((number > form.value) == (side > 0) for number in found)
             if held >= 3 and (held >= 4 or tries >= 4):
                 break
-            number, kind = _step(rng.choice([form.value, form.value, *found]), form, rng)
+            number, kind = _step(rng.choice([form.value, *found]), form, rng)
             if (number > form.value) == (side > 0) and number not in found and form.fits(number):
                 found[number] = form.describe(number, kind, 0.6 * rng.random())
         for number, kind in _list_steps(form.value, year=form.year):  # chance may fail near an end of what makes sense
