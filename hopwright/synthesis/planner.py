@@ -107,7 +107,7 @@ class Planner:
             else:
                 found.append(program)
                 continue
-            names = program.names_after(place)[:2]
+            names = program.names_after(place)
             if names not in verdicts:
                 verdicts[names] = suits(sketch, names)(anchor)
             if verdicts[names]:
@@ -201,7 +201,7 @@ def _goes(program: Program, place: int, sketch: Sketch, states: Sequence[State])
     needs = program.depends_on[place]
     if len(needs) != 1 or states[needs[0] - 1].type != "entity":
         return True
-    names = (program.operations[place].name, *program.names_after(place)[:1])
+    names = (program.operations[place].name, *program.names_after(place))
     return suits(sketch, names)(states[needs[0] - 1].entity)
 
 
