@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from annotation.corrections import corrections_of
+from annotation.decisions import ReviewKey
 from annotation.reading import MissingError, read_json
 from annotation.server import Server
 from annotation.templating import load_template
@@ -56,11 +57,11 @@ class ReturnReport:
     lost: tuple[str, ...] = ()
 
 
-def list_questions(reviews: Iterable[Review], problems: Mapping[tuple[int, int], str]) -> dict[TaskId, tuple[str, ...]]:
+def list_questions(reviews: Iterable[Review], problems: Mapping[ReviewKey, str]) -> dict[TaskId, tuple[str, ...]]:
     """Project and task → what to ask there: each correction that does not hold, and why."""
     questions: dict[TaskId, list[str]] = {}
     for review in sorted(reviews, key=lambda one: (one.project, one.annotation)):
-        problem = problems.get((review.project, review.annotation))
+        problem = problems.get(review.key)
         if problem:
             said = "; ".join(
                 f"{field.removeprefix('fix_').replace('_', ' ')} → {text}"
