@@ -23,12 +23,13 @@ def planner(sample_store: GraphStore) -> Planner:
 def plans(planner: Planner, sample_store: GraphStore) -> list[Plan]:
     drawn = []
     anchors = [e for e in list(sample_store.entities())[::37] if planner.moves.lookups_from(e)]
-    for number, anchor in enumerate(anchors[:400]):
+    for number, anchor in enumerate(anchors[:90]):
         for name in ("chain", "converging", "bridge"):
-            try:
-                drawn.append(planner.draw(TOPOLOGIES[name], anchor, f"test:{number}"))
-            except NoPlanError:
-                continue
+            for start in (anchor, ""):
+                try:
+                    drawn.append(planner.draw(TOPOLOGIES[name], start, f"test:{number}", tries=8))
+                except NoPlanError:
+                    continue
     assert len(drawn) > 200
     return drawn
 
@@ -98,9 +99,9 @@ def test_any_graph_of_two_to_eight_hops_can_be_planned(
     planner: Planner, sample_store: GraphStore, depends_on: tuple[tuple[int, ...], ...]
 ) -> None:
     shape = Topology("another", "Chain", depends_on)
-    for number, anchor in enumerate(list(sample_store.literal_subjects("P569"))[:60]):
+    for number in range(20):
         try:
-            plan = planner.draw(shape, anchor, f"any:{number}")
+            plan = planner.draw(shape, "", f"any:{number}")
         except NoPlanError:
             continue
         assert tuple(hops_used(step.derivation) for step in plan.steps) == depends_on
