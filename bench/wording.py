@@ -2,8 +2,8 @@
 
     python bench/wording.py [--items 400] [--runs 3] [--latency 0.2] [--kind compatible]
 
-Both ask the same requests, from an empty store, of the same server (a process of its own that words every plan rightly, so
-that one request is one item). The client alone stops when an answer fits its schema; the step also reads it against the
+Both ask the same requests, from an empty store, of the same server (a process of its own that words every plan rightly,
+so that one request is one item). The client alone stops when an answer fits its schema; the step also reads it against the
 plan, judges its distractors and contexts, puts it on the draft, runs all checks and makes the record.
 """
 

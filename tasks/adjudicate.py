@@ -34,7 +34,7 @@ def make_accepted(run: RunFolder, parameters: AdjudicateRun) -> StageManifest:
     The stage is made anew when reviews, items or thresholds changed since, and left as it is when they did not.
     """
     report, disputes = _decide(run, parameters)
-    manifest = _write_accepted(run, parameters, report)
+    manifest = write_accepted(run, parameters, report)
     pushed = push_disputes(run, parameters.adjudicate.url, disputes) if parameters.adjudicate.url and disputes else []
     for one in pushed:
         create_link_artifact(key="review-adjudication", link=one["url"], description=one["summary"])
@@ -63,7 +63,8 @@ def push_disputes(run: RunFolder, url: str, disputes: list[Any]) -> list[dict[st
     return [{**asdict(one), "summary": one.summary} for one in push_adjudication(run, url, disputes)]
 
 
-def _write_accepted(run: RunFolder, parameters: AdjudicateRun, report: ReviewReport) -> StageManifest:
+def write_accepted(run: RunFolder, parameters: AdjudicateRun, report: ReviewReport) -> StageManifest:
+    """Write the accepted set; one made from the same reviews, items and thresholds is left as it is."""
     from annotation.accepted import list_used
     from annotation.report import count_decisions
 

@@ -20,6 +20,7 @@ from hopwright.graph.store import GraphStore
 
 _WORD = re.compile(r"[^\W_](?:[\w.'’]*[\w])?\.?", re.UNICODE)
 _GAP = re.compile(r"^(?: |-|–| - |- |, | & |\. |: )$")
+_ARTICLES = frozenset({"The", "A", "An"})
 _LONGEST = 8
 _LOWER = 3
 _WELL_KNOWN = 3
@@ -120,6 +121,9 @@ class Recogniser:
             name = text[first.start : words[stop - 1].end]
             if stop == place + 1 and not self._may_stand_alone(first):
                 return None
+            # "The Queen" is a film, and a queen in almost every text.
+            if stop == place + 2 and first.text in _ARTICLES and not is_telling(words[place + 1].text):
+                continue
             if bearers := self._bearers(name):
                 if stop == place + 1 and first.opens and self._graph.label(bearers[0]) != name:
                     continue

@@ -88,7 +88,8 @@ def pull_reviews(run: RunFolder, url: str, *, full: bool = False) -> Round:
 
     with hold_reviews(run) as folder, open_server(url, find_token(url)) as server:
         pseudonyms = Pseudonyms(folder)
-        pulled, missing = [], []
+        pulled: list[PullReport] = []
+        missing: list[str] = []
         for project in find_projects(run, server, missing):
             journal = Journal(journal_folder(folder, server.url, project.id))
             try:

@@ -135,7 +135,7 @@ def test_so_it_does_in_the_other_format(retrieved: Path, tmp_path: Path, prefect
 def test_what_is_missing_is_said_with_what_ate_it(retrieved: Path, tmp_path: Path, prefect_api: str) -> None:
     """Few plans span so many domains, and half of what there is is refused."""
     home = shutil.copytree(retrieved, tmp_path / "h")
-    with serve("--refusal", "0.5") as url:
+    with serve("--refusal", "0.3") as url:
         taken = finish(start(home, url, prefect_api, "--items", "300", "--drafts", "50", "--min-domains", "4"))
     assert 0 < taken["missing"] == 300 - taken["accepted"]
     notes = json.loads((home / "runs/worded/synthesize/manifest.json").read_text("utf-8"))["notes"]
