@@ -211,7 +211,11 @@ class DistractorMaker:
         candidates = list(found.values())
         weights = (*_WEIGHTS[: len(own.traits)], *_LIKENESS_WEIGHTS)
         likenesses = (self._compare_names, self._compare_facts)
-        places = choose_three(own, candidates, likenesses, rng, fixed=len(losers), weights=weights)
+        fixed = sum(one.kind == "operand" for one in candidates)
+        if own.traits[_SHARED] and not fixed:
+            candidates.sort(key=lambda one: not one.traits[_SHARED])  # one that shares a word, too, is always taken
+            fixed = 1
+        places = choose_three(own, candidates, likenesses, rng, fixed=fixed, weights=weights)
         if places is None:
             return None
         chosen = [candidates[place] for place in places]
@@ -356,7 +360,8 @@ class DistractorMaker:
     ) -> Candidate:
         """An entity as an option: how near to the answer, how long its name, how well known, how it compares."""
         label = self._graph.label(entity)
-        shared = sum(word in asked_for for word in fold(label).split() if len(word) > 3)
+        words = [] if compared else fold(label).split()  # a comparison names its candidates
+        shared = sum(f" {word} " in asked_for for word in words if len(word) > 3)
         traits = [shared, *self._look(entity)]
         if compared:
             (value,) = self._facts.scalars(entity, compared)

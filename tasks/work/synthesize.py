@@ -13,6 +13,8 @@ import pyarrow as pa
 from hopwright.records import Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
+from hopwright.synthesis.embeddings import SentenceLikeness
+from hopwright.synthesis.guessing import overlap
 from hopwright.synthesis.pipeline import DraftKey, Synthesizer, select
 from hopwright.synthesis.properties import default_table
 from tasks.work.resources import SOURCES, load_anchors, open_graph
@@ -29,6 +31,8 @@ class DraftSlots:
     min_domains: int
     start: int
     count: int
+    embeddings: str = ""
+    """The sentence-embedding model that ranks wrong options; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Wordings:
 
 def draft_slots(slots: DraftSlots) -> ShardOutput:
     """Fill one shard of draft slots."""
-    synthesizer = open_synthesizer(slots.store, slots.seed, slots.topologies, slots.min_domains)
+    synthesizer = open_synthesizer(slots.store, slots.seed, slots.topologies, slots.min_domains, slots.embeddings)
     items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count)
     return ShardOutput(items_to_table(items), rejected, taken=slots.count)
 
@@ -140,8 +144,10 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
 
 
 @functools.lru_cache(maxsize=1)
-def open_synthesizer(store: Path, seed: int, topologies: tuple[str, ...], min_domains: int) -> Synthesizer:
-    """The synthesizer of a run in this process."""
+def open_synthesizer(
+    store: Path, seed: int, topologies: tuple[str, ...], min_domains: int, embeddings: str = ""
+) -> Synthesizer:
+    """The synthesizer of a run in this process; `embeddings` names the sentence-embedding model, if any."""
     return Synthesizer(
         open_graph(store),
         default_table(),
@@ -149,4 +155,5 @@ def open_synthesizer(store: Path, seed: int, topologies: tuple[str, ...], min_do
         topologies=topologies,
         min_domains=min_domains,
         sources=SOURCES,
+        likeness=SentenceLikeness() if embeddings else overlap,
     )
