@@ -68,6 +68,12 @@ class HopView:
     domain: str
     verify: str
 
+    @property
+    def working_line(self) -> str:
+        """The working in one line: an equation goes on, other lines stand side by side."""
+        equation = any(line.startswith("=") for line in self.working)
+        return (" " if equation else "; ").join(self.working)
+
 
 def build_tasks(item: Item, kinds: Collection[Kind] = REVIEWED) -> list[Task]:
     """The tasks of one item: each hop's and the whole question's; a counterfactual item has the twin's only."""

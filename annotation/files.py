@@ -94,6 +94,9 @@ def write_tasks(
         finally:
             for writer in writers.values():
                 writer.close()
+    for kind in Kind:
+        if kind not in writers:
+            remove_tree(folder / kind.value)
     for kind, writer in writers.items():
         if writer.count:
             write_file(folder / kind.value / "interface.xml", load_interface(kind).encode())
