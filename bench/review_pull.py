@@ -38,6 +38,7 @@ from annotation.journal import Journal
 from annotation.pseudonyms import Pseudonyms
 from annotation.pull import Project, pull_project
 from annotation.push import name_project, push_folder
+from annotation.reading import list_tasks
 from annotation.report import count_decisions
 from annotation.schema import CRITERIA, VERDICT, Kind
 from annotation.server import Server, open_server
@@ -81,7 +82,7 @@ def bench_pull(server: Server, folder: Path, tasks: int) -> None:
     project = create(server, f"bench pull {time.time_ns()}", Kind.MULTI_HOP)
     sent, seconds = clock(lambda: send(server, project, make_annotated(tasks, people)))
     print(f"import: {sent:,} tasks with 2 annotations each in {seconds:.1f} s")
-    listed = {task.id: task.data for task in server.client.tasks.list(project=project, page_size=BATCH)}
+    listed = {task["id"]: task["data"] for task in list_tasks(server, project, "id,data")}
     known = Project(project, Kind.MULTI_HOP, data=listed)
     journal, pseudonyms = Journal(folder / "journal"), Pseudonyms(folder)
     report, whole = clock(lambda: pull_project(server, known, journal, pseudonyms))
