@@ -12,13 +12,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 LABEL_STUDIO := .venvs/label-studio
 VLLM := .venvs/vllm
+TOOLS := .venvs/tools
 PREFECT_PORT ?= 4200
 LABEL_STUDIO_PORT ?= 8080
 HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
 ARGS ?=
 
-.PHONY: help run test lint serve bench clean label-studio vllm vllm-env test-vllm
+.PHONY: help run test lint serve bench clean label-studio tools vllm vllm-env test-vllm
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -62,7 +63,14 @@ $(VLLM)/.ready: requirements/vllm.txt
 	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/vllm.txt
 	@touch $@
 
+# The harnesses that read exported datasets: for the tests.
+$(TOOLS)/.ready: requirements/tools.txt
+	@$(FIND_PYTHON); echo "making $(TOOLS)"; $$python -m venv $(TOOLS)
+	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/tools.txt
+	@touch $@
+
 label-studio: $(LABEL_STUDIO)/.ready
+tools: $(TOOLS)/.ready
 vllm: $(VLLM)/.ready
 
 # vLLM for the CPU, for its test: torchvision and its kin, which it asks for and does not need here, are left out.

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.corrections import corrections_of, list_changes
 from annotation.decisions import UnitDecision
-from annotation.export import build_adjudication, build_task
+from annotation.export import build_adjudication
 from annotation.forms import Task
-from annotation.gathering import add_settled
+from annotation.gathering import TaskName, TaskNow, add_settled
 from annotation.ledger import Ledger, ledger_path
 from annotation.push import PushReport, name_project, push
-from annotation.schema import REVIEWED, Kind, ShownReview
+from annotation.schema import REVIEWED, Kind, ShownReview, task_key
 from annotation.server import Server
 from hopwright.records import Item, Review
 
@@ -28,17 +28,18 @@ class Dispute:
     reason: str
 
 
-def build_disputes(conflicts: Iterable[tuple[Item, UnitDecision]]) -> list[Dispute]:
-    """The adjudication tasks of units in conflict."""
+def build_disputes(conflicts: Iterable[tuple[Item, UnitDecision]], tasks: Mapping[TaskName, TaskNow]) -> list[Dispute]:
+    """The adjudication tasks of units in conflict; `tasks` are those that were reviewed."""
     disputes = []
     for item, unit in conflicts:
-        kind, hop = Kind(unit.unit[1]), unit.unit[2]
+        item_id, name, hop = unit.unit
+        kind = Kind(name)
         shown = [show_review(review, item, hop) for review in unit.reviews]
         disputes.append(
             Dispute(
                 of=kind,
                 task=build_adjudication(item, kind, hop, shown),
-                settles=str(build_task(item, kind, hop)["data"]["item_hash"]),
+                settles=tasks[name, task_key(item_id, hop)].item_hash,
                 reason=unit.reason,
             )
         )

@@ -78,9 +78,9 @@ def _measure_all(
     for name in sorted({topologies[unit[0]] for unit in table if unit[0] in topologies}):
         part = {unit: given for unit, given in table.items() if topologies.get(unit[0]) == name}
         lines.append(Agreement(kind, criterion, "topology", name, _measure(criterion, part, seed)))
-    for (one, other), part in _split_pairs(table).items() if pairs else ():
-        if len(part) >= LEAST_SHARED:
-            lines.append(Agreement(kind, criterion, "pair", f"{one} × {other}", _measure(criterion, part, seed)))
+    for (one, other), shared in _split_pairs(table).items() if pairs else ():
+        if len(shared) >= LEAST_SHARED:
+            lines.append(Agreement(kind, criterion, "pair", f"{one} × {other}", _measure(criterion, shared, seed)))
     return lines
 
 

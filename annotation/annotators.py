@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.decisions import Unit, latest_reviews
+from annotation.decisions import ReviewKey, Unit, latest_reviews
 from annotation.reliability import Estimate, find_cohen, find_interval
 from annotation.schema import GoldItem, split_key
 from hopwright.records import Item, Review
@@ -88,11 +88,7 @@ def profile_annotators(
                 len(seen),
                 find_machine_kappa(own, items),
                 seconds,
-                [
-                    differences[one.annotation, one.project]
-                    for one in own
-                    if (one.annotation, one.project) in differences
-                ],
+                [differences[one.key] for one in own if one.key in differences],
                 limits or Limits(),
             )
         )
@@ -135,7 +131,7 @@ def find_objection(item: Item, unit: Unit) -> str:
     return said[0] if said else ""
 
 
-def _find_differences(reviews: Iterable[Review]) -> dict[tuple[int, int], tuple[str, list[float]]]:
+def _find_differences(reviews: Iterable[Review]) -> dict[ReviewKey, tuple[str, list[float]]]:
     """Annotation → when, and its scores less the mean of the others' of the same unit and criterion."""
     by_unit: dict[Unit, list[Review]] = {}
     for review in reviews:
@@ -155,7 +151,7 @@ def _find_differences(reviews: Iterable[Review]) -> dict[tuple[int, int], tuple[
                 if others:
                     less.append(score.value - statistics.fmean(others))
             if less:
-                found[review.annotation, review.project] = (review.created, less)
+                found[review.key] = (review.created, less)
     return found
 
 

@@ -70,7 +70,8 @@ def draw_plots(
     drifting = [one for one in profiles if one.drift]
     plots: list[tuple[str, str, Sequence[object], Callable[[Any], Figure]]] = [
         ("Agreement on each criterion", "agreement.png", alphas, lambda rows: _draw_spans(
-            "Krippendorff's alpha, with 95 % intervals; dashed: his marks for tentative (0.667) and firm (0.8) use", "alpha", rows, marks=(0.667, 0.8), most=1.0)),
+            "Krippendorff's alpha, with 95 % intervals; dashed: 0.667 and 0.8",
+            "alpha", rows, marks=(0.667, 0.8), most=1.0)),
         ("Scores given", "scores.png", scores, _draw_scores),
         ("Planted faults found", "gold.png", gold, lambda rows: _draw_spans(
             "Planted faults that were found, with 95 % intervals", "share", rows, least=0.0, most=1.0)),

@@ -24,7 +24,6 @@ from annotation.schema import (
 )
 from hopwright.errors import InputError
 from hopwright.records import Correction, Review, ReviewVerdict, Score
-from hopwright.records.review import ReviewKind
 
 _SHOWN = 3
 _LONGEST = 300
@@ -46,8 +45,8 @@ def read_annotation(
     try:
         return Review(
             item_id=str(data["item_id"]),
-            kind=cast(ReviewKind, kind.value),
-            of=None if of is None else cast(ReviewKind, of.value),
+            kind=kind.value,
+            of=None if of is None else of.value,
             hop=data.get("hop"),
             item_hash=str(data["item_hash"]),
             annotator=who,

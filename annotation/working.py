@@ -22,7 +22,7 @@ from hopwright.synthesis.properties import default_table
 _HOP = re.compile(r"^hop([1-8])$")
 _SELECTION = re.compile(r"^(comb|perm|factorial)\((\d+)(?:, ?(\d+))?\)$")
 _SIGNS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "−", ast.Mult: "×", ast.Lt: "<", ast.Gt: ">", ast.LtE: "≤", ast.GtE: "≥", ast.Eq: "=",
+    ast.Add: "+", ast.Sub: "−", ast.Mult: "×", ast.Div: "/", ast.Lt: "<", ast.Gt: ">", ast.LtE: "≤", ast.GtE: "≥", ast.Eq: "=",
 }  # fmt: skip
 _LOOSE = (ast.Add, ast.Sub)
 _MOST_FACTORS = 8
@@ -142,7 +142,7 @@ class _Paper:
             except HopwrightError:
                 holds = None
             words = self.write(condition, self.name_value)
-            numbers = self.write(condition, self.name_value, _measure(condition) - 1)
+            numbers = self._drop_units(self.write(condition, self.name_value, _measure(condition) - 1))
             shown = words if words == numbers else f"{words}: {numbers}"
             yield f"{shown}: {'not known' if holds is None else 'yes' if holds else 'no'}"
 
@@ -169,7 +169,7 @@ class _Paper:
         return ast.unparse(node).replace("-", "−")
 
     def _write_call(self, function: str, args: list[ast.expr], name: _Namer, level: int) -> str:
-        if function == "value" and len(args) == 2:
+        if function in ("value", "object") and len(args) == 2:
             return f"{self._table.label(ast.unparse(args[0]))} of {self.write(args[1], name, level)}"
         inner = [self.write(one, name, level) for one in args]
         match function, inner:
@@ -177,6 +177,10 @@ class _Paper:
                 return f"|{one}|"
             case "year", [one]:
                 return one if one.isdecimal() else f"year of {one}"
+            case "round", [one, places]:
+                return f"{one}, to {places} decimal place{'s' if places != '1' else ''}"
+            case "mean", [_, _, *_]:
+                return f"({' + '.join(inner)}) / {len(inner)}"
             case "factorial", [one]:
                 return f"{one}!"
             case "comb", [whole, chosen]:
@@ -191,6 +195,12 @@ class _Paper:
         text = self.write(side, name, level)
         loose = isinstance(side, ast.BinOp) and isinstance(side.op, _LOOSE) and not isinstance(op, ast.Add)
         return f"({text})" if loose and " " in text else text
+
+    def _drop_units(self, text: str) -> str:
+        """A comparison says its unit in words already."""
+        for unit in {kind.unit for kind in self._table.literal.values() if kind.unit}:
+            text = text.replace(f" {unit}", "")
+        return text
 
     def _show(self, value: Value, property: str) -> str:
         """A value as answers are written; a literal in its property's unit."""

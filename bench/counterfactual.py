@@ -195,9 +195,11 @@ def translate_passages(graph: GraphStore, names: GraphNames, passages: Sequence[
     seconds = time.monotonic() - began
     results = [take_edits(one, returned.text) for one, returned in zip(masked, back, strict=True)]
     reworded = [one for one in results if not one.reason]
+    touched = {owner for owner, one in zip(owners, results, strict=True) if not one.reason}
     masks, restored = sum(one.masks for one in results), sum(one.restored for one in results)
     print(
-        f"  Apertium: {len(results):,} passages in {seconds:.1f} s; {restored:,} of {masks:,} masks came back once each"
+        f"  Apertium: {len(set(owners)):,} passages, {len(results):,} pieces, in {seconds:.1f} s; "
+        f"{restored:,} of {masks:,} masks came back once each"
     )
     why = Counter(re.sub(r"'.*?'|\d+", "…", one.reason)[:60] for one in results if one.reason)
     print(f"  {len(reworded):,} reworded ({len(reworded) / max(1, len(results)):.1%}); why not: {why.most_common(4)}")

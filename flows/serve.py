@@ -14,6 +14,8 @@ from hopwright.errors import HopwrightError
 from hopwright.settings import home
 
 _LABEL_STUDIO = Path(".venvs/label-studio/bin/label-studio")
+_PULL_SECONDS = 900
+"""How often reviews are pulled, once somebody resumes that schedule: until then there is nothing to pull."""
 
 
 def main() -> None:
@@ -36,18 +38,22 @@ def serve_flows() -> None:
     """Register a deployment of every flow and run what is asked of them."""
     from prefect import serve
 
+    from flows.adjudicate import run_adjudicate
     from flows.build_dataset import build_dataset
     from flows.filter import run_filter
     from flows.release import run_release
     from flows.retrieve import run_retrieve
     from flows.review import run_review
+    from flows.review_pull import run_review_pull
     from flows.rewrite import run_rewrite
     from flows.synthesize import run_synthesize
 
+    pull: Any = run_review_pull.to_deployment("local", tags=["review"], interval=_PULL_SECONDS, paused=True)
     stages = (run_retrieve, run_synthesize, run_filter, run_rewrite, run_review, run_release)
     # Typed as both kinds by Prefect; called from synchronous code it returns the deployment itself.
     deployments: list[Any] = [build_dataset.to_deployment("local", tags=["build"])]
     deployments += [stage.to_deployment("local", tags=["stage"]) for stage in stages]
+    deployments += [pull, run_adjudicate.to_deployment("local", tags=["review"])]
     serve(*deployments, pause_on_shutdown=False)
 
 

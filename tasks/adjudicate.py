@@ -17,7 +17,7 @@ from tasks.artifacts import publish_stage
 from tasks.engine import pick_parameters
 from tasks.steps import retry_service
 from tasks.work.accepted import DecidedShard, keep_accepted
-from tasks.work.reviews import REPORT, decide_reviews, push_adjudication
+from tasks.work.reviews import REPORT, decide_reviews, hash_items, push_adjudication
 
 if TYPE_CHECKING:
     from annotation.report import ReviewReport
@@ -34,7 +34,7 @@ def make_accepted(run: RunFolder, parameters: AdjudicateRun) -> StageManifest:
     The stage is made anew when reviews, items or thresholds changed since, and left as it is when they did not.
     """
     report, disputes = _decide(run, parameters)
-    manifest = _write_accepted(run, parameters, report)
+    manifest = write_accepted(run, parameters, report)
     pushed = push_disputes(run, parameters.adjudicate.url, disputes) if parameters.adjudicate.url and disputes else []
     for one in pushed:
         create_link_artifact(key="review-adjudication", link=one["url"], description=one["summary"])
@@ -63,7 +63,8 @@ def push_disputes(run: RunFolder, url: str, disputes: list[Any]) -> list[dict[st
     return [{**asdict(one), "summary": one.summary} for one in push_adjudication(run, url, disputes)]
 
 
-def _write_accepted(run: RunFolder, parameters: AdjudicateRun, report: ReviewReport) -> StageManifest:
+def write_accepted(run: RunFolder, parameters: AdjudicateRun, report: ReviewReport) -> StageManifest:
+    """Write the accepted set; one made from the same reviews, items and thresholds is left as it is."""
     from annotation.accepted import list_used
     from annotation.report import count_decisions
 
@@ -71,11 +72,7 @@ def _write_accepted(run: RunFolder, parameters: AdjudicateRun, report: ReviewRep
     used = encode_parquet(reviews_to_table(list_used(report.decided)))
     shards = [DecidedShard(report.decided[start : start + _SHARD]) for start in range(0, len(report.decided), _SHARD)]
     values = pick_parameters(parameters, "adjudicate")
-    inputs = {
-        **Stage(run, "filter").output_hashes(),
-        **Stage(run, "rewrite").output_hashes(),
-        "reviews": hashlib.sha256(used).hexdigest(),
-    }
+    inputs = {**hash_items(run), "reviews": hashlib.sha256(used).hexdigest()}
     missing = stage.begin(values, inputs=inputs, shards=len(shards), fresh=_is_outdated(stage, values, inputs, shards))
     for index in missing:
         write_shard(stage.folder, index, keep_accepted(shards[index]))

@@ -36,6 +36,9 @@ def open_run(parameters: RunParameters) -> Iterator[RunFolder]:
     run = RunFolder(home(), parameters.run)
     prepare_models(parameters)
     with run.hold(), open_pool(parameters.workers):
+        if run.read_manifest() is None:
+            # What models cost is counted from here, under the moment at which the run began.
+            run.begin({})
         try:
             yield run
         finally:

@@ -185,7 +185,7 @@ class ModelProgress:
         self._ended.set()
         self._thread.join()
         try:
-            self._show()
+            self._show(last=True)
         finally:
             self._store.close()
 
@@ -205,11 +205,11 @@ class ModelProgress:
         while not self._ended.wait(_BEAT_S):
             self._show()
 
-    def _show(self) -> None:
+    def _show(self, *, last: bool = False) -> None:
         now = self.take()
         if not now.done + now.sent + now.in_flight:
             return
-        tell_models(self._stage, describe_models(now))
+        tell_models(self._stage, describe_models(now), last=last)
         text = f"# {self._stage}: language models\n\n{render_progress(now)}\n"
         if text == self._shown or not in_flow():
             return
@@ -251,8 +251,9 @@ def sum_models(run: RunFolder) -> dict[str, Any] | None:
     """What the stages of a run asked of models and what was spent, for its summary; None where none was asked."""
     notes = [
         manifest.notes["models"]
-        for path in sorted(run.path.rglob("manifest.json"))
-        if path != run.manifest_path
+        for path in sorted([*run.path.glob("*/manifest.json"), *run.path.glob("*/*/manifest.json")])
+        # A release has a manifest of its own.
+        if "release" not in path.relative_to(run.path).parts
         if (manifest := read_manifest(path, StageManifest)) is not None and "models" in manifest.notes
     ]
     if not notes:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 Listener = Callable[[str, int, int], None]
 """Called with a stage's name, shards done, shards in all."""
 
-ModelListener = Callable[[str, str], None]
-"""Called with a stage's name and a line on how its requests to language models are going."""
+ModelListener = Callable[[str, str, bool], None]
+"""Called with a stage's name, a line on how its requests to language models are going, and whether it is the last."""
 
 _listeners: list[Listener] = []
 _model_listeners: list[ModelListener] = []
@@ -27,7 +27,7 @@ def tell(stage: str, done: int, total: int) -> None:
         listener(stage, done, total)
 
 
-def tell_models(stage: str, line: str) -> None:
+def tell_models(stage: str, line: str, *, last: bool = False) -> None:
     """Tell how a stage's requests are going."""
     for listener in _model_listeners:
-        listener(stage, line)
+        listener(stage, line, last)

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from hopwright.errors import InputError
 from hopwright.settings import (
+    GPU_VOTERS,
     STAGES,
     BuildParameters,
     FilterRun,
@@ -47,7 +48,12 @@ def test_every_field_explains_and_bounds_itself() -> None:
         ({"synthesize": {"drafts": 0}}, r"synthesize\.drafts: "),
         ({"synthesize": {"topologies": ["chain", "chain"]}}, "each topology may be named once"),
         ({"synthesize": {"topologies": ["ring"]}}, r"synthesize\.topologies\.0: "),
-        ({"filter": {"max_right": 4}}, r"filter\.max_right: "),
+        ({"filter": {"max_right": 4}}, r"filter\.max_right: should be less than the number of voters, 4, not 4"),
+        ({"filter": {"voters": ["gpt"]}}, r"filter\.voters\.0: "),
+        ({"filter": {"voters": ["a/b"], "max_right": 1}}, r"filter\.max_right: .* the number of voters, 1, not 1"),
+        ({"filter": {"votes_required": 5}}, r"filter\.votes_required: should be at most the number of voters, 4"),
+        ({"filter": {"accuracies": [0.5]}}, r"filter\.accuracies: should have one accuracy for each of the 4 voters"),
+        ({"vllm": {"memory_share": 1.5}}, r"vllm\.memory_share: "),
         ({"rewrite": {"back_translation": "google"}}, r"rewrite\.back_translation: "),
         ({"review": {"url": "ftp://x"}}, r"review\.url: "),
         ({"release": {"version": "one"}}, r"release\.version: "),
@@ -79,6 +85,22 @@ def test_only_what_shapes_the_output_identifies_a_run() -> None:
     other = load_parameters({"run": "b", "workers": 7, "fresh": True, "review": {"url": "http://x"}}, BuildParameters)
     assert identify(one) == identify(other)
     assert identify(one) != identify(BuildParameters(seed=1))
+
+
+def test_the_profile_for_a_gpu_seats_omanics_four_voters_unless_others_are_named() -> None:
+    assert BuildParameters().filter.voters == ["shortcuts"]
+    seated = load_parameters({"profile": "gpu", "filter": {"max_right": 2}}, BuildParameters)
+    assert seated.filter.voters == list(GPU_VOTERS)
+    assert len(GPU_VOTERS) == 4
+    assert seated.filter.max_right == 2
+    named = load_parameters({"profile": "gpu", "filter": {"voters": ["shortcuts", "a/b"]}}, BuildParameters)
+    assert named.filter.voters == ["shortcuts", "a/b"]
+    assert narrow(seated, FilterRun).filter == seated.filter
+
+
+def test_how_vllm_is_run_is_no_part_of_a_runs_identity() -> None:
+    assert identify(BuildParameters(vllm={"gpus": 4, "port": 8000})) == identify(BuildParameters())  # type: ignore[arg-type]
+    assert identify(BuildParameters(filter={"dtype": "float16"})) != identify(BuildParameters())  # type: ignore[arg-type]
 
 
 def test_a_stage_gets_its_part_of_the_parameters() -> None:

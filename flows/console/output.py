@@ -45,14 +45,14 @@ class StageBars:
             self._bars[stage] = self._progress.add_task(stage, total=total, models="")
         self._progress.update(self._bars[stage], completed=done)
 
-    def update_models(self, stage: str, line: str) -> None:
-        """How the stage's requests to language models are going; a log gets a line in half a minute."""
+    def update_models(self, stage: str, line: str, last: bool) -> None:
+        """How the stage's requests to language models are going; a log gets a line in half a minute, and the last."""
         if err.is_terminal:
             if stage in self._bars:
                 self._progress.update(self._bars[stage], models=line)
-        elif time.monotonic() > self._told.get(stage, -_LOG_EVERY_S) + _LOG_EVERY_S:
+        elif last or time.monotonic() > self._told.get(stage, -_LOG_EVERY_S) + _LOG_EVERY_S:
             self._told[stage] = time.monotonic()
-            err.print(f"{stage}: {line}")
+            err.print(f"{stage}: {line}", soft_wrap=True)
 
 
 @contextlib.contextmanager

@@ -46,9 +46,11 @@ class ApertiumBackTranslator:
 
     def translate(self, texts: Sequence[str], attempt: int = 0) -> list[Translated]:
         """The texts after the round trip. Raises ServiceError when a call fails or sentences are lost or joined."""
+        # With their names masked, many sentences that rules made are one and the same.
+        unique = list(dict.fromkeys(texts))
         out: list[Translated] = []
-        for start in range(0, len(texts), _CHUNK):
-            chunk = texts[start : start + _CHUNK]
+        for start in range(0, len(unique), _CHUNK):
+            chunk = unique[start : start + _CHUNK]
             # A blank line ends a sentence for the tagger, and survives both directions.
             stream = "\n\n".join(" ".join(text.split()) for text in chunk) + "\n"
             for pair in self._PAIRS:
@@ -57,7 +59,8 @@ class ApertiumBackTranslator:
             if len(back) != len(chunk):
                 raise ServiceError(f"apertium gave {len(back)} sentences back for {len(chunk)}")
             out += [Translated(text) for text in back]
-        return out
+        by_text = dict(zip(unique, out, strict=True))
+        return [by_text[text] for text in texts]
 
     def _run(self, arguments: Sequence[str], stdin: str) -> str:
         try:

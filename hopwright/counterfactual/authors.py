@@ -21,6 +21,7 @@ from hopwright.records import Passage
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_OPENERS = frozenset("among today within born home set upon geographically throughout beyond here there this".split())
 _NAME = re.compile(r"[A-Z][\w'’.-]*(?: (?:(?:of|the|de|van|von|and|in|for) )*[A-Z][\w'’.-]*)*")
 
 
@@ -78,7 +79,7 @@ def find_fault(draft: Draft, text: str) -> str:
     for run in _NAME.findall(text):
         for word in _WORD.findall(run):
             bare = word.removesuffix("'s").removesuffix("’s")
-            if is_telling(bare) and bare.casefold() not in known and not _opens_sentence(text, word):
+            if is_telling(bare) and bare.casefold() not in known and not _is_opener(text, word):
                 return f"{bare!r} is named, and is none of the facts"
     if len(text) > 4 * len(rules) + 200:
         return "it is far longer than its facts"
@@ -91,8 +92,10 @@ def _judge(draft: Draft, answer: Any) -> tuple[Passage | None, str]:
     return (None, fault) if fault else (draft.passage.model_copy(update={"text": text}), "")
 
 
-def _opens_sentence(text: str, word: str) -> bool:
-    """Whether a word only ever stands where any word would have a capital."""
+def _is_opener(text: str, word: str) -> bool:
+    """Whether a word has its capital from the sentence that it opens ("Located in …"), as far as its form tells."""
+    if word.lower() not in _OPENERS and not word.lower().endswith(("ed", "ing", "ly")):
+        return False
     return all(
         start == 0 or text[:start].rstrip()[-1:] in (".", "!", "?", '"', "“") for start in find_mentions(text, word)
     )

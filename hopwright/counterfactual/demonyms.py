@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
 
-_NO_PLURAL = ("ese", "ish", "ch", "s", "men", "man", "woman")
+_NO_PLURAL = ("ese", "ish", "ch", "s", "men", "hman", "sman", "woman")
 
 
 def list_demonyms(names: Sequence[str]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib import resources
 
+from hopwright.counterfactual.language import find_foreign
 from hopwright.counterfactual.mentions import find_mentions
 from hopwright.counterfactual.translating import MaskStyle
 
@@ -120,6 +121,8 @@ def take_whole(masked: Masked, returned: str, pivots: Sequence[str] = ()) -> Rew
     text = masked.restore(returned)
     if not problem and (word := find_pivot_word(text, masked.original, pivots)):
         problem = f"{word!r} of the pivot language is left"
+    if not problem and (language := find_foreign(returned, _MASK_ANYWHERE, pivots)):
+        problem = f"the pivot language is left: it reads as {language}"
     if not problem and masked.original.endswith("?") and not text.endswith("?"):
         problem = "it is no question any more"
     if not problem and text == masked.original:

@@ -46,7 +46,9 @@ class MarianBackTranslator:
 
     def find_obstacle(self) -> str:
         """Why it cannot run here; empty when it can."""
-        missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+        missing = [
+            name for name in ("torch", "transformers", "sentencepiece") if importlib.util.find_spec(name) is None
+        ]
         if missing:
             return f"{' and '.join(missing)} are not installed (pip install 'hopwright[local]')"
         if len(self._folders) < 2:
@@ -79,9 +81,12 @@ class _Marian:
         try:
             self._tokenizer: Any = MarianTokenizer.from_pretrained(folder, local_files_only=True)
             self._model: Any = MarianMTModel.from_pretrained(folder, local_files_only=True)
-        except (OSError, ValueError, ImportError) as error:
-            raise ServiceError(f"{folder}: MarianMT weights cannot be loaded ({str(error).splitlines()[0]})") from None
+        except (OSError, ValueError, TypeError, KeyError, AssertionError, RuntimeError, ImportError) as error:
+            why = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ServiceError(f"{folder}: MarianMT weights cannot be loaded ({why})") from None
         self._model.train(False)
+        # Shards run side by side, one a processor; threads of their own would only get in each other's way.
+        torch.set_num_threads(1)
         self._torch = torch
         self._longest = int(self._model.config.max_position_embeddings)
 

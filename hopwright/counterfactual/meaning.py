@@ -89,8 +89,11 @@ def _read_verdict(_: tuple[str, str], verdict: Any) -> tuple[str | None, str]:
 def _load_minilm() -> Any:
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
+        import torch
         from sentence_transformers import SentenceTransformer
 
+        # Shards run side by side, one a processor.
+        torch.set_num_threads(1)
         return SentenceTransformer(_find_weights(), device="cpu")
     except (ImportError, OSError, ValueError) as error:
         raise ServiceError(f"sentence embeddings cannot be had: {str(error).splitlines()[0]}") from None

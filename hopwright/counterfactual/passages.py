@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from hopwright.counterfactual.cast import find_gender
 from hopwright.counterfactual.names import Gender
+from hopwright.counterfactual.wording import strip_proper
 from hopwright.graph.store import GraphStore
 from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, Triplet
 from hopwright.records.values import render
@@ -182,7 +183,8 @@ class PassageWriter:
         Each fact is one sentence: first what the subject is, then the facts that the hop rests on, then the others.
         """
         phrase = names.phrase(plan.subject)
-        noun = names.noun(plan.subject)
+        # Without what ties it to the real world, so that both variants tell the same.
+        noun = strip_proper(names.noun(plan.subject))
         sentences = [f"{phrase} is {article(noun)} {noun}."] if noun not in _VAGUE and noun.islower() else []
         pronoun = "It" if names.kind(plan.subject) not in ("person", "fiction") else _PRONOUNS.get(plan.gender, "")
         sentences += [self._tell_triplet(triplet, phrase, names) for triplet in plan.triplets]

@@ -61,8 +61,11 @@ class AnchorReader:
         first = self._find(self._list_named(questions[0]), questions[0], bridge)
         if first is None or {first.subject, first.object} & {entity}:
             return (last,)
-        # The first hop is asked of a named subject, so it has to be a look-up along its property.
-        return (AnchorHops(first, bridge, ids[0]), last) if first.object == bridge else (last,)
+        # The first hop is asked of a named subject, so it has to be a look-up along its property; and no name of the
+        # three may give another away.
+        words = [self._moves.tokens(one) for one in (first.subject, bridge, entity)]
+        apart = words[0].isdisjoint(words[1] | words[2]) and words[1].isdisjoint(words[2])
+        return (AnchorHops(first, bridge, ids[0]), last) if first.object == bridge and apart else (last,)
 
     def _find(self, subjects: Iterable[str], question: str, answer: str) -> Edge | None:
         """The askable fact between one of the subjects and the answer whose property the question's words name."""

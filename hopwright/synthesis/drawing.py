@@ -25,11 +25,11 @@ from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.programs import open_book
 from hopwright.synthesis.topologies import topology
 
-_ANCHORS = 3
-_TRIES = 8
+_ANCHORS = 4
+_TRIES = 3
 _STRIDE = 11
-_PILOTS = 150
-_ROUNDS = 2
+_PILOTS = 120
+_ROUNDS = 3
 _TELLING = 6
 _SAMPLED = 60
 # A property may take part in so many items for each of its facts: four facts do not make a hundred questions.
@@ -62,6 +62,10 @@ class _Attempt:
     tries: int
     anchor: Anchor | None = None
     hops: tuple[AnchorHops, ...] = ()
+    free: bool = False
+    """Whether look-ups whose property is over its share may be used."""
+    open: bool = False
+    """Whether anything over its share may be."""
 
 
 class Drawer:
@@ -119,7 +123,9 @@ class Drawer:
 
     def _fill(self, slot: int) -> Drawn:
         wish = draw_brief(self._wishes, self._seed, slot, lambda name, _: open_book(topology(name)).cells)
-        taste = self._taste(slot, wish)
+        if wish.anchoring == "2" and not open_book(topology(wish.topology)).keeps_pairs:
+            wish = replace(wish, anchoring="1")
+        taste = self._taste(slot, wish.band)
         reasons: Counter[str] = Counter()
         for attempt in self._attempts(wish, slot):
             found = self._try(slot, attempt, taste, reasons)
@@ -138,11 +144,15 @@ class Drawer:
                 break
             resolved = self._reader.read(anchor)
             hops = resolved if wish.anchoring == "2" else resolved[-1:] if wish.anchoring == "1" else ()
-            for kind, answer in dict.fromkeys(((wish.kind, wish.answer), (wish.kind, ""), ("", ""))):
-                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, _TRIES, anchor, hops)
-        yield _Attempt("graph", wish.kind, wish.answer, 3 * _TRIES)
-        yield _Attempt("graph:kind", wish.kind, "", 2 * _TRIES)
-        yield _Attempt("graph:any", "", "", 8 * _TRIES)
+            for kind, answer in ((wish.kind, wish.answer), ("", "")):
+                # Rather a property over its share than an anchor without a plan.
+                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, _TRIES if kind else 2 * _TRIES, anchor, hops, not kind)
+        yield _Attempt("graph", wish.kind, wish.answer, 4 * _TRIES)
+        yield _Attempt("graph:any", "", "", 4 * _TRIES)
+        yield _Attempt("graph:free", wish.kind, wish.answer, 3 * _TRIES, free=True)
+        yield _Attempt("graph:free:any", "", "", 8 * _TRIES, free=True)
+        # Rather a property over its share than a slot without a plan.
+        yield _Attempt("graph:open", "", "", 20 * _TRIES, open=True)
 
     def _can_keep(self, anchor: Anchor, anchoring: str) -> bool:
         """Whether so many of the anchor's own hops can be kept."""
@@ -156,15 +166,19 @@ class Drawer:
                 attempt.anchor.entity if attempt.anchor else "",
                 f"{self._seed}:{slot}:{attempt.name}",
                 brief,
-                taste=taste,
+                taste=self._taste(slot, taste.band, attempt) if attempt.free or attempt.open else taste,
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
-                refuse=lambda plan: any(self._refuses(slot, theme) for theme in self.themes(plan)),
+                refuse=None if attempt.open else functools.partial(self._is_over, slot),
             )
         except NoPlanError as error:
             reasons.update(error.reasons)
             return None
         return plan
+
+    def _is_over(self, slot: int, plan: Plan) -> bool:
+        """Whether a plan touches a theme that would be over its share."""
+        return any(self._refuses(slot, theme) for theme in self.themes(plan))
 
     def _topology_of(self, slot: int) -> str:
         return draw_brief(self._wishes, self._seed, slot).topology
@@ -178,17 +192,18 @@ class Drawer:
             if (wanted := getattr(drawn.brief, dimension)) and wanted not in reached[dimension]
         }
 
-    def _taste(self, slot: int, brief: Brief) -> Taste:
-        refused = functools.lru_cache(None)(functools.partial(self._refuses, slot))
-        roots = [(name, weight) for name, weight in self._roots if not refused(name)]
+    def _taste(self, slot: int, band: str, attempt: _Attempt | None = None) -> Taste:
+        free, admits_all = (attempt.free, attempt.open) if attempt else (False, False)
+        refused = functools.lru_cache(None)(functools.partial(self._refuses, slot, free=free))
+        roots = [(name, weight) for name, weight in self._roots if admits_all or not refused(name)]
         return Taste(
             domains=self._mix.domains,
-            band=brief.band,
+            band=band,
             band_of=self.band_of,
-            refused=refused,
+            refused=_refuse_none if admits_all else refused,
             roots=[name for name, _ in roots],
             root_weights=list(itertools.accumulate(weight for _, weight in roots)),
-            min_domains=min(3, len(topology(brief.topology))) if chance(self._seed, slot, "domains") < 0.9 else 0,
+            min_domains=3 if chance(self._seed, slot, "domains") < 0.9 else 0,
         )
 
     @functools.cached_property
@@ -203,8 +218,13 @@ class Drawer:
             if weights.get(table.entity[name].domain, 0.0) > 0
         )
 
-    def _refuses(self, slot: int, name: str) -> bool:
-        """Whether a property or a theme that would be over its share has to stay out of this slot."""
+    def _refuses(self, slot: int, name: str, *, free: bool = False) -> bool:
+        """Whether a property or a theme that would be over its share has to stay out of this slot.
+
+        `free`: look-ups are let in all the same; what is measured and compared has others in its place.
+        """
+        if free and name in self._planner.table.entity:
+            return False
         admitted = self._admitted.get(name)
         return admitted is not None and chance(self._seed, slot, name) >= admitted
 
@@ -304,6 +324,10 @@ def _correct(
         * min(2.5, max(0.4, (share / total + 0.01) / (reached.get((dimension, name), 0) / drawn + 0.01)))
         for name, share in wanted.items()
     }
+
+
+def _refuse_none(name: str) -> bool:
+    return False
 
 
 def _locate(plan: Plan, hops: Sequence[AnchorHops]) -> tuple[tuple[int, str], ...]:

@@ -88,7 +88,9 @@ class Taste:
     root_weights: Sequence[float] = ()
     """The properties that a chain may begin with, and their cumulative weights; empty for all alike."""
     min_domains: int = 0
-    """How many domains a plan has to span, for as long as half of the tries last."""
+    """How many domains a plan has to span, for as long as most of the tries last."""
+    known: dict[tuple[tuple[str, ...], str], bool] = field(default_factory=dict, compare=False)
+    """What has been found out in this slot: whether operations can follow on an entity."""
 
     def refuses(self, property: str) -> bool:
         """Whether the property may not be used in this slot."""

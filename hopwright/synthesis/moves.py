@@ -75,12 +75,13 @@ class Moves:
         self.alike = functools.lru_cache(2_000)(self._alike)
         self.shared_by = functools.lru_cache(50_000)(self._shared_by)
         self._names = functools.lru_cache(100_000)(self._names_of)
+        self.degree = functools.lru_cache(200_000)(graph.degree)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
 
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
-        return self.graph.degree(entity) > HUB_DEGREE
+        return self.degree(entity) > HUB_DEGREE
 
     def fits(self, entry: EntityProperty, *, subject: str = "", object: str = "") -> bool:
         """Whether the ends of a fact are of the kinds that its property joins; what is left empty is not asked."""

@@ -558,10 +558,31 @@ def suits_reader(sketch: Sketch, place: Place) -> Callable[[str], bool]:
 
 
 def suits(sketch: Sketch, readers: Sequence[str]) -> Callable[[str], bool]:
-    """Whether an entity has what the operations that follow need; of look-ups that follow, one step is looked ahead."""
-    reader = readers[0] if readers else ""
-    if reader == "extend":
-        return functools.partial(_leads_on, sketch, suits(sketch, readers[1:2]) if readers[1:] else None)
+    """Whether an entity has what the operations that follow need, look-ups looked through to what comes after them."""
+    return functools.partial(_can_follow, sketch, tuple(readers))
+
+
+def _can_follow(sketch: Sketch, readers: tuple[str, ...], entity: str) -> bool:
+    if not readers:
+        return True
+    known = sketch.taste.known
+    if (verdict := known.get((readers, entity))) is None:
+        if readers[0] == "extend":
+            verdict = any(
+                not sketch.taste.refuses(edge.property) and _can_follow(sketch, readers[1:], edge.object)
+                for edge in sketch.moves.lookups_from(entity)
+            ) or any(
+                not sketch.taste.refuses(edge.property) and _can_follow(sketch, readers[1:], edge.subject)
+                for edge in sketch.moves.reverse_from(entity)
+            )
+        else:
+            verdict = _need_of(sketch, readers[0])(entity)
+        known[readers, entity] = verdict
+    return verdict
+
+
+def _need_of(sketch: Sketch, reader: str) -> Callable[[str], bool]:
+    """What an operation needs of the entity that it reads."""
     measures = sketch.measures
     if reader in ("year", "between", "between-two"):
         return lambda entity: any(isinstance(m.value, dt.date) and m.entry.event for m in measures(entity))
@@ -582,18 +603,6 @@ def suits(sketch: Sketch, readers: Sequence[str]) -> Callable[[str], bool]:
     if reader in ("dated-stated", "dated-among"):
         return lambda entity: bool(sketch.open_targets(entity))
     return lambda entity: True
-
-
-def _leads_on(sketch: Sketch, wanted: Callable[[str], bool] | None, entity: str) -> bool:
-    """Whether something that suits can be asked about an entity."""
-    for edge in sketch.moves.lookups_from(entity):
-        if not sketch.taste.refuses(edge.property) and sketch.admits(edge.object):
-            if wanted is None or wanted(edge.object):
-                return True
-    return any(
-        not sketch.taste.refuses(edge.property) and (wanted is None or wanted(edge.subject))
-        for edge in sketch.moves.reverse_from(entity)
-    )
 
 
 _MEASURED = frozenset({"year", "date", "number", "ahead", "compare", "compare-three", "total", "between", "rate"})
@@ -868,19 +877,19 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("year", ("entity",), "year", "", 1.5, year),
     Operation("date", ("entity",), "date", "", 1.0, date, inner=False),
     Operation("number", ("entity",), "number", "", 1.2, number),
-    Operation("dated", ("year",), "entity", "", 1.2, dated),
-    Operation("dated-by-amount", ("amount",), "entity", "", 1.2, dated_by_amount),
-    Operation("dated-stated", ("entity",), "entity", "", 0.5, dated_stated),
-    Operation("dated-among", ("entity", "amount"), "entity", "", 1.2, dated_among),
-    Operation("dated-among", ("entity", "year"), "entity", "", 1.0, dated_among),
-    Operation("dated-by-both", ("year", "amount"), "entity", "", 1.0, dated_by_both),
+    Operation("dated", ("year",), "entity", "", 0.5, dated),
+    Operation("dated-by-amount", ("amount",), "entity", "", 0.6, dated_by_amount),
+    Operation("dated-stated", ("entity",), "entity", "", 0.15, dated_stated),
+    Operation("dated-among", ("entity", "amount"), "entity", "", 0.6, dated_among),
+    Operation("dated-among", ("entity", "year"), "entity", "", 0.4, dated_among),
+    Operation("dated-by-both", ("year", "amount"), "entity", "", 0.5, dated_by_both),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
-    Operation("ahead", ("entity",), "amount", "counting", 1.2, ahead, final=0.04),
+    Operation("ahead", ("entity",), "amount", "counting", 1.6, ahead, final=0.04),
     Operation("later", ("year",), "amount", "counting", 1.0, later, final=0.04),
-    Operation("members", ("entity",), "amount", "counting", 2.0, members, final=0.04),
-    Operation("between", ("entity",), "amount", "temporal", 0.8, between),
-    Operation("between-two", ("entity", "entity"), "amount", "temporal", 1.0, between),
+    Operation("members", ("entity",), "amount", "counting", 2.6, members, final=0.04),
+    Operation("between", ("entity",), "amount", "temporal", 0.6, between),
+    Operation("between-two", ("entity", "entity"), "amount", "temporal", 0.6, between),
     Operation("apart", ("year", "year"), "amount", "temporal", 1.0, apart),
     Operation("apart-three", ("year", "year", "year"), "amount", "temporal", 1.0, apart),
     Operation("apart-named", ("year",), "amount", "temporal", 0.8, apart_named),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -28,8 +27,8 @@ from hopwright.synthesis.topologies import Topology
 
 # A try costs about a tenth of a millisecond; most anchors offer a plan within ten.
 TRIES = 30
-# What failed so often at a place, with the same operations to follow, is not tried there again.
-_PATIENCE = 3
+# So many operations are tried at one place before the sketch is given up.
+_PATIENCE = 4
 
 
 class NoPlanError(Exception):
@@ -80,18 +79,10 @@ class Planner:
         liking = replace(taste or Taste(), ceiling=ceiling)
         if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
-        weights = list(itertools.accumulate(program.weight for program in programs))
-        hopeless: Counter[object] = Counter()
-        number = 0
-        for program in rng.choices(programs, cum_weights=weights, k=8 * tries):
-            if number >= tries:
-                break
-            if any(hopeless[key] >= _PATIENCE for key in program.keys):
-                continue
-            number += 1
+        for number in range(tries):
             sketch = Sketch(self.moves, self.targets, self.domains, liking, rng)
             try:
-                run_program(program, sketch, anchor, kept)
+                run_programs(programs, sketch, anchor, kept, reasons)
                 plan = Plan(topology.name, tuple(sketch.draft.steps))
                 self._prove(plan, sketch.draft, topology, liking.min_domains if number < 0.8 * tries else 0)
                 if refuse is not None and refuse(plan):
@@ -99,8 +90,6 @@ class Planner:
                 return plan
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
-                if (place := len(sketch.draft.steps)) < len(program.keys):
-                    hopeless[program.keys[place]] += 1
         raise NoPlanError(reasons)
 
     def _fitting(
@@ -118,7 +107,7 @@ class Planner:
             else:
                 found.append(program)
                 continue
-            names = program.names_after(place)[:2]
+            names = program.names_after(place)
             if names not in verdicts:
                 verdicts[names] = suits(sketch, names)(anchor)
             if verdicts[names]:
@@ -155,35 +144,81 @@ class Planner:
             raise DeadEnd(f"a shortcut: {shortcut.kind}")
 
 
-def run_program(program: Program, sketch: Sketch, anchor: str, kept: Sequence[Edge]) -> list[State]:
-    """Add one step per hop. Raises DeadEnd where the graph of facts does not go along."""
-    forced = _place_kept(program, sketch, kept)
-    start = program.roots[0] if anchor and not kept and program.roots else -1
-    if anchor and start < 0 and not kept:
-        start = 0 if program.operations[0].name == "named-year" else -1
+def run_programs(
+    programs: Sequence[Program], sketch: Sketch, anchor: str, kept: Sequence[Edge], reasons: Counter[str]
+) -> list[State]:
+    """Add one step per hop by one of the programs, decided hop by hop: an operation that fails gives way to another.
+
+    Raises DeadEnd where no operation goes along; `reasons` counts the failures on the way.
+    """
+    start, forced = _lay_out(sketch, programs, anchor, kept)
+    live = [one for one in programs if _layout_of(one, bool(anchor), len(kept)) == (start, tuple(forced))]
     states: list[State] = []
-    for place, operation in enumerate(program.operations):
-        inputs = [states[need - 1] for need in program.depends_on[place]]
-        reader = program.readers[place]
-        partners: tuple[State, ...] = ()
-        if reader >= 0:
-            needs = program.depends_on[reader]
-            partners = tuple(states[need - 1] for need in needs if need - 1 < place and need - 1 != place)
-        here = Place(
-            readers=program.names_after(place),
-            partners=partners,
-            anchor=anchor if place == start else "",
-            forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
-        )
-        states.append(operation.build(sketch, inputs, here))
+    for place in range(len(live[0].operations)):
+        dead: set[object] = set()
+        for _ in range(_PATIENCE):
+            by_key: dict[object, list[Program]] = {}
+            for one in live:
+                by_key.setdefault(one.keys[place], []).append(one)
+            options = [key for key, some in by_key.items() if key not in dead and _goes(some[0], place, sketch, states)]
+            if not options:
+                raise DeadEnd("nothing that is computed there suits what was found")
+            chosen = by_key[sketch.rng.choices(options, [sum(one.weight for one in by_key[key]) for key in options])[0]]
+            program = sketch.rng.choices(chosen, [one.weight for one in chosen])[0]
+            mark = sketch.mark()
+            try:
+                states.append(_run(program, place, sketch, states, anchor if place == start else "", forced))
+                break
+            except DeadEnd as dead_end:
+                reasons[str(dead_end)] += 1
+                sketch.reset(mark)
+                dead.add(program.keys[place])
+        else:
+            raise DeadEnd("no operation goes on from what was found")
+        live = [one for one in live if one.keys[place] == program.keys[place]]
     return states
 
 
-def _place_kept(program: Program, sketch: Sketch, kept: Sequence[Edge]) -> Mapping[int, Edge]:
-    """Which hops look up the facts to keep: place (from 0) → fact."""
-    if len(kept) == 2:
-        root, following = program.pairs[0]
-        return {root: kept[0], following: kept[1]}
-    if len(kept) == 1:
-        return {program.roots[0]: kept[0]}
-    return {}
+def _run(
+    program: Program, place: int, sketch: Sketch, states: Sequence[State], anchor: str, forced: Mapping[int, Edge]
+) -> State:
+    reader = program.readers[place]
+    operation = program.operations[place]
+    partners: tuple[State, ...] = ()
+    if reader >= 0:
+        partners = tuple(states[need - 1] for need in program.depends_on[reader] if need - 1 < place)
+    here = Place(
+        readers=program.names_after(place),
+        partners=partners,
+        anchor=anchor,
+        forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
+    )
+    return operation.build(sketch, [states[need - 1] for need in program.depends_on[place]], here)
+
+
+def _goes(program: Program, place: int, sketch: Sketch, states: Sequence[State]) -> bool:
+    """Whether a single entity that an operation reads has what it needs."""
+    needs = program.depends_on[place]
+    if len(needs) != 1 or states[needs[0] - 1].type != "entity":
+        return True
+    names = (program.operations[place].name, *program.names_after(place))
+    return suits(sketch, names)(states[needs[0] - 1].entity)
+
+
+def _lay_out(
+    sketch: Sketch, programs: Sequence[Program], anchor: str, kept: Sequence[Edge]
+) -> tuple[int, dict[int, Edge]]:
+    """Where the anchor comes in, and which hops look up the facts to keep: place (from 0) → fact."""
+    program = sketch.rng.choices(programs, [one.weight for one in programs])[0]
+    start, places = _layout_of(program, bool(anchor), len(kept))
+    return start, dict(zip(places, kept, strict=True))
+
+
+def _layout_of(program: Program, anchored: bool, kept: int) -> tuple[int, tuple[int, ...]]:
+    if kept == 2:
+        return -1, program.pairs[0]
+    if kept == 1:
+        return -1, program.roots[:1]
+    if not anchored:
+        return -1, ()
+    return (program.roots[0] if program.roots else 0), ()

@@ -16,7 +16,7 @@ from hopwright.synthesis.operations import OPERATIONS, Operation
 from hopwright.synthesis.topologies import Topology
 
 _ENUMERATED = 4
-_SAMPLED = 3000
+_SAMPLED = 500
 _LISTS = frozenset({"ahead", "later", "members"})
 # Pairs of operation and reader that would read like a sum in a textbook, or say the same thing twice.
 _UNHAPPY = frozenset(
@@ -63,8 +63,8 @@ class Program:
 
     @functools.cached_property
     def keys(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
-        """For each hop what decides whether it can be had: its place, its operation and the two that follow."""
-        return tuple((place, one.name, self._paths[place][:2]) for place, one in enumerate(self.operations))
+        """For each hop what decides whether it can be had: its place, its operation and those that follow."""
+        return tuple((place, one.name, self._paths[place]) for place, one in enumerate(self.operations))
 
     @functools.cached_property
     def _paths(self) -> tuple[tuple[str, ...], ...]:
@@ -116,6 +116,12 @@ class ProgramBook:
                 and (anchoring not in ("1", "0") or program.roots)
             )
         return self._cells[key]
+
+    @functools.cached_property
+    def keeps_pairs(self) -> bool:
+        """Whether a good part of the programs can keep both hops of an anchor question."""
+        total = sum(program.weight for program in self.programs)
+        return sum(program.weight for program in self.programs if program.pairs) > 0.25 * total
 
     @functools.cached_property
     def cells(self) -> dict[str, set[str]]:
@@ -208,6 +214,8 @@ def _reads_well(operations: Sequence[Operation], depends_on: tuple[tuple[int, ..
         return False
     if sum(names[name] for name in _LISTS) > 1 or names["committees"] > 1:
         return False
+    if size >= 4 and operations[-1].name in _LISTS:
+        return False  # one, two or three: too few answers for too many questions
     if sum(count for name, count in names.items() if name.startswith("dated")) > (1 if size <= 5 else 2):
         return False
     # A plain graph of named numbers asks for nothing but arithmetic.

@@ -71,6 +71,16 @@ class Sketch:
         """The entities claimed so far."""
         return frozenset(self._entities)
 
+    def mark(self) -> tuple[int, frozenset[str], dict[str, str]]:
+        """Where the sketch stands, for `reset`."""
+        return len(self.draft.steps), frozenset(self._entities), dict(self._tokens)
+
+    def reset(self, mark: tuple[int, frozenset[str], dict[str, str]]) -> None:
+        """Take back what was added since a mark."""
+        count, entities, tokens = mark
+        del self.draft.steps[count:]
+        self._entities, self._tokens = set(entities), dict(tokens)
+
     def claim(self, *entities: str) -> None:
         """Reserve entities: none occurs twice, and no two share a telling word.
 
@@ -89,7 +99,7 @@ class Sketch:
         """Whether an entity may still be claimed, and is not one of the hubs that this plan passes by."""
         if entity in self._entities or any(token in self._tokens for token in self._telling(entity)):
             return False
-        return self.moves.graph.degree(entity) <= self.taste.ceiling
+        return self.moves.degree(entity) <= self.taste.ceiling
 
     def add(self, derivation: Derivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = "") -> str:
         """Append a step and return its reference."""
@@ -208,7 +218,7 @@ class Sketch:
 
         `within`: whether it may say in what its subject lies; another such step could not follow.
         """
-        degree, taste = self.moves.graph.degree, self.taste
+        degree, taste = self.moves.degree, self.taste
         for band in dict.fromkeys((taste.band, "")):
             for edge in self.moves.random_edges(self.rng, taste.roots, taste.root_weights, 16):
                 if (
@@ -236,7 +246,7 @@ class Sketch:
         chosen = properties[self.rng.choice(sorted(properties))]
         if not self.taste.band:
             return self.rng.choice(chosen)
-        degree = self.moves.graph.degree
+        degree = self.moves.degree
         liked = [
             _IN_BAND if self.taste.band in (self.taste.band_of(degree(e.subject)), self.taste.band_of(degree(e.object)))
             else 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hopwright.synthesis.kinds import name_states_year
@@ -79,8 +79,8 @@ class DatedTargets:
             math.sqrt(len(pool)) * (0.2 if name_states_year(moves.graph.label(pool[0].entity)) else 1.0)
             for pool in self._by_sort.values()
         ]
-        self._event_weights = [math.sqrt(len(pool)) for pool in self._events.values()]
-        self._number_weights = [math.sqrt(len(pool)) for pool in self._numbers.values()]
+        self._event_weights = _weigh(self._events)
+        self._number_weights = _weigh(self._numbers)
 
     def random_event(self, rng: random.Random, property: str = "") -> Measure | None:
         """A dated event of a named entity, the sort of event first; its value is a date."""
@@ -150,6 +150,18 @@ class DatedTargets:
             )
             self._years_of[key] = tuple(date.year for date in dates if isinstance(date, dt.date))
         return self._years_of[key]
+
+
+def _weigh(groups: Mapping[tuple[str, str], list[Measure]]) -> list[float]:
+    """A property by the root of its size, and so the sorts of its subjects."""
+    totals: dict[str, float] = {}
+    roots: dict[str, float] = {}
+    for (property, _), pool in groups.items():
+        totals[property] = totals.get(property, 0) + len(pool)
+        roots[property] = roots.get(property, 0) + math.sqrt(len(pool))
+    return [
+        math.sqrt(totals[property]) * math.sqrt(len(pool)) / roots[property] for (property, _), pool in groups.items()
+    ]
 
 
 def _draw(groups: Sequence[list[Measure]], weights: Sequence[float], rng: random.Random) -> Measure | None:

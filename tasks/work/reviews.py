@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the SDK takes a second to import
     from annotation.returned import ReturnReport
     from annotation.server import Server
 
+_PASSAGES = "rewrite/passages"
 REPORT = "report"
 """The folder of the report, beside the reviews."""
 
@@ -87,7 +88,8 @@ def pull_reviews(run: RunFolder, url: str, *, full: bool = False) -> Round:
 
     with hold_reviews(run) as folder, open_server(url, find_token(url)) as server:
         pseudonyms = Pseudonyms(folder)
-        pulled, missing = [], []
+        pulled: list[PullReport] = []
+        missing: list[str] = []
         for project in find_projects(run, server, missing):
             journal = Journal(journal_folder(folder, server.url, project.id))
             try:
@@ -139,7 +141,7 @@ def ask_back(run: RunFolder, url: str) -> ReturnReport:
     from annotation.accepted import find_problems
     from annotation.access import check_address, find_token
     from annotation.decisions import latest_reviews
-    from annotation.gathering import gather, journal_folder
+    from annotation.gathering import gather, journal_folder, list_journals
     from annotation.returned import list_questions, return_questions
     from annotation.server import open_server
 
@@ -147,8 +149,8 @@ def ask_back(run: RunFolder, url: str) -> ReturnReport:
         gathered = gather(folder, run.path)
         problems = find_problems(gathered.reviews, load_items(run), open_context(run))
         here = journal_folder(folder, check_address(url), 0).parent
-        projects = {int(path.name.removeprefix("project-")) for path in here.glob("project-*")}
-        reviews = [one for one in latest_reviews(gathered.reviews) if one.project in projects]
+        there = {review.key for journal in list_journals(here) for review in journal.read().reviews}
+        reviews = [one for one in latest_reviews(gathered.reviews) if one.key in there]
         questions = list_questions(reviews, problems)
         with open_server(url, find_token(url)) as server:
             return return_questions(questions, server, here)
@@ -172,7 +174,7 @@ def decide_reviews(run: RunFolder, thresholds: Thresholds, *, seed: int = 0) -> 
         gathered = gather(folder, run.path)
         decided = decide_all(gathered, load_items(run), open_context(run), thresholds)
         report = _report(run, folder, gathered, seed, decided)
-        return report, build_disputes(list_conflicts(decided))
+        return report, build_disputes(list_conflicts(decided), gathered.tasks)
 
 
 def push_adjudication(run: RunFolder, url: str, disputes: list[Dispute]) -> list[PushReport]:
@@ -186,9 +188,27 @@ def push_adjudication(run: RunFolder, url: str, disputes: list[Dispute]) -> list
 
 
 def load_items(run: RunFolder) -> dict[str, Item]:
-    """The items and the twins of a run, by id."""
-    parts = [*Stage(run, "filter").parts(), *Stage(run, "rewrite").parts()]
+    """The items and the twins of a run, by id; with their passages, once the rewriting has looked for them."""
+    stages = [Stage(run, name) for name in ("filter", _PASSAGES, "rewrite")]
+    parts = [*stages[0].parts(), *(part for stage in stages[1:] if is_made(stage) for part in stage.parts())]
     return {item.id: item for part in parts for item in read_items(part)}
+
+
+def hash_items(run: RunFolder) -> dict[str, str]:
+    """The files that `load_items` reads → their hashes."""
+    stages = [Stage(run, name) for name in (_PASSAGES, "rewrite")]
+    found = Stage(run, "filter").output_hashes()
+    for stage in stages:
+        found |= stage.output_hashes() if is_made(stage) else {}
+    return found
+
+
+def is_made(stage: Stage) -> bool:
+    """Whether a stage ended."""
+    try:
+        return stage.read().status == "finished"
+    except RunError:
+        return False
 
 
 def open_context(run: RunFolder) -> CheckContext:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from annotation.corrections import apply_corrections, recheck
-from annotation.ledger import FOLDER, Ledger, ledger_path
-from annotation.gold import read_gold
+from annotation.files import read_tasks
+from annotation.ledger import Ledger, ledger_path
 from annotation.push import push_folder
-from annotation.schema import FIX_QUESTION, GoldItem, Kind, split_key
+from annotation.schema import FIX_QUESTION, REVIEWED, GoldItem, Kind, split_key
 from annotation.server import open_server
-from hopwright.graph.store import GraphStore
 from hopwright.records import Item
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
@@ -32,9 +31,11 @@ WORDINGS: tuple[Callable[[str], str], ...] = (
 """Harmless rewordings; one that the checks object to is not used."""
 
 
-def make_run(home: Path, store: Path, items: Sequence[Item], twins: Sequence[Item] = (), **options: Any) -> RunFolder:
+def make_run(
+    home: Path, store: Path, items: Sequence[Item], twins: Sequence[Item] = (), name: str = "review", **options: Any
+) -> RunFolder:
     """A run whose stages hold these items, exported for review; `options` are those of `SampleRequest`."""
-    run = RunFolder(home, "review")
+    run = RunFolder(home, name)
     with run.hold():
         run.begin({})
         retrieved = Stage(run, "retrieve")
@@ -75,22 +76,31 @@ class Work:
 
 
 def plan_work(
-    run: RunFolder, annotators: Sequence[Annotator], items: Mapping[str, Item], context: CheckContext, ledger: Ledger
+    units: Iterable[tuple[str, Kind, int | None]],
+    gold: Iterable[GoldItem],
+    annotators: Sequence[Annotator],
+    items: Mapping[str, Item],
+    context: CheckContext,
 ) -> list[Work]:
     """What everybody gives: each item's tasks to two people, gold to everybody; who says Fix rewords the question.
 
     Where no rewording holds, a Fix becomes a Retain.
     """
-    gold = {(one.kind, one.item_id, one.hop): one for one in read_gold(run.path / FOLDER / "gold.jsonl").values()}
-    units = [
-        (split_key(entry.key)[0], entry.kind, split_key(entry.key)[1])
-        for project in ledger.projects()
-        for entry in ledger.entries(project).values()
-    ]
-    plain = [unit for unit in units if (unit[1], unit[0], unit[2]) not in gold]
-    jobs = list(hand_out(plain, annotators, 2))
-    jobs += [Job(who, one.item_id, one.kind, one.hop, gold=one) for one in gold.values() for who in annotators]
+    planted = list(gold)
+    taken = {(one.item_id, one.kind, one.hop) for one in planted}
+    jobs = list(hand_out([unit for unit in units if unit not in taken], annotators, 2))
+    jobs += [Job(who, one.item_id, one.kind, one.hop, gold=one) for one in planted for who in annotators]
     return [Work(job, _decide(job, items, context)) for job in jobs]
+
+
+def list_units(run: RunFolder) -> list[tuple[str, Kind, int | None]]:
+    """What a run's tasks ask about, in the order of the files."""
+    folder = run.path / "review" / "tasks"
+    return [
+        (task["data"]["item_id"], kind, task["data"].get("hop"))
+        for kind in REVIEWED
+        for task in read_tasks(folder, kind)
+    ]
 
 
 def answers(given: Given) -> list[dict[str, Any]]:
@@ -122,14 +132,9 @@ def reword(item: Item, kind: Kind, hop: int | None, context: CheckContext) -> st
     return ""
 
 
-def open_store(store: Path) -> GraphStore:
-    """The graph of a run."""
-    return GraphStore.open(store)
-
-
 def _decide(job: Job, items: Mapping[str, Item], context: CheckContext) -> Given:
     given = review(job, draw_truth(job.item_id, job.kind, job.hop))
-    if given.verdict != "Fix":
+    if given.verdict != "Fix" or job.gold is not None:
         return given
     text = reword(items[job.item_id], job.kind, job.hop, context)
     return replace(given, fixes={FIX_QUESTION: text}) if text else replace(given, verdict="Retain")

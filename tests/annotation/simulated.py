@@ -15,6 +15,8 @@ from hopwright.records import Review, Score
 from hopwright.records.review import ReviewKind
 
 QUALITY, SPREAD = 4.1, 0.8
+CLICKED = (0.7, 0.15, 0.15)
+"""How a careless annotator spreads his verdicts."""
 RIGHT = {"Retain": 0.8, "Fix": 0.12, "Discard": 0.08}
 START = "2026-03-02T09:00:00.000000Z"
 
@@ -22,7 +24,8 @@ START = "2026-03-02T09:00:00.000000Z"
 @dataclass(frozen=True)
 class Annotator:
     """`skill`: how often the verdict is right and a planted fault found; `noise`: standard deviation in points;
-    `drift`: points that the bias moves from the first review to the last. A `careless` one throws dice.
+    `drift`: points that the bias moves from the first review to the last. A `careless` one does not read: he mostly
+    retains, and throws dice for the stars.
     """
 
     name: str
@@ -94,7 +97,8 @@ def review(job: Job, truth: Truth, seed: int = 0) -> Given:
     seconds = round(dice.lognormvariate(0, 0.4) * who.seconds, 3)
     names = CRITERIA[job.kind]
     if who.careless:
-        return Given(dice.choice(VERDICTS), {name: dice.randint(1, 5) for name in names}, (), seconds)
+        (verdict,) = dice.choices(VERDICTS, CLICKED)
+        return Given(verdict, {name: dice.randint(1, 5) for name in names}, (), seconds)
     seen = {
         name: truth.quality[name] + who.bias + who.drift * job.progress + dice.gauss(0, who.noise) for name in names
     }
@@ -125,7 +129,8 @@ def hand_out(
 def to_review(job: Job, given: Given, number: int, item_hash: str = "h") -> Review:
     """As a pull would have it."""
     minute = int(job.progress * 50_000)
-    moment = f"2026-{3 + minute // 43_200:02}-{1 + minute // 1440 % 30:02}T{minute // 60 % 24:02}:{minute % 60:02}:00.000000Z"
+    day, hour = divmod(minute // 60, 24)
+    moment = f"2026-{3 + day // 28:02}-{1 + day % 28:02}T{hour:02}:{minute % 60:02}:00.000000Z"
     kind: ReviewKind = job.kind.value
     return Review(
         item_id=job.item_id,

@@ -10,21 +10,10 @@ import pytest
 from annotation.agreement import Agreement, measure_agreement
 from annotation.annotators import Limits, Profile, find_objection, is_caught, profile_annotators
 from annotation.decisions import latest_reviews
-from annotation.reliability import count_values, find_alpha
-from annotation.schema import CRITERIA, VERDICT, VERDICTS, GoldItem, Kind
+from annotation.schema import CRITERIA, VERDICT, GoldItem, Kind
 from hopwright.records import CheckResult, Review
-from tests.annotation.simulated import (
-    QUALITY,
-    RIGHT,
-    SPREAD,
-    TEN,
-    Annotator,
-    Job,
-    draw_truth,
-    review,
-    simulate,
-    to_review,
-)
+from tests.annotation.expected import expect_alpha
+from tests.annotation.simulated import TEN, Annotator, Job, draw_truth, review, simulate, to_review
 from tests.builders import chain_item
 
 GRAPHS = ("chain", "converging", "bridge")
@@ -155,32 +144,3 @@ def make_gold(number: int) -> GoldItem:
         item_id=f"hw-gold{number:012x}", source="hw-0", kind=Kind.MULTI_HOP, fault="wrong_answer",
         tags=("Wrong answer",), criteria=("logical_integrity",),
     )  # fmt: skip
-
-
-def expect_alpha(criterion: str, units: int = 60_000) -> float:
-    """The alpha that these annotators have in the long run: the same model, drawn afresh, for many more units."""
-    rng = np.random.default_rng(11)
-    first = rng.integers(0, len(TEN), units)
-    pairs = (first, (first + rng.integers(1, len(TEN), units)) % len(TEN))
-    if criterion == VERDICT:
-        truth = rng.choice(3, units, p=[RIGHT[name] for name in VERDICTS])
-        rows = [judge(rng, truth, chosen) for chosen in pairs]
-        return find_alpha(count_values(list(zip(*rows, strict=True)), 3), "nominal")
-    quality, progress = rng.normal(QUALITY, SPREAD, units), rng.random(units)
-    rows = [rate(rng, quality, progress, chosen) for chosen in pairs]
-    return find_alpha(count_values(list(zip(*rows, strict=True)), 5), "ordinal")
-
-
-def judge(rng: np.random.Generator, truth: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Verdicts: the truth with the annotator's skill, else one of the two others; dice where he is careless."""
-    skill = np.array([1 / 3 if one.careless else one.skill for one in TEN])[chosen]
-    wrong = (truth + rng.integers(1, 3, len(truth))) % 3
-    return np.where(rng.random(len(truth)) < skill, truth, wrong)
-
-
-def rate(rng: np.random.Generator, quality: np.ndarray, progress: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Scores, as codes from 0: what is seen, as the nearest star; dice where the annotator is careless."""
-    bias, noise, drift = (np.array([getattr(one, name) for one in TEN])[chosen] for name in ("bias", "noise", "drift"))
-    seen = quality + bias + drift * progress + rng.normal(0, 1, len(quality)) * noise
-    careless = np.array([one.careless for one in TEN])[chosen]
-    return np.where(careless, rng.integers(1, 6, len(quality)), np.clip(np.round(seen), 1, 5)).astype(int) - 1

@@ -69,7 +69,7 @@ def test_the_whole_is_shown_hop_by_hop() -> None:
         *(hop.question for hop in item.hops),
         "area of Vestmark = 385,000 square kilometres; area of Iria = 92,000 square kilometres; larger: Vestmark",
         "Vestmark — capital → Ostrava Bay",
-        "✓ 1 machine check passed: leakage",
+        "✓ 1 machine check passed leakage",
         "✓ repetition: warning: twice the same verb",
         "– duplicates: one item only",
         "1 of 2 solvers right",

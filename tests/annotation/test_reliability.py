@@ -119,7 +119,7 @@ def test_same_seed_same_interval_and_another_seed_another():
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
-    """Two raters, three codes, known probabilities: the true alpha is known, and 95 % intervals hold it nearly as often."""
+    """Two raters, three codes, known probabilities: 95 % intervals hold the true alpha nearly as often."""
     rng = np.random.default_rng(5)
     truth = _draw(rng, 200_000)
     expected = find_alpha(truth, "nominal")

@@ -46,6 +46,12 @@ def with_expression(item: Item, expression: str, answer: str, unit: str = "") ->
         ("factorial(4)", "24", "", ["4!", "= 4 × 3 × 2 × 1", "= 24"]),
         ("count(hop2 > 1900, hop3 > 1900)", "1", "", ["1951 > 1900: yes", "1821 > 1900: no", "how many: 1"]),
         (
+            "round(mean(hop2, hop3), 1)",
+            "1,886",
+            "",
+            ["(hop 2 + hop 3) / 2, to 1 decimal place", "= (1951 + 1821) / 2, to 1 decimal place", "= 1,886"],
+        ),
+        (
             "count(year(value(P571, Q909)) < hop2)",
             "1",
             "",
@@ -65,6 +71,19 @@ def test_a_comparison_shows_what_each_has() -> None:
         "area of Iria = 92,000 square kilometres",
         "larger: Vestmark",
     )
+
+
+def test_a_count_shows_every_condition_with_its_numbers() -> None:
+    item = converging_item()
+    count = "count(value(P2046, Q903) > value(P2046, Q909), object(P36, Q903) == hop3, value(P1082, Q903) > 5)"
+    hops = (*item.hops, with_expression(item, count, "1").hops[-1].model_copy(update={"depends_on": (3,)}))
+    item = item.model_copy(update={"hops": hops})
+    assert list(work_out(hops[-1], item)) == [
+        "area of Vestmark > area of Iria: 385,000 > 92,000: yes",
+        "capital of Vestmark = Vestmark: Ostrava Bay = Vestmark: no",
+        "population of Vestmark > 5: not known",
+        "how many: 1",
+    ]
 
 
 def test_a_stated_answer_that_is_wrong_is_shown_as_stated() -> None:

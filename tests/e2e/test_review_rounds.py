@@ -1,4 +1,4 @@
-"""The rounds of a review on a real server: simulated annotators, pull, agreement, questions, adjudication, accepted set.
+"""The rounds of a review on a real server: simulated annotators, pull, agreement, questions, adjudication, decisions.
 
 A share of what the paper had, for the time that it takes; `bench/review.py --rounds` does the same with 1,172 items.
 """
@@ -24,6 +24,7 @@ import pytest
 from annotation.accepted import decide_all
 from annotation.agreement import measure_agreement
 from annotation.decisions import Thresholds
+from annotation.files import read_planted
 from annotation.gathering import gather, journal_folder, reviews_folder
 from annotation.journal import Journal
 from annotation.ledger import Ledger
@@ -34,21 +35,32 @@ from hopwright.errors import RunError, ServiceError
 from hopwright.graph.ingest import ingest
 from hopwright.graph.store import GraphStore
 from hopwright.records import Item
-from hopwright.records.arrow import read_items, read_rejected
+from hopwright.records.arrow import read_items, read_rejected, read_reviews
 from hopwright.runs import RunFolder
+from hopwright.settings import AdjudicateRun
 from hopwright.synthesis.checks import CheckContext
 from hopwright.synthesis.properties import default_table
-from tasks.work.reviews import ask_back, measure_reviews, open_context, pull_reviews, push_adjudication, refuse_missing
+from tasks.adjudicate import write_accepted
+from tasks.work.reviews import (
+    ask_back,
+    decide_reviews,
+    measure_reviews,
+    open_context,
+    pull_reviews,
+    push_adjudication,
+    refuse_missing,
+)
+from tests.annotation.expected import expect_outcome
 from tests.annotation.reviews import choose, rate, write
-from tests.annotation.rounds import Work, answers, find_task, gold_of, make_run, plan_work, push_run
+from tests.annotation.rounds import Work, answers, find_task, gold_of, list_units, make_run, plan_work, push_run
 from tests.annotation.simulated import Annotator, Job
-from tests.e2e.label_studio import ROOT, LiveServer
 from tests.conftest import SAMPLE
+from tests.e2e.label_studio import ROOT, LiveServer
 from tests.synthesis.drafts import draft_items
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]  # the first run installs the server: about 2 minutes
 
-ITEMS = 15
+ITEMS, GOLD = 12, 8
 CREW = (
     Annotator("anna", 0.95, 0.1, 0.3),
     Annotator("ben", 0.9, -0.1, 0.4),
@@ -85,12 +97,13 @@ def rounds(label_studio: LiveServer, tmp_path_factory: pytest.TempPathFactory) -
     ingest(SAMPLE, store)
     graph = GraphStore.open(store)
     items = draft_items(graph)[:ITEMS]
-    run = make_run(home, store.relative_to(home), items, gold_share=0.5)
+    run = make_run(home, store.relative_to(home), items, gold_share=GOLD / ITEMS)
     known = {item.id: item for item in items}
     context = CheckContext(default_table(), graph=graph)
     ledger = push_run(run, label_studio.url, label_studio.token)
     numbers = {one.name: label_studio.add_person(f"{one.name}-rounds").id for one in CREW}
-    work = plan_work(run, CREW, known, context, ledger)
+    planted = read_planted(run.path / "review" / "tasks").values()
+    work = plan_work(list_units(run), planted, CREW, known, context)
     started = time.monotonic()
     client = label_studio.client
     annotations = {}
@@ -172,7 +185,7 @@ def test_agreement_is_that_of_what_they_gave(rounds: Rounds) -> None:
 
 def test_gold_items_catch_the_careless_one(rounds: Rounds) -> None:
     seen = gold_of(rounds.work)
-    assert {name: len(found) for name, found in seen.items()} == {one.name: 2 * 8 for one in CREW}
+    assert {name: len(found) for name, found in seen.items()} == {one.name: 2 * GOLD for one in CREW}
     report = measure_reviews(rounds.run)
     slow, fast = sorted(report.profiles, key=lambda one: -(one.median_seconds or 0))[:2], report.profiles
     (careless,) = [one for one in fast if one not in slow]
@@ -187,7 +200,7 @@ def test_thresholds_yield_the_set_that_was_to_be_expected(rounds: Rounds) -> Non
     for thresholds in (Thresholds(), Thresholds(min_mean=3.0, floor=1.5, score_gap=4), Thresholds(score_gap=1)):
         decided = decide_all(gathered, rounds.items, context, thresholds)
         found = {one.item.id: one.decision.check or "accepted" for one in decided}
-        assert found == {id: _expect(rounds, id, thresholds) for id in rounds.items}
+        assert found == {id: expect_outcome(rounds.work, id, thresholds) for id in rounds.items}
     assert len(set(found.values())) > 1
 
 
@@ -244,7 +257,7 @@ def test_a_correction_that_breaks_the_chain_comes_back_until_it_holds(rounds: Ro
     assert f"hop {one.job.hop}" in data["returned"]
     assert ask_back(rounds.run, rounds.server.url).asked == 0
     tabs = rounds.server.client.views.list(project=_project(rounds, Kind.SINGLE_HOP))
-    assert [tab.data.title for tab in tabs].count("Returned") == 1
+    assert [dict(tab.data)["title"] for tab in tabs].count("Returned") == 1
     # Asking is no review: nothing new comes of it.
     assert pull_reviews(rounds.run, rounds.server.url).news == 0
 
@@ -276,15 +289,18 @@ def test_a_webhook_that_is_called_is_heard(rounds: Rounds) -> None:
 def test_disputes_are_settled_and_the_accepted_set_is_written(rounds: Rounds) -> None:
     home = {**os.environ, "LABEL_STUDIO_URL": rounds.server.url}
     first = _call(home, "review", "adjudicate", "--run", "review", "--json")
-    counts, pushed = first["counts"], first["notes"]["pushed"]
+    counts = first["counts"]
     assert counts["in"] == ITEMS
     assert counts["out"] + sum(counts["rejected"].values()) == ITEMS
-    conflicts = counts["rejected"]["in_adjudication"]
-    assert conflicts > 0
-    assert [line.split(" new")[0] for line in pushed] != []
-    again = _call(home, "review", "adjudicate", "--run", "review", "--json")
-    assert all(line.startswith("0 new, 0 updated") for line in again["notes"]["pushed"])
-    assert again["started"] == first["started"], "what did not change was made anew"
+    assert counts["rejected"]["in_adjudication"] > 0
+    report, disputes = decide_reviews(rounds.run, Thresholds())
+    again = push_adjudication(rounds.run, rounds.server.url, disputes)
+    assert [one.summary for one in again] != []
+    assert sum(one.new + one.updated for one in again) == 0
+    assert sum(one.unchanged for one in again) == len(disputes)
+    with rounds.run.hold():
+        left = write_accepted(rounds.run, AdjudicateRun(run="review"), report)
+    assert (left.started, left.outputs) == (first["started"], first["outputs"]), "what did not change was made anew"
 
     ledger = Ledger(rounds.ledger.path)
     judge = rounds.server.add_person("judge-rounds")
@@ -294,28 +310,32 @@ def test_disputes_are_settled_and_the_accepted_set_is_written(rounds: Rounds) ->
         for entry in ledger.entries(project).values():
             if entry.kind is Kind.ADJUDICATION:
                 data = client.tasks.get(str(entry.task)).data
-                assert len(data["reviews"]) >= 2
+                assert len(data["reviews"]) == 2
                 fives = [rate(name, 5) for name in CRITERIA[Kind(data["of"])]]
                 client.annotations.create(
                     entry.task, result=[choose("verdict", "Retain"), *fives], completed_by=judge.id
                 )
                 settled += 1
-    pulled = _call(home, "review", "pull", "--run", "review", "--json")
-    assert pulled["new"] == settled
-    final = _call(home, "review", "adjudicate", "--run", "review", "--json")
-    assert final["counts"]["rejected"].get("in_adjudication", 0) == 0
-    assert final["counts"]["out"] > counts["out"]
+    assert settled == len(disputes)
+    done = _call(home, "review", "pull", "--run", "review", "--json")
+    assert (done["new"], done["left_out"], done["missing"]) == (settled, [], [])
+    report, disputes = decide_reviews(rounds.run, Thresholds())
+    assert disputes == []
+    with rounds.run.hold():
+        final = write_accepted(rounds.run, AdjudicateRun(run="review"), report)
+    assert final.counts.out > counts["out"]
 
     folder = rounds.run.path / "review" / "accepted"
     accepted = read_items(folder / "part-00000.parquet")
     rejected = read_rejected(folder / "rejected" / "part-00000.parquet")
-    assert len(accepted) == final["counts"]["out"]
+    assert len(accepted) == final.counts.out
     assert {item.id for item in accepted} | {one.key for one in rejected} == rounds.items.keys()
     assert all(item.checks[-1].name == "expert-review" for item in accepted)
     assert all(check.outcome != "fail" for item in accepted for check in item.checks)
-    assert Counter(one.check for one in rejected) == final["counts"]["rejected"]
+    assert Counter(one.check for one in rejected) == final.counts.rejected
     assert any("adjudicated" in item.checks[-1].reason for item in accepted)
-    assert final["notes"]["scores"]
+    assert {row.items for row in report.scores} <= set(range(1, ITEMS + 1))
+    assert len(read_reviews(folder / "reviews.parquet")) > ITEMS
 
 
 def test_what_goes_wrong_is_one_line(rounds: Rounds, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -328,7 +348,7 @@ def test_what_goes_wrong_is_one_line(rounds: Rounds, monkeypatch: pytest.MonkeyP
         with pytest.raises(ServiceError, match="refuses the token") as caught:
             pull_reviews(rounds.run, rounds.server.url)
         assert "0" * 40 not in str(caught.value)
-    with pytest.raises(RunError, match="nothing of run 'other' was pushed to .*: `hopwright review push --run other`"):
+    with pytest.raises(RunError, match=r"nothing of run 'other' was pushed to .*: `hopwright review push --run other`"):
         pull_reviews(RunFolder(tmp_path, "other"), rounds.server.url)
 
     project = _project(rounds, Kind.MULTI_HOP)
@@ -343,38 +363,6 @@ def test_what_goes_wrong_is_one_line(rounds: Rounds, monkeypatch: pytest.MonkeyP
     assert Journal(journal_folder(rounds.reviews, rounds.server.url, project)).read().annotations > 0
     assert measure_agreement(gather(rounds.reviews, rounds.run.path).reviews, {}, pairs=False) == before
     assert push_adjudication(rounds.run, rounds.server.url, []) == []
-
-
-def _expect(rounds: Rounds, id: str, thresholds: Thresholds) -> str:
-    """An item's outcome by the rules as the docs tell them, without the code that carries them out."""
-    units: dict[tuple[Kind, int | None], list[Work]] = {}
-    for one in rounds.work:
-        if one.job.item_id == id and one.job.gold is None:
-            units.setdefault((one.job.kind, one.job.hop), []).append(one)
-    assert len(units) == 5
-    conflict = False
-    means: dict[tuple[Kind, str], list[float]] = {}
-    lowest = 5.0
-    for (kind, _), (one, other) in units.items():
-        same = one.given.verdict == other.given.verdict and one.given.fixes == other.given.fixes
-        near = all(
-            abs(one.given.scores[name] - other.given.scores[name]) <= thresholds.score_gap for name in CRITERIA[kind]
-        )
-        if not (same and near):
-            conflict = True
-        elif one.given.verdict == "Discard":
-            return "discarded"
-        elif one.given.verdict == "Retain":
-            for name in CRITERIA[kind]:
-                mean = (one.given.scores[name] + other.given.scores[name]) / 2
-                means.setdefault((kind, name), []).append(mean)
-                lowest = min(lowest, mean)
-    if conflict or not means:
-        return "in_adjudication"
-    if lowest < thresholds.floor:
-        return "below_floor"
-    whole = sum(sum(values) / len(values) for values in means.values()) / len(means)
-    return "accepted" if whole >= thresholds.min_mean else "below_mean"
 
 
 def _project(rounds: Rounds, kind: Kind) -> int:

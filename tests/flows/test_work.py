@@ -13,14 +13,23 @@ import pytest
 from hopwright.errors import InputError
 from hopwright.graph.store import GraphStore
 from hopwright.records import Item
-from hopwright.records.arrow import read_items
-from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
-from hopwright.settings import SynthesizeRun, sample_folder
+from hopwright.records.arrow import items_to_table, read_items, table_to_items
+from hopwright.runs import RunFolder, ShardOutput, Stage, part_path, rejected_path, run_stage, write_shard
+from hopwright.settings import RewriteParameters, SynthesizeRun, sample_folder
 from tasks.synthesize import plan_drafts
 from tasks.work.filter import FilterPart, name_voters, vote_on_part
 from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
 from tasks.work.review import SampleRequest, write_sample
-from tasks.work.rewrite import RewritePart, twin_part
+from tasks.work.rewrite import (
+    DraftsPart,
+    Making,
+    PassagesPart,
+    RewritePart,
+    draft_part,
+    finish_part,
+    furnish_part,
+    settle_names,
+)
 from tasks.work.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts
 
 DRAFTS = 120
@@ -109,13 +118,35 @@ def test_votes_stay_on_the_items_and_counts_add_up(run: RunFolder, store: Path) 
         assert sum(vote["right"] for vote in votes) <= 1
 
 
-def test_twins_are_counted_with_their_translation(run: RunFolder, store: Path) -> None:
+def test_the_steps_of_the_rewrite_stage_fit_together(run: RunFolder, store: Path, tmp_path: Path) -> None:
+    """Passages, stage-one twins, finished twins: nothing is lost on the way, and names that met are parted."""
     part = Stage(run, "synthesize/drafts").parts()[0]
-    output = twin_part(RewritePart(part, store, 0, translate=False))
-    assert isinstance(output, ShardOutput)
-    assert output.taken == output.rows.num_rows + len(output.rejected)
+    making = Making(store, 0, RewriteParameters(back_translation="off"))
+    furnished = furnish_part(PassagesPart(part, making))
+    assert furnished.rows.num_rows == furnished.taken and not furnished.rejected
+    write_shard(tmp_path / "passages", 0, furnished)
+    items = part_path(tmp_path / "passages", 0)
+    drafts = draft_part(DraftsPart(items, making))
+    assert drafts.taken == drafts.rows.num_rows + len(drafts.rejected) == furnished.taken
+    write_shard(tmp_path / "drafts", 0, drafts)
+    made = part_path(tmp_path / "drafts", 0)
+    assert settle_names([made], [items], making) == {}
+    # The second twin is given a name of the first: it is the one to be named anew.
+    first, second, *others = read_items(made)
+    meeting = second.model_copy(update={"world": (first.world[0], *second.world[1:])})
+    write_shard(
+        tmp_path / "meeting", 0, ShardOutput(items_to_table([first, meeting, *others]), [], taken=len(others) + 2)
+    )
+    salts = settle_names([part_path(tmp_path / "meeting", 0)], [items], making)
+    assert salts == {second.twin: 1}
+    spec = RewritePart(made, rejected_path(tmp_path / "drafts", 0), items, making, translate=False, salts=salts)
+    output = finish_part(spec)
+    assert output.taken == output.rows.num_rows + len(output.rejected) == furnished.taken
     assert output.skipped == {"back-translation": output.rows.num_rows}
     assert set(output.rows.column("variant").to_pylist()) == {"counterfactual"}
+    before = {twin.twin: twin.world for twin in read_items(made)}
+    after = {twin.twin: twin.world for twin in table_to_items(output.rows)}
+    assert [item for item in after if after[item] != before[item]] == [second.twin]
 
 
 def write_review(run: RunFolder, folder: Path, count: int, seed: int) -> dict[str, bytes]:

@@ -32,8 +32,8 @@ class Told:
     question: str
 
 
-def compose(graph: GraphStore, topology: str, steps: list[dict[str, Any]]) -> Item:
-    """The draft of a plan, given as derivations with the type and unit of their answers."""
+def compose(graph: GraphStore, topology: str, steps: list[dict[str, Any]]) -> Item | None:
+    """The draft of a plan, given as derivations with the type and unit of their answers; None without wrong options."""
     facts, table = GraphFacts(graph, default_table()), default_table()
     answers: dict[int, Value] = {}
     done = []
@@ -42,8 +42,7 @@ def compose(graph: GraphStore, topology: str, steps: list[dict[str, Any]]) -> It
         answers[index] = execute(derivation, step["answer_type"], answers, facts, table)
         done.append(Step(derivation, answers[index], step["answer_type"], step["unit"]))
     item = synthesizer(graph).compose(Plan(topology, tuple(done)))
-    assert isinstance(item, Item), item
-    return item
+    return item if isinstance(item, Item) else None
 
 
 @functools.cache
@@ -51,8 +50,9 @@ def read_natural(graph: GraphStore) -> tuple[Told, ...]:
     """Every plan of `natural.json`."""
     rows = json.loads(NATURAL.read_text("utf-8"))
     return tuple(
-        Told(compose(graph, row["topology"], row["steps"]), tuple(row["sub_questions"]), row["question"])
+        Told(draft, tuple(row["sub_questions"]), row["question"])
         for row in rows
+        if (draft := compose(graph, row["topology"], row["steps"])) is not None
     )
 
 

@@ -90,6 +90,7 @@ def test_the_prompts_own_examples_are_right(reader: Reader, sample: GraphStore) 
     for (topology, steps), answer in zip(plans, answers, strict=True):
         fields = [{"derivation": one, "answer_type": kind, "unit": unit} for one, kind, unit in steps]
         draft = compose(sample, topology, fields)
+        assert draft is not None
         assert reader.read(draft, [hop.question for hop in answer.sub_questions], answer.question) == []
         for hop in draft.hops:
             assert json.dumps(hop.answer, ensure_ascii=False) in shown
@@ -156,7 +157,7 @@ def test_every_number_in_words_that_is_changed_is_seen(reader: Reader, natural: 
             if word in text:
                 tried += 1
                 assert "numbers" in kinds(reader, told, **put(place, text.replace(word, other)))
-    assert tried >= 4
+    assert tried >= 2
 
 
 def test_every_comparison_that_is_turned_round_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:

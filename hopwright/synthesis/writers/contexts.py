@@ -21,7 +21,7 @@ from hopwright.synthesis.writers.places import (
     list_constants,
     write_number,
 )
-from hopwright.synthesis.writers.reading import Problem, find_strange, mentions
+from hopwright.synthesis.writers.reading import Problem, find_strange, leave_out, mentions, split_words
 from hopwright.synthesis.writers.vocabulary import find_steps, months
 
 _SHORTEST = 12
@@ -39,7 +39,7 @@ class ContextReader:
             return []
         where = f"the context of hop {hop.index}"
         known = self._list_names(draft, hop, place, names)
-        bare = blank(text, known)
+        bare = leave_out(blank(text, known), self._list_units(hop))
         strange = list(find_strange(place, bare, self._list_words(hop)))
         foreign = [name.label for name in names.values() if name not in known and mentions(bare, name)]
         allowed = self._list_numbers(draft, hop, place)
@@ -68,9 +68,14 @@ class ContextReader:
         """Capitalised words that the facts bring along: of properties, units and dates."""
         facts = hop.evidence
         texts = [fact.property_label for fact in facts.triplets] + [fact.property_label for fact in facts.literals]
-        texts += [entry.unit for fact in facts.literals if (entry := self._table.literal.get(fact.property))]
+        texts += self._list_units(hop)
         dated = any(fact.datatype == "dateTime" for fact in facts.literals)
-        return frozenset(word for text in texts for word in re.findall(r"\w+", text)) | (months() if dated else frozenset())
+        return frozenset(word for text in texts for word in (*split_words(text), *re.findall(r"\w+", text))) | (
+            months() if dated else frozenset()
+        )
+
+    def _list_units(self, hop: Hop) -> list[str]:
+        return [entry.unit for fact in hop.evidence.literals if (entry := self._table.literal.get(fact.property))]
 
     def _list_numbers(self, draft: Item, hop: Hop, place: Place) -> frozenset[Decimal]:
         values: list[Value | None] = [

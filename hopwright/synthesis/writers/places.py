@@ -143,12 +143,14 @@ class Places:
                 hop.unit for hop in asked if hop.unit and hop.unit != "year" and holds(pad(plain), hop.unit)
             )
         )  # fmt: skip
+        said = _stem_all((plain,))
         relations = tuple(
             (hop.index, property)
             for hop in asked
             if hop.derivation.op != "compute"
             for property in properties_in(hop.derivation)
-            if self._vocabulary.cues(property)
+            # What the rules can say without a word for it (`the year of …`), a model may.
+            if self._vocabulary.cues(property) & said
             and not (hop.derivation.op == "reverse_lookup" and property in loose_properties())
         )
         return Place(

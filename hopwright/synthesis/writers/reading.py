@@ -7,7 +7,7 @@ completeness, contextual fact consistency, leakage). What is wrong is said in wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hopwright.records import Item
@@ -74,7 +74,8 @@ class Reader:
         for name in leaks:
             yield Problem("leakage", f"{place.called} must not name {name.label!r}, which has to be found out")
         bare = blank(plain, place.answers)
-        yield from _read_names(place, text, bare, names)
+        # `US dollars` does not name a country.
+        yield from _read_names(place, text, leave_out(bare, place.units), names)
         yield from _read_numbers(place, bare)
         yield from _read_sides(place, bare)
         yield from self._read_relations(place, text, bare)
@@ -92,6 +93,13 @@ class Reader:
             yield Problem("extra_hop", f"{place.called} brings in {quoted}, which no hop of the plan asks about")
         elif (nested := _NESTED.search(text)) and not _NESTED.search(place.rules):
             yield Problem("extra_hop", f"{place.called} repeats a step: {nested[0]!r}")
+
+
+def leave_out(text: str, phrases: Iterable[str]) -> str:
+    """The text with these phrases blanked."""
+    for phrase in phrases:
+        text = text.replace(phrase, "◦") if phrase else text
+    return text
 
 
 def _read_form(place: Place, text: str) -> Iterator[Problem]:
@@ -128,25 +136,33 @@ def _read_names(place: Place, text: str, bare: str, names: Sequence[Name]) -> It
 
 def find_strange(place: Place, bare: str, more: frozenset[str] = frozenset()) -> Iterator[str]:
     """Capitalised words and quoted texts that neither names, nor the rules' wording, nor `more` words account for."""
-    known = {token for name in (*place.required, *place.shown) for token in _TOKEN.findall(name.label)}
-    known |= {token for token in _TOKEN.findall(place.rules) if token[:1].isupper()}
+    named = {token for name in (*place.required, *place.shown) for token in split_words(name.label)}
+    given_away = {token for name in place.answers for token in split_words(name.label) if token[:1].isupper()}
     # A part of a name that must be found out gives it away.
-    known -= {token for name in place.answers for token in _TOKEN.findall(name.label) if token[:1].isupper()} - {
-        token for name in (*place.required, *place.shown) for token in _TOKEN.findall(name.label)
-    }
+    known = ({token for token in split_words(place.rules) if token[:1].isupper()} - given_away) | named
     seen: dict[str, None] = {}
     for quoted in _QUOTED.findall(bare):
         if quoted.replace("◦", "").strip(" ,.?"):
             seen[quoted.strip()] = None
     for sentence in _SENTENCE.split(bare):
         for position, match in enumerate(_TOKEN.finditer(sentence)):
-            token = match[0].removesuffix("'s").removesuffix("’s").rstrip(".'’")
+            token = _trim(match[0])
             if not token[:1].isupper() or token in known or token in place.months or token in more or token == "I":
                 continue
             if position == 0 and not sentence[: match.start()].strip('"“( ') and _may_open(token, place):
                 continue
             seen[token] = None
     return iter(seen)
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text as names are made of, hyphens and inner points kept."""
+    return [_trim(token) for token in _TOKEN.findall(text)]
+
+
+def _trim(token: str) -> str:
+    """A word without a genitive and without what punctuation leaves on it."""
+    return token.removesuffix("'s").removesuffix("’s").rstrip(".'’-")
 
 
 def _may_open(token: str, place: Place) -> bool:

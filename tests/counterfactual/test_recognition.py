@@ -1,0 +1,129 @@
+"""Finding what a text names, and replacing all of it, on the shipped sample's names."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from hopwright.counterfactual.cast import Member
+from hopwright.counterfactual.demonyms import find_country, list_demonyms, rename_demonym
+from hopwright.counterfactual.forms import list_forms
+from hopwright.counterfactual.mentions import replace_names
+from hopwright.counterfactual.names import make_demonym, split_person
+from hopwright.counterfactual.passage_rewriting import PassageRewriter, find_left, move_years
+from hopwright.counterfactual.recognition import Recogniser
+from hopwright.graph.store import GraphStore
+from hopwright.synthesis.kinds import KindIndex
+from hopwright.synthesis.names import GraphNames
+from tests.worlds import DictGraph
+
+
+@pytest.fixture(scope="module")
+def recogniser(sample_store: GraphStore) -> Recogniser:
+    return Recogniser(sample_store)
+
+
+@pytest.fixture(scope="module")
+def rewriter(sample_store: GraphStore) -> PassageRewriter:
+    return PassageRewriter(sample_store, GraphNames(KindIndex(sample_store)), seed=0)
+
+
+def found(recogniser: Recogniser, text: str) -> list[str]:
+    return [mention.text for mention in recogniser.find(text)]
+
+
+def unknown(recogniser: Recogniser, text: str) -> list[str]:
+    return [mention.text for mention in recogniser.find_unknown(text, recogniser.find(text))]
+
+
+def test_the_longest_name_wins_and_demonyms_mean_their_country(recogniser: Recogniser) -> None:
+    text = "The German player left Borussia Dortmund for the United Kingdom's league."
+    assert found(recogniser, text) == ["German", "Borussia Dortmund", "United Kingdom"]
+
+
+def test_words_with_a_capital_for_another_reason_are_no_names(recogniser: Recogniser) -> None:
+    assert found(recogniser, "He was born in May. The Queen and the President met on Monday.") == []
+    assert found(recogniser, "In the year of the river.") == []
+
+
+def test_a_part_of_a_longer_name_is_not_taken_for_the_whole(recogniser: Recogniser) -> None:
+    assert found(recogniser, "She studied at the Germany Zorbin Institute.") == []
+    assert unknown(recogniser, "She studied at the Germany Zorbin Institute.") == ["Germany Zorbin Institute"]
+
+
+def test_unknown_names_are_found_unless_they_only_open_a_sentence(recogniser: Recogniser) -> None:
+    assert unknown(recogniser, "Grobnik met Teutberga Zorn. Grobnik left.") == ["Teutberga Zorn"]
+    assert unknown(recogniser, "We saw Grobnik. Grobnik left.") == ["Grobnik", "Grobnik"]
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [("Ada Lindqvist", ("Ada", "Lindqvist")), ("J. Max von Sydow Jr.", ("Max", "Sydow")), ("Lothair II", ("Lothair",
+    "")),
+     ("Hugh of Italy", ("Hugh", "")), ("Madonna", ("", ""))],
+)  # fmt: skip
+def test_a_person_is_taken_apart(name: str, parts: tuple[str, str]) -> None:
+    assert split_person(name) == parts
+
+
+def test_all_forms_of_a_name_follow_its_surrogate() -> None:
+    cast = [
+        Member("Q902", ("Ada Lindqvist",), "person", "person", "Q902", "female"),
+        Member("Q903", ("Sweden",), "country", "country", "Q903"),
+    ]
+    graph = DictGraph(aliases={"Q902": ("Lindqvist", "A. Lindqvist"), "Q903": ("Kingdom of Sweden", "SE")})
+    forms = list_forms(cast, graph, {"Q902": "Runa Torpvik", "Q903": "Vestmark"})
+    text = (
+        "Ada's film: Lindqvist, a Swedish director of Sweden, met two Swedes. A. Lindqvist left the Kingdom of Sweden."
+    )
+    assert replace_names([text], forms) == [
+        "Runa's film: Torpvik, a Vestmarkian director of Vestmark, met two Vestmarkians. Runa Torpvik left the Vestmark."
+    ]
+
+
+def test_demonyms_and_their_plurals() -> None:
+    assert list_demonyms(("Germany",)) == ("German", "Germans")
+    assert list_demonyms(("Atlantis",)) == ()
+    assert find_country("Swedes") == "Sweden" and find_country("Dutch") == "Netherlands" and find_country("x") == ""
+    assert rename_demonym("Swedes", "Velmian") == "Velmians" and rename_demonym("Chinese", "Velmian") == "Velmian"
+    assert [make_demonym(name) for name in ("Vesta", "Karo", "Orlund", "Velmi", "Republic of Orlund")] == [
+        "Vestan", "Karian", "Orlundian", "Velmian", "Orlundian",
+    ]  # fmt: skip
+
+
+TEXTS = [
+    (
+        "Borussia Dortmund",
+        "Borussia Dortmund is a German football club. Dortmund's stadium opened in 1974; Germany won.",
+    ),
+    (
+        "Anton Grobnik",
+        "Anton Grobnik (born 1950) is an Italian author. Grobnik moved to Spain in 1989, as he said, to write.",
+    ),
+    ("Nowhere", "An American film of 1999, shot in the United States of America and in India by Vera Stolz."),
+]
+
+
+@pytest.mark.parametrize(("title", "text"), TEXTS)
+def test_nothing_is_left_of_what_was_replaced_and_nothing_else_changes(
+    rewriter: PassageRewriter, sample_store: GraphStore, title: str, text: str
+) -> None:
+    members = rewriter.gather(title, text)
+    done = rewriter.rewrite(title, text, key="k", names=members, years=False)
+    assert members and find_left([done.title, done.text], members, sample_store, done.forms) == []
+    assert done == rewriter.rewrite(title, text, key="k", years=False)
+    assert done.text != rewriter.rewrite(title, text, key="other", years=False).text
+    marked = replace_names([text], dict.fromkeys(done.forms, "¤"))[0]
+    back = replace_names([done.text], dict.fromkeys(done.forms.values(), "¤"))[0]
+    drop = re.compile(r"\ban? ", re.IGNORECASE)
+    assert drop.sub("", marked) == drop.sub("", back)
+    assert len({one.surrogate for one in done.world}) == len(done.world)
+    assert not any(sample_store.knows_name(one.surrogate) for one in done.world)
+
+
+def test_years_of_a_passage_move_together(rewriter: PassageRewriter) -> None:
+    done = rewriter.rewrite(*TEXTS[1], key="k")
+    years = [int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", done.text)]
+    assert years[1] - years[0] == 39 and years[0] != 1950 and done.base == years[0] - 1950
+    assert move_years("1905–06, 1,905 and x1905 in 1905.", 3) == "1908–06, 1,905 and x1905 in 1908."

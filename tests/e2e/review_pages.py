@@ -1,0 +1,295 @@
+"""Working on Label Studio's pages as an annotator does, and looking at what they show."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from annotation.export import build_adjudication, build_task
+from annotation.forms import Task
+from annotation.ledger import Ledger, ledger_path
+from annotation.push import PushReport, push
+from annotation.schema import CRITERIA, Kind, ShownReview
+from annotation.server import open_server
+from hopwright.records import CheckResult, Item, Passage, Surrogate, Vote
+from tests.builders import all_items
+from tests.e2e.label_studio import ROOT, LiveServer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What somebody gives in the page: stars in the order of the criteria; corrections by their place, from 0."""
+
+    verdict: str
+    stars: tuple[int, ...]
+    error: str = ""
+    """The key of an error tag."""
+    corrections: tuple[tuple[int, str], ...] = ()
+    comment: str = "Looked up twice."
+
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+IMAGES = os.environ.get("HOPWRIGHT_UPDATE_IMAGES")
+"""Set to keep the screenshots in docs/images."""
+
+
+LogIn = Callable[[str, str], Any]
+
+
+@contextmanager
+def open_browser(server: LiveServer) -> Iterator[LogIn]:
+    """A headless browser; what is yielded opens a page of 1280×800 for whoever logs in."""
+    if BROWSER is None:
+        pytest.skip("no Chromium on this machine")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield lambda email, password: open_page(browser, server.url, email, password)
+        browser.close()
+
+
+def open_page(browser: Any, url: str, email: str, password: str) -> Any:
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.set_default_timeout(120_000)
+    page.goto(f"{url}/user/login/")
+    page.fill("input[name=email]", email)
+    page.fill("input[name=password]", password)
+    page.click("button[type=submit]")
+    page.wait_for_url(lambda address: "/user/login" not in address, wait_until="commit")
+    return page
+
+
+def open_task(page: Any, server: LiveServer, project: int, task: int) -> None:
+    page.goto(f"{server.url}/projects/{project}/data?task={task}")
+    page.locator(".hw-question").first.wait_for()
+    page.get_by_role("button", name="Submit").first.wait_for()
+
+
+def begin_labelling(page: Any, server: LiveServer, project: int) -> None:
+    """Open a project's queue at its next task, past the instructions."""
+    page.goto(f"{server.url}/projects/{project}/data?labeling=1")
+    page.get_by_text("Labeling Instructions").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".hw-question").first.wait_for()
+    page.get_by_role("button", name="Submit").first.wait_for()
+
+
+def review_next(
+    page: Any,
+    server: LiveServer,
+    project: int,
+    kind: Kind,
+    decide: Callable[[str], Answer],
+) -> str:
+    """Take the next task of a project's queue, review it with the keyboard, and submit; returns the item's id.
+
+    `decide` is told the id that the page shows.
+    """
+    begin_labelling(page, server, project)
+    item = str(page.locator(".hw-id").inner_text()).strip()
+    answer = decide(item)
+    page.keyboard.press({"Retain": "a", "Fix": "s", "Discard": "d"}[answer.verdict])
+    for number, stars in enumerate(answer.stars, 1):
+        for _ in range(stars):
+            page.keyboard.press(str(number))
+    if answer.error:
+        page.keyboard.press(answer.error)
+    for place, text in answer.corrections:
+        correct(page, place, text)
+    page.locator("[name='comment']").fill(answer.comment)
+    page.keyboard.press("Tab")  # keys are letters while a text field has the cursor
+    with page.expect_response(lambda answer: "/annotations" in answer.url and answer.request.method == "POST") as done:
+        page.keyboard.press("Control+Enter")
+    assert done.value.status == 201
+    return item
+
+
+def correct(page: Any, place: int, text: str) -> None:
+    """Edit one of the pre-filled corrections."""
+    region = page.locator("[data-testid=textarea-region]").nth(place)
+    region.wait_for()
+    region.locator("button").first.click()
+    area = region.locator("textarea, input").first
+    area.fill(text)
+    area.press("Enter")
+
+
+def find_annotations(server: LiveServer, project: int) -> dict[str, list[dict[str, Any]]]:
+    """Task key → annotations, of the tasks that have some."""
+    tasks = server.client.tasks.list(project=project, fields="all", page_size=500)
+    return {
+        f"{task.data['item_id']}#{task.data.get('hop', '')}": list(task.annotations)
+        for task in tasks
+        if task.annotations
+    }
+
+
+def wait_for_annotations(server: LiveServer, task: int, count: int) -> list[dict[str, Any]]:
+    for _ in range(75):
+        annotations = server.client.annotations.list(task)
+        if len(annotations) >= count:
+            return [annotation.dict() for annotation in annotations]
+    pytest.fail(f"task {task} has {len(annotations)} annotations, not {count}")
+
+
+def assert_fits(page: Any) -> None:
+    """Nothing reaches past the window, and nothing inside the form or the item is cut off sideways."""
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll('.hw, .hw *')].filter(one => {
+            const box = one.getBoundingClientRect();
+            return box.width > 0 && (box.right > window.innerWidth + 1 || box.left < -1);
+        }).map(one => one.className || one.tagName)"""
+    )
+    assert outside == []
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll(
+                '.hw, .hw-left, .hw-form, .hw-hop, .hw-option, .hw-question, .hw-facts, .hw-reviews, .hw-fix')]
+            .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.className)"""
+    )
+    assert cut == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def assert_graph_is_right(page: Any, item: Item) -> None:
+    """A box per hop with its answer, none upon another, and an arrow from the right edge of what is needed."""
+    if not page.locator(".hw-svg").count():
+        return
+    page.locator(".hw-svg rect").first.wait_for()
+    boxes = page.locator(".hw-svg rect").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    texts = page.locator(".hw-svg text").all_text_contents()
+    assert texts[1::2] == [hop.answer for hop in item.hops]
+    for one, box in enumerate(boxes):
+        for other in boxes[one + 1 :]:
+            assert (
+                box["right"] < other["left"]
+                or other["right"] < box["left"]
+                or box["bottom"] < other["top"]
+                or other["bottom"] < box["top"]
+            )
+    paths = page.locator(".hw-svg path").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    arrows = [(needed - 1, hop.index - 1) for hop in item.hops for needed in sorted(hop.depends_on)]
+    assert len(paths) == 2 * len(arrows)
+    for (source, target), path in zip(arrows, paths[::2], strict=True):
+        assert abs(path["left"] - boxes[source]["right"]) < 3
+        assert 0 < boxes[target]["left"] - path["right"] < 12
+
+
+def keep_screenshot(page: Any, folder: Path, name: str, docs: bool = True) -> None:
+    target = ROOT / "docs/images" if IMAGES and docs else Path(os.environ.get("HOPWRIGHT_SHOTS") or folder)
+    page.wait_for_timeout(250)
+    path = target / f"{name}.png"
+    page.screenshot(path=path)
+    if target.name == "images":  # as small as a page of text can be
+        with Image.open(path) as picture:
+            picture.convert("RGB").quantize(64).save(path, optimize=True)
+
+
+def push_to(
+    server: LiveServer, title: str, tasks: list[Task], run: Path, kind: Kind = Kind.MULTI_HOP, of: Kind | None = None
+) -> PushReport:
+    with open_server(server.url, server.token) as opened:
+        ledger = Ledger(ledger_path(run, server.url))
+        return push(tasks, server=opened, title=title, kind=kind, of=of, ledger=ledger, usual=2)
+
+
+def make_items(count: int) -> list[Item]:
+    """Items of all three graphs, told apart by their ids, as they look after the checks and the filter."""
+    items = []
+    for number in range(count):
+        item = all_items()[number % 3]
+        hops = tuple(
+            hop.model_copy(
+                update={
+                    "evidence": hop.evidence.model_copy(
+                        update={"wikipedia_url": f"https://en.wikipedia.org/wiki/Special:Search/Q{number + 1}"}
+                    )
+                }
+            )
+            for hop in item.hops
+        )
+        passed = ("schema", "dependencies", "uniqueness", "recomputation", "leakage", "distractors", "domains")
+        items.append(
+            item.model_copy(
+                update={
+                    "id": f"{item.id[:-4]}{number:04}",
+                    "hops": hops,
+                    "checks": (
+                        *(CheckResult(name=name, outcome="pass") for name in passed),
+                        CheckResult(name="duplicates", outcome="skip", reason="a single item"),
+                    ),
+                    "votes": (
+                        Vote(model="popularity", option="A", right=item.label == "A"),
+                        Vote(model="lexical", option="B", right=item.label == "B"),
+                    ),
+                }
+            )
+        )
+    return items
+
+
+def make_twin(item: Item | None = None) -> Item:
+    """A counterfactual item with passages."""
+    item = item or make_items(3)[2]
+    hops = tuple(
+        hop.model_copy(
+            update={
+                "evidence": hop.evidence.model_copy(
+                    update={
+                        "wikipedia_url": "",
+                        "passages": tuple(
+                            Passage(
+                                title=one.subject_label,
+                                text=f"{one.subject_label} is on record: its {one.property_label} is "
+                                f"{getattr(one, 'object_label', 'in the register')}, and has been since the start.",
+                            )
+                            for one in (*hop.evidence.triplets, *hop.evidence.literals)
+                        ),
+                    }
+                )
+            }
+        )
+        for hop in item.hops
+    )
+    world = tuple(Surrogate(original=f"Original {n}", surrogate=f"Invented {n}", id=f"QX{n}") for n in range(9))
+    return item.model_copy(
+        update={"id": f"{item.id}-twin", "variant": "counterfactual", "twin": item.id, "hops": hops, "world": world}
+    )
+
+
+def make_reviews(text: str = "The article has another year.") -> list[ShownReview]:
+    """Two reviews of a whole question that differ."""
+    scores = dict.fromkeys(CRITERIA[Kind.MULTI_HOP], 5)
+    return [
+        ShownReview(reviewer="annotator 1", verdict="Retain", scores=scores, comment="Nothing to say."),
+        ShownReview(
+            reviewer="annotator 2",
+            verdict="Fix",
+            scores={**scores, "logical_integrity": 2, "fluency": 4},
+            errors=("Wrong computation", "Ambiguous wording"),
+            fixes={"fix_question": text, "fix_answer": text},
+            computation="1951 − 1821 = 130",
+            source_url="https://en.wikipedia.org/wiki/Iria",
+            comment=text,
+        ),
+    ]
+
+
+def make_task(item: Item, kind: Kind, text: str = "The article has another year.") -> tuple[Task, Kind | None]:
+    """A task of any kind, and what it settles."""
+    if kind is Kind.ADJUDICATION:
+        return build_adjudication(item, Kind.MULTI_HOP, None, make_reviews(text)), Kind.MULTI_HOP
+    if kind is Kind.TWIN and item.variant == "factual":
+        item = item.model_copy(update={"variant": "counterfactual"})
+    return build_task(item, kind, 4 if kind is Kind.SINGLE_HOP else None), None
+
+
+def choose(name: str, choice: str) -> dict[str, Any]:
+    return {"id": name, "from_name": name, "to_name": "item", "type": "choices", "value": {"choices": [choice]}}
