@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,7 +71,6 @@ def pull_project(
     pseudonyms: Pseudonyms,
     *,
     full: bool = False,
-    on_task: Callable[[int], None] | None = None,
 ) -> PullReport:
     """Bring one project's journal up to date; asked again when nothing changed, it writes nothing.
 
@@ -90,17 +89,15 @@ def pull_project(
     seen: dict[int, str] = {}
     data = _Data(server, project)
     listed = list_tasks(server, project.id, _FIELDS, since=since, annotated=whole, page=_PAGE)
-    for number, task in enumerate(listed, 1):
+    for task in listed:
         id, moment = int(task["id"]), str(task["updated_at"])
         if not whole and held.seen.get(id) == moment:
             continue
         found[id] = _read_task(task, data, form, project, pseudonyms, server.url)
         seen[id] = moment
-        if on_task is not None:
-            on_task(number)
     if not whole and not _is_counted(server, project, what, there.body, _count(held.tasks, found)):
         # Something went without a trace in the times: tasks or annotations that were removed in bulk.
-        return pull_project(server, project, journal, pseudonyms, full=True, on_task=on_task)
+        return pull_project(server, project, journal, pseudonyms, full=True)
     report = _compare(project, held, found, whole=whole)
     if whole or any(held.tasks.get(id, Pulled()) != pulled for id, pulled in found.items()):
         journal.append(found, seen, there.clock, whole=whole)
@@ -202,15 +199,3 @@ def _list_annotations(tasks: Mapping[int, Pulled]) -> dict[str, object]:
 def _tell(refused: Rejected) -> str:
     project, task, annotation = refused.key.split("/")
     return f"annotation {annotation} of task {task} (project {project}) is left out: {refused.reason}"
-
-
-def count_reviews(reports: Iterable[PullReport]) -> dict[str, int]:
-    """The sums of several pulls."""
-    totals = {"new": 0, "changed": 0, "removed": 0, "held": 0, "left_out": 0}
-    for report in reports:
-        totals["new"] += report.new
-        totals["changed"] += report.changed
-        totals["removed"] += report.removed
-        totals["held"] += report.held
-        totals["left_out"] += len(report.refused)
-    return totals

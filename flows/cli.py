@@ -102,7 +102,10 @@ def build(
     run: Run = None,
     seed: Seed = None,
     drafts: Annotated[int | None, typer.Option(help="How many plans are drawn.")] = None,
-    topology: Annotated[list[str] | None, typer.Option(help="Reasoning graph; may be given several times.")] = None,
+    topology: Annotated[
+        list[str] | None,
+        typer.Option("--topology", "--topologies", help="Reasoning graphs, separated by commas or one an option."),
+    ] = None,
     min_domains: Annotated[int | None, typer.Option(help="Domains that one item must span at least.")] = None,
     items: Annotated[int | None, typer.Option(help="Items that synthesis ends with; 0 keeps all.")] = None,
     writer: Annotated[
@@ -142,7 +145,7 @@ def build(
         "workers": workers,
         "synthesize": {
             "drafts": drafts,
-            "topologies": topology,
+            "topologies": [name.strip() for one in topology for name in one.split(",")] if topology else None,
             "min_domains": min_domains,
             "items": items,
             "writer": writer,

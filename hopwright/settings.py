@@ -59,6 +59,73 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", validate_default=True)
 
 
+Share = Annotated[float, Field(ge=0, le=1000)]
+TopologyName = Literal["chain", "converging", "bridge", "chain-2", "chain-3", "converging-3", "chain-5", "tree-7"]
+DomainName = Literal["history", "art", "geography", "politics", "science", "film", "sports", "business"]
+
+
+class TargetParameters(Parameters):
+    """What the set of items shall be like: shares in any scale (2 and 1 are two thirds and one third).
+
+    A share that the graph cannot give is missed; the run says which, how far, and at which step planning fails.
+    """
+
+    topologies: dict[TopologyName, Share] = Field(
+        default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
+    )
+    kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
+        default={"temporal": 26, "counting": 24, "comparison": 18, "arithmetic": 18, "combinatorics": 14},
+        min_length=1,
+        title="Computations",
+        description="Shares of what the computing hops do.",
+    )
+    answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
+        default={"entity": 50, "number": 38, "year": 7, "date": 5},
+        min_length=1,
+        title="Final answers",
+        description="Shares of the types of the final answer.",
+    )
+    popularity: dict[Literal["head", "middle", "tail"], Share] = Field(
+        default={"head": 35, "middle": 35, "tail": 30},
+        min_length=1,
+        title="Popularity",
+        description="Shares of the well-known, the middling and the obscure: thirds, by their number of facts, of the "
+        "entities that can be asked about; an item's is that of what its look-ups name.",
+    )
+    anchoring: dict[Literal["2", "1", "0", "none"], Share] = Field(
+        default={"2": 25, "1": 25, "0": 10, "none": 40},
+        min_length=1,
+        title="Anchoring",
+        description="Shares of the items that keep both single hops of their anchor question, the second, only its "
+        "answer, or that are chains of the graph without an anchor.",
+    )
+    domains: dict[DomainName, Share] = Field(
+        default={}, title="Domains", description="How welcome each knowledge domain is; 1 where it is not named."
+    )
+    property_share: float = Field(
+        default=0.3,
+        gt=0,
+        le=1,
+        title="Largest share of a property",
+        description="A property in more than this share of the items is held back as far as there are others.",
+    )
+    theme_share: float = Field(
+        default=0.04,
+        gt=0,
+        le=1,
+        title="Largest share of a theme",
+        description="The same for one entity, league, race, or the clubs of one country.",
+    )
+
+    @field_validator("topologies", "kinds", "answers", "popularity", "anchoring", "domains")
+    @classmethod
+    def refuse_nothing(cls, shares: dict[str, float]) -> dict[str, float]:
+        """Shares that are all nought ask for no item at all."""
+        if shares and not any(shares.values()):
+            raise ValueError("at least one share must be above 0")
+        return shares
+
+
 class SynthesizeParameters(Parameters):
     """How questions are planned and worded."""
 
@@ -69,12 +136,15 @@ class SynthesizeParameters(Parameters):
         title="Drafts",
         description="How many plans are drawn. Fewer items come out: what fails a check or is too easy is dropped.",
     )
-    topologies: list[Literal["chain", "converging", "bridge"]] = Field(
+    topologies: list[TopologyName] = Field(
         default=["chain", "converging", "bridge"],
         min_length=1,
-        max_length=3,
+        max_length=8,
         title="Topologies",
-        description="Reasoning graphs of the four hops; the drafts take them in turn.",
+        description="Reasoning graphs of the hops: the three of four hops, and shorter and longer ones.",
+    )
+    targets: TargetParameters = Field(
+        default_factory=TargetParameters, title="Targets", description="What the set of items shall be like."
     )
     min_domains: int = Field(
         default=2,

@@ -21,6 +21,7 @@ from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejecte
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import SynthesizeRun
 from hopwright.synthesis.embeddings import name_model
+from hopwright.synthesis.targeting import list_missed, read_targets
 from tasks.engine import carry_out, pick_parameters
 from tasks.models import grant_access
 from tasks.pool import current_pool
@@ -33,8 +34,10 @@ from tasks.work.synthesize import (
     Wordings,
     draft_slots,
     keep_selected,
+    read_mix,
     read_wordings,
     survey_drafts,
+    write_mix,
 )
 from tasks.work.wording import Commission, check_models, list_requests, word_drafts
 from tasks.yields import report_yield
@@ -147,8 +150,7 @@ def plan_drafts(
                 store=store,
                 anchors=anchors,
                 seed=parameters.seed,
-                topologies=tuple(wanted.topologies),
-                min_domains=wanted.min_domains,
+                mix=write_mix(wanted),
                 start=begin,
                 count=min(parameters.shard_size, start + count - begin),
                 embeddings=model,
@@ -188,6 +190,21 @@ def plan_wording(
     )
 
 
+def describe_targets(parameters: SynthesizeRun, drafts: Sequence[Stage]) -> dict[str, Any]:
+    """What share of the drafted plans meets each target, and for each that is missed, where planning failed."""
+    figures = Counter[str]()
+    for stage in drafts:
+        figures.update({name: count for name, count in stage.read().notes.items() if isinstance(count, int)})
+    targets = read_targets(figures, read_mix(write_mix(parameters.synthesize)))
+    shares: dict[str, dict[str, dict[str, float]]] = {}
+    for one in targets:
+        shares.setdefault(one.dimension, {})[one.name] = {
+            "wanted": round(one.wanted, 4),
+            "reached": round(one.reached, 4),
+        }
+    return {"targets": shares, "targets_missed": list_missed(targets)}
+
+
 def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _Progress) -> StagePlan:
     """Give every part of drafts its share of the decisions: what is dropped and why, and where new words are."""
     wanted = parameters.synthesize
@@ -205,9 +222,9 @@ def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _Progress) 
             kept += 1
             if modelled:
                 worded[part][row] = state.wordings.accepted[id]
-    notes: dict[str, Any] = {}
+    notes: dict[str, Any] = describe_targets(parameters, state.drafts)
     if wanted.items:
-        notes = {"asked_for": wanted.items, "missing": wanted.items - kept}
+        notes |= {"asked_for": wanted.items, "missing": wanted.items - kept}
         if kept < wanted.items:
             notes["missing_because"] = _explain_missing(state)
     return StagePlan(

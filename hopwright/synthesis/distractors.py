@@ -406,5 +406,5 @@ def _join(distractors: Iterable[Distractor]) -> Three:
 
 def _most(derivation: Derivation) -> int | None:
     """The most that a count can come to; None where that leaves too few wrong numbers."""
-    conditions = len(re.findall(r"[<>]", derivation.expression)) if isinstance(derivation, Compute) else 0
+    conditions = len(re.findall(r"[<>]|==", derivation.expression)) if isinstance(derivation, Compute) else 0
     return conditions if conditions >= 3 else None

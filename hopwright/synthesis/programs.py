@@ -16,7 +16,7 @@ from hopwright.synthesis.operations import OPERATIONS, Operation
 from hopwright.synthesis.topologies import Topology
 
 _ENUMERATED = 4
-_SAMPLED = 3000
+_SAMPLED = 500
 _LISTS = frozenset({"ahead", "later", "members"})
 # Pairs of operation and reader that would read like a sum in a textbook, or say the same thing twice.
 _UNHAPPY = frozenset(

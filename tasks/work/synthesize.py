@@ -7,14 +7,17 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 
-from hopwright.records import Rejected
+from hopwright.records import Domain, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
+from hopwright.settings import DomainName, SynthesizeParameters
 from hopwright.synthesis.embeddings import SentenceLikeness
 from hopwright.synthesis.guessing import overlap
+from hopwright.synthesis.mix import Mix
 from hopwright.synthesis.pipeline import DraftKey, Synthesizer, select
 from hopwright.synthesis.properties import default_table
 from tasks.work.resources import SOURCES, load_anchors, open_graph
@@ -27,8 +30,8 @@ class DraftSlots:
     store: Path
     anchors: tuple[Path, ...]
     seed: int
-    topologies: tuple[str, ...]
-    min_domains: int
+    mix: str
+    """What the set shall be like (`write_mix`)."""
     start: int
     count: int
     embeddings: str = ""
@@ -72,9 +75,9 @@ class Wordings:
 
 def draft_slots(slots: DraftSlots) -> ShardOutput:
     """Fill one shard of draft slots."""
-    synthesizer = open_synthesizer(slots.store, slots.seed, slots.topologies, slots.min_domains, slots.embeddings)
+    synthesizer = open_synthesizer(slots.store, slots.seed, slots.mix, slots.embeddings)
     items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count)
-    return ShardOutput(items_to_table(items), rejected, taken=slots.count)
+    return ShardOutput(items_to_table(items), rejected, taken=slots.count, figures=synthesizer.ledger.take())
 
 
 def survey_drafts(parts: list[Path], max_answer_share: float, items: int) -> Survey:
@@ -143,17 +146,36 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
     return keys, counts
 
 
+def write_mix(wanted: SynthesizeParameters) -> str:
+    """The parameters of a run that say what its items shall be like, as text."""
+    return wanted.model_dump_json(include={"topologies", "min_domains", "targets"})
+
+
+def read_mix(text: str) -> Mix:
+    """What `write_mix` wrote, as the planner takes it."""
+    wanted = SynthesizeParameters.model_validate_json(text)
+    targets = wanted.targets
+    return Mix(
+        topologies={name: targets.topologies.get(name, 1.0) for name in wanted.topologies},
+        kinds=dict(targets.kinds),
+        answers=dict(targets.answers),
+        bands=dict(targets.popularity),
+        anchoring=dict(targets.anchoring),
+        domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
+        property_share=targets.property_share,
+        theme_share=targets.theme_share,
+        min_domains=wanted.min_domains,
+    )
+
+
 @functools.lru_cache(maxsize=1)
-def open_synthesizer(
-    store: Path, seed: int, topologies: tuple[str, ...], min_domains: int, embeddings: str = ""
-) -> Synthesizer:
+def open_synthesizer(store: Path, seed: int, mix: str, embeddings: str = "") -> Synthesizer:
     """The synthesizer of a run in this process; `embeddings` names the sentence-embedding model, if any."""
     return Synthesizer(
         open_graph(store),
         default_table(),
         seed=seed,
-        topologies=topologies,
-        min_domains=min_domains,
+        mix=read_mix(mix),
         sources=SOURCES,
         likeness=SentenceLikeness() if embeddings else overlap,
     )

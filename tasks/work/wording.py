@@ -25,7 +25,7 @@ from hopwright.synthesis.writers.brief import Briefs
 from hopwright.synthesis.writers.editing import Editor
 from hopwright.synthesis.writers.model import PROMPT, Asker, ModelWriter, Terms
 from tasks.work.models import ModelAccess, open_models
-from tasks.work.synthesize import open_synthesizer
+from tasks.work.synthesize import open_synthesizer, write_mix
 
 _PAID = frozenset({"refusal", "invalid", "empty", "truncated"})
 """Failures for which a model did answer."""
@@ -96,7 +96,7 @@ def list_requests(commission: Commission) -> Iterable[Request]:
 def make_writer(commission: Commission, asker: Asker | None) -> ModelWriter:
     """The writer that a commission asks for; without an asker it can only list requests."""
     wanted = commission.parameters
-    synthesizer = open_synthesizer(commission.store, commission.seed, tuple(wanted.topologies), wanted.min_domains)
+    synthesizer = open_synthesizer(commission.store, commission.seed, write_mix(wanted))
     table = default_table()
     editor = Editor(
         synthesizer.graph, table, synthesizer.kinds, synthesizer.context, synthesizer.distractors, seed=commission.seed

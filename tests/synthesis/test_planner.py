@@ -6,7 +6,7 @@ from hopwright.graph.store import GraphStore
 from hopwright.records import Compute
 from hopwright.synthesis.execution import execute, hops_used, same
 from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.plan import Plan, domain_of, named_entities
+from hopwright.synthesis.plan import Plan, named_entities
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.properties import default_table
 from hopwright.synthesis.topologies import TOPOLOGIES, Topology
@@ -23,12 +23,13 @@ def planner(sample_store: GraphStore) -> Planner:
 def plans(planner: Planner, sample_store: GraphStore) -> list[Plan]:
     drawn = []
     anchors = [e for e in list(sample_store.entities())[::37] if planner.moves.lookups_from(e)]
-    for number, anchor in enumerate(anchors[:400]):
+    for number, anchor in enumerate(anchors[:90]):
         for name in ("chain", "converging", "bridge"):
-            try:
-                drawn.append(planner.draw(TOPOLOGIES[name], anchor, f"test:{number}"))
-            except NoPlanError:
-                continue
+            for start in (anchor, ""):
+                try:
+                    drawn.append(planner.draw(TOPOLOGIES[name], start, f"test:{number}", tries=8))
+                except NoPlanError:
+                    continue
     assert len(drawn) > 200
     return drawn
 
@@ -49,10 +50,10 @@ def test_plans_have_their_topology_and_use_every_hop(plans: list[Plan]) -> None:
         assert {hop for need in needs for hop in need} == {1, 2, 3}
 
 
-def test_a_hop_computes_and_two_domains_are_spanned(plans: list[Plan]) -> None:
+def test_a_hop_computes_and_two_domains_are_spanned(plans: list[Plan], planner: Planner) -> None:
     for plan in plans:
         assert any(isinstance(step.derivation, Compute) for step in plan.steps)
-        assert len({domain_of(step, TABLE) for step in plan.steps}) >= 2
+        assert len({ruling.domain for ruling in planner.domains.of_steps(plan.steps)}) >= 2
     kinds = Counter(
         step.derivation.kind for plan in plans for step in plan.steps if isinstance(step.derivation, Compute)
     )
@@ -80,7 +81,7 @@ def test_the_same_key_draws_the_same_plan(planner: Planner, plans: list[Plan], s
 
 
 def test_an_entity_without_facts_gives_reasons(planner: Planner) -> None:
-    with pytest.raises(NoPlanError, match=r"nothing to ask|no dated event|nothing to compare|no stable number"):
+    with pytest.raises(NoPlanError, match=r"nothing that is computed there goes with"):
         planner.draw(TOPOLOGIES["chain"], "Q999999999", "nothing")
 
 
@@ -98,9 +99,9 @@ def test_any_graph_of_two_to_eight_hops_can_be_planned(
     planner: Planner, sample_store: GraphStore, depends_on: tuple[tuple[int, ...], ...]
 ) -> None:
     shape = Topology("another", "Chain", depends_on)
-    for number, anchor in enumerate(list(sample_store.literal_subjects("P569"))[:60]):
+    for number in range(20):
         try:
-            plan = planner.draw(shape, anchor, f"any:{number}")
+            plan = planner.draw(shape, "", f"any:{number}")
         except NoPlanError:
             continue
         assert tuple(hops_used(step.derivation) for step in plan.steps) == depends_on

@@ -11,6 +11,7 @@ from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding
 from hopwright.synthesis.checks.text import fold, holds_exactly, is_telling, read_number
 from hopwright.synthesis.execution import execute, render_answer, same
 from hopwright.synthesis.facts import EvidenceFacts, Facts
+from hopwright.synthesis.necessity import iter_shortcuts
 
 
 def check_evidence(case: Case, context: CheckContext) -> Iterator[Finding]:
@@ -98,6 +99,15 @@ def check_surrogates(case: Case, context: CheckContext) -> Iterator[Finding]:
             yield None, f"the surrogate {name!r} is a name that the graph knows"
 
 
+def check_no_shortcut(case: Case, context: CheckContext) -> Iterator[Finding]:
+    """No fact, and no shorter path, leads past a hop to its answer; see `hopwright.synthesis.necessity`."""
+    assert context.graph is not None
+    derivations = [hop.derivation for hop in case.item.hops]
+    answers: dict[int, Value] = {hop.index: hop.answer_id or hop.answer for hop in case.item.hops}
+    for one in iter_shortcuts(derivations, answers, context.graph, context.table):
+        yield one.hop, f"{one.kind}: {one.detail}"
+
+
 PROOF = (
     Check("evidence", "every fact used travels with the item", check_evidence),
     Check(
@@ -111,6 +121,12 @@ PROOF = (
         "uniqueness",
         "the graph gives one answer to each hop",
         check_uniqueness,
+        needs=("plan", "factual", "graph"),
+    ),
+    Check(
+        "no-shortcut",
+        "nothing joins what the question names with a later answer, past the hops between",
+        check_no_shortcut,
         needs=("plan", "factual", "graph"),
     ),
     Check("world", "surrogates are consistent", check_world),
