@@ -17,7 +17,7 @@ from hopwright.synthesis.options import assign_options
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.siblings import Kinds
 from hopwright.synthesis.writers.contexts import ContextReader, add_context
-from hopwright.synthesis.writers.places import Places
+from hopwright.synthesis.writers.places import Places, spell
 from hopwright.synthesis.writers.proposals import Proposals
 from hopwright.synthesis.writers.reading import Problem, Reader
 from hopwright.synthesis.writers.vocabulary import Vocabulary
@@ -92,8 +92,9 @@ class Editor:
         if [hop.index for hop in answer.sub_questions] != [hop.index for hop in draft.hops]:
             wanted = ", ".join(str(hop.index) for hop in draft.hops)
             return Edited(draft, (Problem("structure", f"there must be one sub-question for each hop: {wanted}"),))
-        questions = [" ".join(hop.question.split()) for hop in answer.sub_questions]
-        whole = " ".join(answer.question.split())
+        names = tuple(self.places.names(draft).values())
+        questions = [spell(" ".join(hop.question.split()), names) for hop in answer.sub_questions]
+        whole = spell(" ".join(answer.question.split()), names)
         problems = self._reader.read(draft, questions, whole)
         worded = tuple(
             hop.model_copy(update={"question": question}) for hop, question in zip(draft.hops, questions, strict=True)
@@ -121,7 +122,7 @@ class Editor:
         done: list[Hop] = []
         problems: list[Problem] = []
         for hop, answer, place in zip(hops, answers, self.places.lay_out(draft), strict=False):
-            text = " ".join(answer.context.split())
+            text = spell(" ".join(answer.context.split()), names.values())
             wrong = self._contexts.read(draft, hop, place, names, text)
             problems += wrong
             counts["contexts_kept" if text and not wrong else "contexts_left_out"] += 1
