@@ -317,7 +317,9 @@ class ComputedWords:
         one, other = (numeral(int(form.factor)) if form.factor.isdigit() else say(form.factor)), say(form.reference)
         if form.factor.isdigit():
             if say != self._text.described:
-                return self._pick((f"What is {form.factor} times {other}?", f"What is {other} multiplied by {form.factor}?"))
+                return self._pick(
+                    (f"What is {form.factor} times {other}?", f"What is {other} multiplied by {form.factor}?")
+                )
             return self._pick(
                 (
                     f"What is {multiple(int(form.factor))} {other}?",
@@ -396,7 +398,10 @@ class ComputedWords:
         if self._pick((True, False)):
             self._text.preludes.append(f"A committee is to have {members}.")
             return self._pick(
-                (f"In how many ways can it be chosen from {pool}?", f"How many ways are there to choose it from {pool}?")
+                (
+                    f"In how many ways can it be chosen from {pool}?",
+                    f"How many ways are there to choose it from {pool}?",
+                )
             )
         return self._pick(
             (

@@ -101,14 +101,16 @@ class Sketch:
             return False
         return self.moves.degree(entity) <= self.taste.ceiling
 
-    def add(self, derivation: Derivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = "") -> str:
+    def add(
+        self, derivation: Derivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = ""
+    ) -> str:
         """Append a step and return its reference."""
         return self.draft.add(derivation, value, answer_type, unit)
 
     def compute(self, expression: str, kind: str, value: Scalar | str, unit: str = "") -> str:
         """Append a computing step."""
         answer_type: AnswerType = "entity" if isinstance(value, str) else "number"
-        return self.draft.add(Compute(expression=expression, kind=kind), value, answer_type, unit)  # type: ignore[arg-type]
+        return self.draft.add(Compute(expression=expression, kind=kind), value, answer_type, unit)
 
     def walk(self, edge: Edge, reference: str = "", *, backward: bool = False) -> State:
         """Append the look-up of one fact, from a reference or from its named subject, and claim its ends."""
@@ -241,8 +243,8 @@ class Sketch:
         touched = {ruling.domain for ruling in self._domains.of_steps(self.draft.steps)}
         names = sorted(by_domain)
         weights = [self.taste.domains.get(name, 1.0) * (1 if name in touched else _NEW_DOMAIN) for name in names]
-        domain = self.rng.choices(names, weights)[0] if any(weights) else self.rng.choice(names)
-        properties = by_domain[domain]
+        drawn = self.rng.choices(names, weights)[0] if any(weights) else self.rng.choice(names)
+        properties = by_domain[drawn]
         chosen = properties[self.rng.choice(sorted(properties))]
         if not self.taste.band:
             return self.rng.choice(chosen)
