@@ -42,7 +42,7 @@ class Profile:
     `gold`: planted faults found, with Wilson's interval; `machine`: Cohen's kappa between objections (a verdict other
     than Retain) and those of the checks; `bias` and `noise`: mean and standard deviation of the scores less the mean
     of the others' on the same unit; `drift`: that difference in fifths of the time; `trend`: its change from first to
-    last by Theil and Sen, `trend_p` the p of Spearman's test of it.
+    last by Theil and Sen over the fifths, `trend_p` the p of Spearman's test of it.
     """
 
     name: str
@@ -206,7 +206,6 @@ def _find_drift(means: Sequence[float]) -> tuple[tuple[float, ...], float | None
     blocks = tuple(float(block.mean()) for block in np.array_split(np.asarray(means), _BLOCKS))
     if len(set(means)) == 1:
         return blocks, 0.0, 1.0
-    order = np.arange(len(means))
-    # Theil and Sen's slope is the median over pairs; most scores tie, so it is taken over the blocks' own points.
+    # Between single reviews most differences are ties, whose median slope is 0: the slope is that of the fifths.
     slope = stats.theilslopes(blocks, np.linspace(0, 1, _BLOCKS)).slope
-    return blocks, float(slope), float(stats.spearmanr(order, means).pvalue)
+    return blocks, float(slope), float(stats.spearmanr(np.arange(len(means)), means).pvalue)

@@ -57,7 +57,7 @@ def test_every_field_explains_and_bounds_itself() -> None:
         ({"rewrite": {"back_translation": "google"}}, r"rewrite\.back_translation: "),
         ({"review": {"url": "ftp://x"}}, r"review\.url: "),
         ({"release": {"version": "one"}}, r"release\.version: "),
-        ({"profile": "gpu"}, "profile: "),
+        ({"profile": "cloud"}, "profile: "),
         ({"profile": "api"}, "parameters: the profile api needs a model: --writer .* --model endpoint/model$"),
         ({"synthesize": {"writer": "openai"}}, "synthesize: the writer openai needs a model"),
         ({"synthesize": {"model": "a/b"}}, "synthesize: the writer rules asks no model"),

@@ -203,7 +203,6 @@ class ComputedWords:
             (
                 f"How many years lie between {both}?",
                 f"How many years separate {one} from {other}?",
-                f"What is the number of years between {both}?",
                 f"Between {both}, how many years passed?",
                 f"What span of years lies between {both}?",
                 *([f"By how many years are {both} apart?"] if len(both) < _SHORT else ()),

@@ -25,7 +25,7 @@ from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.programs import open_book
 from hopwright.synthesis.topologies import topology
 
-_ANCHORS = 4
+_ANCHORS = 3
 _TRIES = 3
 _STRIDE = 11
 _PILOTS = 120

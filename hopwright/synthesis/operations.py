@@ -16,7 +16,7 @@ from decimal import Decimal
 from hopwright.records.values import Scalar
 from hopwright.synthesis.expressions import evaluate
 from hopwright.synthesis.moves import Edge, Measure, spread
-from hopwright.synthesis.sketch import DeadEnd, Sketch, State, Type
+from hopwright.synthesis.sketch import WITHIN, DeadEnd, Sketch, State, Type
 from hopwright.synthesis.targets import Target
 
 # Values that do change, but whose order practically does not: area, population.
@@ -31,6 +31,8 @@ _CENTENARIAN = 100
 # Whether a film is about something, or something lies somewhere, is no question to count over a list.
 _DULL = frozenset({"P921", "P138", "P6885", "P7938"})
 _LOOKED_AT = 120
+OUTWARD = "extend-outward"
+"""A look-up that may not say in what its subject lies: one that does has come before it."""
 _MODERN = 1950
 
 
@@ -567,18 +569,26 @@ def _can_follow(sketch: Sketch, readers: tuple[str, ...], entity: str) -> bool:
         return True
     known = sketch.taste.known
     if (verdict := known.get((readers, entity))) is None:
-        if readers[0] == "extend":
+        if readers[0] in ("extend", OUTWARD):
+            edges = [(edge.property, edge.object) for edge in sketch.moves.lookups_from(entity)]
+            edges += [(edge.property, edge.subject) for edge in sketch.moves.reverse_from(entity)]
             verdict = any(
-                not sketch.taste.refuses(edge.property) and _can_follow(sketch, readers[1:], edge.object)
-                for edge in sketch.moves.lookups_from(entity)
-            ) or any(
-                not sketch.taste.refuses(edge.property) and _can_follow(sketch, readers[1:], edge.subject)
-                for edge in sketch.moves.reverse_from(entity)
+                not sketch.taste.refuses(property)
+                and not (readers[0] == OUTWARD and property in WITHIN)
+                and _can_follow(sketch, _follow(readers, property), other)
+                for property, other in edges
             )
         else:
             verdict = _need_of(sketch, readers[0])(entity)
         known[readers, entity] = verdict
     return verdict
+
+
+def _follow(readers: tuple[str, ...], property: str) -> tuple[str, ...]:
+    """What is left to follow after a look-up along a property."""
+    if property in WITHIN and readers[1:2] == ("extend",):
+        return (OUTWARD, *readers[2:])
+    return readers[1:]
 
 
 def _need_of(sketch: Sketch, reader: str) -> Callable[[str], bool]:
@@ -902,5 +912,4 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("add", ("number", "number"), "number", "arithmetic", 1.0, add, inner=False),
     Operation("product", ("amount", "amount"), "amount", "arithmetic", 0.8, product),
     Operation("choose", ("amount",), "ways", "combinatorics", 1.0, choose_of, inner=False),
-    Operation("choose", ("number",), "ways", "combinatorics", 0.8, choose_of, inner=False),
 )

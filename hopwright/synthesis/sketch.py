@@ -23,7 +23,7 @@ Type = Literal["entity", "year", "amount", "number", "date", "ways"]
 number of ways to choose."""
 
 # A place in a place in a place makes no question: one such step does not follow another.
-_WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
+WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
 # A domain that the plan has not touched yet is so much likelier to be chosen.
 _NEW_DOMAIN = 6.0
 _IN_BAND = 3.0
@@ -152,11 +152,11 @@ class Sketch:
     def extend(self, state: State, suits: Callable[[str], bool]) -> State:
         """A step from an entity to another one that suits, along a property or against it."""
         last = self.draft.steps[-1].derivation if self.draft.steps else None
-        within = isinstance(last, Lookup) and last.property in _WITHIN and state.ref == f"hop{len(self.draft.steps)}"
+        within = isinstance(last, Lookup) and last.property in WITHIN and state.ref == f"hop{len(self.draft.steps)}"
         forward = [
             e
             for e in self.moves.lookups_from(state.entity)
-            if not (within and e.property in _WITHIN)
+            if not (within and e.property in WITHIN)
             and self._welcome(e) and self.admits(e.object) and suits(e.object)
         ]
         backward = [
@@ -222,7 +222,7 @@ class Sketch:
         for band in dict.fromkeys((taste.band, "")):
             for edge in self.moves.random_edges(self.rng, taste.roots, taste.root_weights, 16):
                 if (
-                    (within or edge.property not in _WITHIN)
+                    (within or edge.property not in WITHIN)
                     and (not band or taste.band_of(degree(edge.subject)) == band)
                     and self._telling(edge.subject).isdisjoint(self._telling(edge.object))
                     and self.admits(edge.object)

@@ -25,9 +25,9 @@ Say = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
-_SUBJECT = re.compile(r"\{s\}")
 # How often the whole question introduces its subject in a sentence of its own.
 _INTRODUCED = 0.3
+_LONG = 45
 _INTRODUCTIONS = ("Consider {np}.", "Take {np}.", "Think of {np}.", "Start from {np}.", "Picture {np}.", "Look at {np}.")
 
 
@@ -142,18 +142,23 @@ class Text:
         derivation = step.derivation
         if (
             isinstance(derivation, Lookup)
+            and derivation.subject.startswith("hop")
             and isinstance(self.step(derivation.subject).value, str)
-            and self._rng.random() < _INTRODUCED
         ):
-            templates = [one for one in self._templates(derivation, step, "ask", self.described) if "{s}" in one]
-            subject = self.described(derivation.subject)
-            if templates and not self.preludes and len(subject) > 30:
-                entity = self.entity(derivation.subject)
-                this = "this person" if self.names.kind(entity) == "person" else f"this {self.noun(entity, self.described)}"
-                self.preludes.append(self.pick(_INTRODUCTIONS).format(np=subject))
-                return _SUBJECT.sub(lambda _: this, self.pick(templates))
-            return self.fill(self._templates(derivation, step, "ask", self.described), "s", subject)
+            return self._introduce(derivation, step)
         return self.ask(len(self._steps), self.described)
+
+    def _introduce(self, derivation: Lookup, step: Step) -> str:
+        """A look-up's question; a long subject that would stand in its middle is introduced before it, others at times."""
+        templates = self._templates(derivation, step, "ask", self.described)
+        subject = self.described(derivation.subject)
+        ending = [one for one in templates if one.endswith("{s}?")]
+        if len(subject) > _LONG and not self.preludes and (not ending or self._rng.random() < _INTRODUCED):
+            entity = self.entity(derivation.subject)
+            this = "this person" if self.names.kind(entity) == "person" else f"this {self.noun(entity, self.described)}"
+            self.preludes.append(self.pick(_INTRODUCTIONS).format(np=subject))
+            return self.pick(templates).replace("{s}", this)
+        return self.fill(templates, "s", subject)
 
     def noun_phrase(self, index: int) -> str:
         """A hop's answer described, inputs and all; for the whole question only."""

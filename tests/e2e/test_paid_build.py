@@ -145,7 +145,7 @@ def test_an_item_is_explained_with_its_wording_and_its_vote(course: Course) -> N
 
 
 def test_the_planted_key_is_found_nowhere(course: Course, servers: tuple[WireServer, WireServer]) -> None:
-    assert all(any(KEY in str(headers) for headers in server.headers) for server in servers), "it was sent, and taken"
+    assert all(server.answered for server in servers), "both take no other key"
     files = [path for path in course.home.path.rglob("*") if path.is_file()]
     assert {"llm.sqlite", "prefect.db", "manifest.json", "README.md"} <= {path.name for path in files}
     assert [str(path) for path in files if KEY.encode() in path.read_bytes()] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import shutil
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import tasks.models
 from hopwright.errors import BudgetError, InputError
+from hopwright.llm.config import read_settings
 from hopwright.llm.session import close_sessions
 from hopwright.llm.store import Store
 from hopwright.runs import RunFolder, Stage, StageManifest
@@ -19,7 +21,7 @@ from hopwright.runs.manifest import read_manifest
 from hopwright.settings import BuildParameters, FilterRun, identify, load_parameters, prompts_folder
 from tasks.engine import carry_out
 from tasks.models import (
-    demand_keys,
+    demand_models,
     describe_models,
     end_models,
     grant_access,
@@ -104,11 +106,11 @@ def test_leave_to_ask_is_checked_before_anything_is_sent(home: Path, blocks: dic
     with pytest.raises(InputError, match=r"missing\.toml"):
         grant_access(run, parameters(endpoints=str(home / "missing.toml")))
     access = grant_access(run, parameters(budget_usd=2), ["openai/gpt-5-mini"])
-    assert access == ModelAccess(None, home / "llm.sqlite", "r", 2.0, ("openai",))
+    assert access == ModelAccess(None, home / "llm.sqlite", "r", 2.0, ("openai/gpt-5-mini",))
     with pytest.raises(InputError, match=r"OPENAI_API_KEY, or make the Prefect Secret block hopwright-openai$"):
-        demand_keys(access)
+        demand_models(access)
     blocks["hopwright-openai"] = KEY
-    demand_keys(access)
+    demand_models(access)
     assert KEY not in repr(access)
     assert KEY.encode() not in pickle.dumps(access)
 
@@ -116,7 +118,28 @@ def test_leave_to_ask_is_checked_before_anything_is_sent(home: Path, blocks: dic
 def test_the_keys_of_those_asked_when_another_is_down_are_asked_for_too(home: Path) -> None:
     (home / "endpoints.toml").write_text('[fallbacks]\n"openai/a" = ["anthropic/b", "openai/c"]\n', "utf-8")
     access = grant_access(RunFolder(home, "r"), parameters(), ["openai/a"])
-    assert access.asked == ("openai", "anthropic")
+    assert access.asked == ("openai/a", "anthropic/b", "openai/c")
+
+
+def test_a_model_without_a_price_is_told_before_anything_is_asked_on_a_budget(
+    home: Path, blocks: dict[str, str]
+) -> None:
+    blocks["hopwright-openai"] = KEY
+    run = RunFolder(home, "r")
+    demand_models(grant_access(run, parameters(), ["openai/secret-model"]))
+    with pytest.raises(InputError, match="no price is known for openai/secret-model"):
+        demand_models(grant_access(run, parameters(budget_usd=1), ["openai/secret-model"]))
+
+
+def test_the_keys_of_fallbacks_are_there_before_workers_start(
+    home: Path, blocks: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "from the shell")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "")
+    blocks["hopwright-anthropic"] = KEY
+    (home / "endpoints.toml").write_text('[fallbacks]\n"openai/a" = ["anthropic/b"]\n', "utf-8")
+    prepare_models(load_parameters({"synthesize": {"writer": "openai", "model": "openai/a"}}, BuildParameters))
+    assert os.environ["ANTHROPIC_API_KEY"] == KEY
 
 
 @pytest.mark.parametrize(
@@ -133,10 +156,6 @@ def test_a_model_is_told_from_a_path(text: str, names: bool) -> None:
 def test_keys_come_from_secret_blocks_where_the_environment_has_none(
     home: Path, blocks: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import os
-
-    from hopwright.llm.config import read_settings
-
     settings = read_settings(write_endpoints(home))
     monkeypatch.setenv("HOPWRIGHT_TEST_KEY", "from the shell")
     blocks["hopwright-local"] = KEY

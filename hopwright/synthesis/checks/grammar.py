@@ -29,7 +29,7 @@ _SILENT_H = re.compile(r"hour|honou?r|honest|heir")
 _CONSONANT_U = re.compile(r"one\b|once\b|one[- ]|eu|ewe|un(?!in|im)i|us[eau]|ut[eio]|ur[aio]n|ub[io]|uk|ufo|ou[ij]")
 _PAIRS = {"“": "”", "«": "»", "(": ")", "[": "]"}
 _MISPLACED = re.compile(
-    r"(?<=[a-z,] )(?:The|A|An|Of|In|Who|Which|What|Where|When|That|And|Or|Is|Was|How|Its)\b(?= [\w\"“])"
+    r"(?<=[a-z0-9,:;] )(?:The|A|An|Of|In|Who|Which|What|Where|When|That|And|Or|Is|Was|How|Its)\b(?= [\w\"“])"
 )
 _AFTER_FULL_STOP = re.compile(r"(?<=[a-z]{3}[.?!] )[a-z]")
 _ENUMERATION = re.compile(

@@ -100,7 +100,8 @@ def check_comparison(case: Case, context: CheckContext) -> Iterator[Finding]:
 
 def check_concatenation(case: Case, context: CheckContext) -> Iterator[Finding]:
     """The multi-hop question is one question, not its sub-questions one after the other."""
-    clauses = [fold(clause) + " " for clause in _CLAUSES.split(case.item.question)]
+    # Clauses, and the question from its start: a sub-question may hold commas itself.
+    clauses = [fold(clause) + " " for clause in (*_CLAUSES.split(case.item.question), case.item.question)]
     asked: dict[str, int] = {}
     for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
         text = padded.strip()
