@@ -72,10 +72,8 @@ def _list_candidates(hop: Hop, distractor: Distractor, new: Scalar, operands: Ma
             # An option with more decimals than the answer, or fewer, gives itself away.
             number = round(Decimal(exact), places) if places else round(Decimal(exact))
             text = render_answer(number, hop.unit)
-            fits = (number > 0 or (number == 0 and wrong <= 0) or new < 0) and (
-                hop.unit != "year" or number <= LAST_YEAR
-            )
-            if fits and _count_places(text) == places:
+            positive = number > 0 or (number == 0 and wrong <= 0) or new < 0
+            if positive and (hop.unit != "year" or number <= LAST_YEAR) and _count_places(text) == places:
                 yield text
 
 
