@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hopwright.graph.store import GraphStore
@@ -17,7 +17,7 @@ from hopwright.synthesis.options import assign_options
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.siblings import Kinds
 from hopwright.synthesis.writers.contexts import ContextReader, add_context
-from hopwright.synthesis.writers.places import Places, spell
+from hopwright.synthesis.writers.places import Name, Place, Places, spell
 from hopwright.synthesis.writers.proposals import Proposals
 from hopwright.synthesis.writers.reading import Problem, Reader
 from hopwright.synthesis.writers.vocabulary import Vocabulary
@@ -92,15 +92,15 @@ class Editor:
         if [hop.index for hop in answer.sub_questions] != [hop.index for hop in draft.hops]:
             wanted = ", ".join(str(hop.index) for hop in draft.hops)
             return Edited(draft, (Problem("structure", f"there must be one sub-question for each hop: {wanted}"),))
-        names = tuple(self.places.names(draft).values())
-        questions = [spell(" ".join(hop.question.split()), names) for hop in answer.sub_questions]
-        whole = spell(" ".join(answer.question.split()), names)
-        problems = self._reader.read(draft, questions, whole)
+        names, places = self.places.names(draft), self.places.lay_out(draft)
+        questions = [spell(" ".join(hop.question.split()), names.values()) for hop in answer.sub_questions]
+        whole = spell(" ".join(answer.question.split()), names.values())
+        problems = self._reader.read(draft, questions, whole, places)
         worded = tuple(
             hop.model_copy(update={"question": question}) for hop, question in zip(draft.hops, questions, strict=True)
         )
         counts = Counter[str]()
-        hops, remarks = self._add_contexts(draft, worded, answer.sub_questions, counts)
+        hops, remarks = self._add_contexts(draft, worded, answer.sub_questions, places, names, counts)
         item = draft.model_copy(update={"hops": hops, "question": whole, "checks": (), "votes": ()})
         proposed, more = self._sort_proposals(draft, answer.sub_questions, counts)
         # What is sent back anyway needs no options.
@@ -116,12 +116,17 @@ class Editor:
         return Edited(chosen.model_copy(update={"checks": checks}), found, counts)
 
     def _add_contexts(
-        self, draft: Item, hops: Sequence[Hop], answers: Sequence[WordedHop], counts: Counter[str]
+        self,
+        draft: Item,
+        hops: Sequence[Hop],
+        answers: Sequence[WordedHop],
+        places: Sequence[Place],
+        names: Mapping[str, Name],
+        counts: Counter[str],
     ) -> tuple[tuple[Hop, ...], list[Problem]]:
-        names = self.places.names(draft)
         done: list[Hop] = []
         problems: list[Problem] = []
-        for hop, answer, place in zip(hops, answers, self.places.lay_out(draft), strict=False):
+        for hop, answer, place in zip(hops, answers, places, strict=False):
             text = spell(" ".join(answer.context.split()), names.values())
             wrong = self._contexts.read(draft, hop, place, names, text)
             problems += wrong

@@ -59,11 +59,16 @@ class Reader:
         self._vocabulary = vocabulary
         self._places = places
 
-    def read(self, draft: Item, sub_questions: Sequence[str], question: str) -> list[Problem]:
-        """Everything that is wrong with a wording, place by place; empty where it says the plan and no more."""
+    def read(
+        self, draft: Item, sub_questions: Sequence[str], question: str, places: Sequence[Place] = ()
+    ) -> list[Problem]:
+        """Everything that is wrong with a wording, place by place; empty where it says the plan and no more.
+
+        `places` are the draft's, where they are known already.
+        """
         problems: list[Problem] = []
         names = tuple(self._places.names(draft).values())
-        for place, text in zip(self._places.lay_out(draft), (*sub_questions, question), strict=True):
+        for place, text in zip(places or self._places.lay_out(draft), (*sub_questions, question), strict=True):
             problems += self._read_place(place, text, names)
         return problems
 
