@@ -161,9 +161,9 @@ class ComputedWords:
         one = noun if noun and not person else "one"
         relative = f"the {one} {'who' if person else 'that'} {predicate}"
         simple = len(names) == 2 and not any(_CLAUSE.search(name) for name in names)
-        if simple and self._pick((True, True, False)):
+        if simple and self._text.chance(0.67):
             return f"whichever of {listed(names)} {predicate}"
-        if len(names) == 2 and self._pick((True, False)):
+        if len(names) == 2 and self._text.chance(0.5):
             # The comparison itself is stated first, and what is asked goes on from it.
             self._text.preludes.append(self._pick(_ONE_OF_TWO).format(names=listed(names), predicate=predicate))
             return self._pick(("that " + (noun if noun and not person else "one"), f"the {one} in question"))
@@ -317,7 +317,9 @@ class ComputedWords:
         one, other = (numeral(int(form.factor)) if form.factor.isdigit() else say(form.factor)), say(form.reference)
         if form.factor.isdigit():
             if say != self._text.described:
-                return self._pick((f"What is {form.factor} times {other}?", f"What is {other} multiplied by {form.factor}?"))
+                return self._pick(
+                    (f"What is {form.factor} times {other}?", f"What is {other} multiplied by {form.factor}?")
+                )
             return self._pick(
                 (
                     f"What is {multiple(int(form.factor))} {other}?",
@@ -393,10 +395,13 @@ class ComputedWords:
             members = "one member" if size == "1" else f"{size} members"
             return f"In how many ways can a committee of {members} be chosen from {pool}?"
         members = self._group(form.size).replace("people", "members", 1)
-        if self._pick((True, False)):
+        if self._text.chance(0.5):
             self._text.preludes.append(f"A committee is to have {members}.")
             return self._pick(
-                (f"In how many ways can it be chosen from {pool}?", f"How many ways are there to choose it from {pool}?")
+                (
+                    f"In how many ways can it be chosen from {pool}?",
+                    f"How many ways are there to choose it from {pool}?",
+                )
             )
         return self._pick(
             (

@@ -18,7 +18,6 @@ from hopwright.graph.store import GraphStore
 from hopwright.records import Anchor, Compute
 from hopwright.synthesis.anchoring import AnchorHops, AnchorReader
 from hopwright.synthesis.mix import Brief, Mix, Taste, chance, draw_brief
-from hopwright.synthesis.moves import Edge
 from hopwright.synthesis.moves import spread
 from hopwright.synthesis.plan import Plan, named_entities, properties_of
 from hopwright.synthesis.planner import NoPlanError, Planner
@@ -146,7 +145,9 @@ class Drawer:
             hops = resolved if wish.anchoring == "2" else resolved[-1:] if wish.anchoring == "1" else ()
             for kind, answer in ((wish.kind, wish.answer), ("", "")):
                 # Rather a property over its share than an anchor without a plan.
-                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, _TRIES if kind else 2 * _TRIES, anchor, hops, not kind)
+                yield _Attempt(
+                    f"{number}:{kind}:{answer}", kind, answer, _TRIES if kind else 2 * _TRIES, anchor, hops, not kind
+                )
         yield _Attempt("graph", wish.kind, wish.answer, 2 * _TRIES)
         yield _Attempt("graph:any", "", "", 2 * _TRIES)
         yield _Attempt("graph:free", "", "", 3 * _TRIES, free=True)
@@ -244,9 +245,7 @@ class Drawer:
                 drawn += 1
                 shares.update(properties_of(pilot.plan))
                 shares.update(self.themes(pilot.plan))
-                reached.update(
-                    (dimension, name) for dimension, names in self.describe(pilot).items() for name in names
-                )
+                reached.update((dimension, name) for dimension, names in self.describe(pilot).items() for name in names)
             if not drawn:
                 return
             for name, count in shares.items():
@@ -300,6 +299,8 @@ class _Deck:
     def pick(self, slot: int, band: str, number: int, fits: Callable[[Anchor], bool]) -> Anchor | None:
         """The anchor of a slot at its so-manieth try, of the band where that has some; None when few fit."""
         pool = self._by_band.get(band) or list(self.anchors)
+        if not pool:
+            return None
         step = len(pool) // _STRIDE + 1
         for place in range(_STRIDE):
             anchor = pool[(slot + number * 7 * step + place * step) % len(pool)]

@@ -40,8 +40,9 @@ _MODERN = 1950
 class Place:
     """Where in the plan an operation stands.
 
-    `readers`: the operations that read its result, and what they give, in turn (none for the last); `partners`: what that reader also reads and is there
-    already; `anchor`: the entity to start from; `forced`: the fact that this hop must look up.
+    `readers`: the operations that read its result, and what they give, in turn (none for the last); `partners`: what
+    that reader also reads and is there already; `anchor`: the entity to start from; `forced`: the fact that this hop
+    must look up.
     """
 
     readers: tuple[str, ...] = ()
@@ -250,7 +251,7 @@ def compare(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     wanted = place.forced  # an anchor's hop that goes on from the winner
     for property in shared[:6]:
         values = {state.entity: _value(sketch, state.entity, property) for state in inputs}
-        ranked = sorted(inputs, key=lambda state: values[state.entity])  # type: ignore[arg-type, return-value]
+        ranked = sorted(inputs, key=lambda state: values[state.entity])
         largest = sketch.rng.random() < 0.5
         winner = ranked[-1] if largest else ranked[0]
         if wanted is not None and winner.entity not in (wanted.subject, wanted.object):
@@ -281,13 +282,17 @@ def ahead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     others, count = _draw_sides(
         sketch,
         [one for one in spread(pool, _LOOKED_AT) if one != state.entity],
-        lambda other: (value > mine) == more  # type: ignore[operator]
-        if sketch.moves.differ(property, mine, value := _value(sketch, other, property))
-        else None,
+        lambda other: (
+            (value > mine) == more  # type: ignore[operator]
+            if sketch.moves.differ(property, mine, value := _value(sketch, other, property))
+            else None
+        ),
         _least_count(place),
     )
     sketch.claim(*others)
-    conditions = [f"value({property}, {other}) {'>' if more else '<'} value({property}, {state.ref})" for other in others]
+    conditions = [
+        f"value({property}, {other}) {'>' if more else '<'} value({property}, {state.ref})" for other in others
+    ]
     return _counted(sketch, conditions, count, place)
 
 
@@ -300,9 +305,11 @@ def later(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     others, count = _draw_sides(
         sketch,
         spread(pool, _LOOKED_AT),
-        lambda other: (held > state.whole) == after
-        if (held := _value(sketch, other, seed.property).year) != state.whole  # type: ignore[union-attr]
-        else None,
+        lambda other: (
+            (held > state.whole) == after
+            if (held := _value(sketch, other, seed.property).year) != state.whole  # type: ignore[union-attr]
+            else None
+        ),
         _least_count(place),
     )
     sketch.claim(*others)
@@ -414,14 +421,18 @@ def shift(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         offset = _sorted(inputs, "amount")
         if offset.whole < 6:
             raise DeadEnd("so few years are no distance")
-        options = [(s, y) for s, y in (("+", base.whole + offset.whole), ("-", base.whole - offset.whole)) if y < LATEST]
+        options = [
+            (s, y) for s, y in (("+", base.whole + offset.whole), ("-", base.whole - offset.whole)) if y < LATEST
+        ]
         if place.reader.startswith("dated"):
             options = [(sign, y) for sign, y in options if sketch.targets.of_year(y)] or options
         sign, moved = sketch.rng.choice(options)
         expression = f"{base.ref} {sign} {offset.ref}"
     else:
         apart = sketch.rng.choice((7, 9, 10, 12, 15, 18, 20, 21, 25, 30, 33, 40, 50, 60, 75, 99, 100))
-        signs = [sign for sign, moved in (("+", base.whole + apart), ("-", base.whole - apart)) if 1000 < moved < LATEST]
+        signs = [
+            sign for sign, moved in (("+", base.whole + apart), ("-", base.whole - apart)) if 1000 < moved < LATEST
+        ]
         if not signs:
             raise DeadEnd("the year lies in the future")
         sign = sketch.rng.choice(signs)
@@ -445,9 +456,7 @@ def total(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         raise DeadEnd("the entities have no number in common")
     property = sketch.rng.choice(shared)
     if len(inputs) == 1:
-        others = _draw_others(
-            sketch, lambda: sketch.moves.comparable(entities[0], property, sketch.rng), wanted - 1
-        )
+        others = _draw_others(sketch, lambda: sketch.moves.comparable(entities[0], property, sketch.rng), wanted - 1)
         sketch.claim(*others)
         entities += others
         refs += others
@@ -486,9 +495,7 @@ def rate(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         per = next((m for m in sketch.measures(inputs[0].entity) if m.property == measure.entry.per), None)
         if per is None or isinstance(per.value, dt.date) or not per.value:
             continue
-        expression = (
-            f"round(value({measure.property}, {inputs[0].ref}) / value({per.property}, {inputs[0].ref}), 2)"
-        )
+        expression = f"round(value({measure.property}, {inputs[0].ref}) / value({per.property}, {inputs[0].ref}), 2)"
         result = _evaluate(sketch, expression)
         if _places(result) == 2:
             return State("number", sketch.compute(expression, "arithmetic", result), number=result)
@@ -625,9 +632,8 @@ def _find_measured(sketch: Sketch, place: Place) -> str | None:
             target = sketch.targets.any(sketch.rng)
             if target is None or sketch.refuses_target(target):
                 continue
-            if sketch.moves.lookups_to(entity := target.condition.object):
-                if sketch.admits(entity):
-                    return entity
+            if sketch.moves.lookups_to(entity := target.condition.object) and sketch.admits(entity):
+                return entity
         return None
     if place.reader not in _MEASURED:
         return None
@@ -760,9 +766,7 @@ def _events(sketch: Sketch, entity: str) -> dict[str, int]:
     }
 
 
-def _draw_others(
-    sketch: Sketch, draw: Callable[[], str | None], size: int, taken: Sequence[str] = ()
-) -> list[str]:
+def _draw_others(sketch: Sketch, draw: Callable[[], str | None], size: int, taken: Sequence[str] = ()) -> list[str]:
     """So many different entities that may be named together."""
     others: list[str] = []
     words = {token for one in taken for token in sketch.moves.tokens(one)}

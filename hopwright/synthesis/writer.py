@@ -28,7 +28,14 @@ _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 # How often the whole question introduces its subject in a sentence of its own.
 _INTRODUCED = 0.3
 _LONG = 45
-_INTRODUCTIONS = ("Consider {np}.", "Take {np}.", "Think of {np}.", "Start from {np}.", "Picture {np}.", "Look at {np}.")
+_INTRODUCTIONS = (
+    "Consider {np}.",
+    "Take {np}.",
+    "Think of {np}.",
+    "Start from {np}.",
+    "Picture {np}.",
+    "Look at {np}.",
+)
 
 
 class Names(Protocol):
@@ -149,7 +156,7 @@ class Text:
         return self.ask(len(self._steps), self.described)
 
     def _introduce(self, derivation: Lookup, step: Step) -> str:
-        """A look-up's question; a long subject that would stand in its middle is introduced before it, others at times."""
+        """A look-up's question; a long subject is introduced before it where it would stand in its middle, or at times."""
         templates = self._templates(derivation, step, "ask", self.described)
         subject = self.described(derivation.subject)
         ending = [one for one in templates if one.endswith("{s}?")]
@@ -221,6 +228,10 @@ class Text:
     def pick(self, options: Sequence[str]) -> str:
         """One of several ways to say the same."""
         return options[self._rng.randrange(len(options))]
+
+    def chance(self, share: float) -> bool:
+        """Whether something that is said so often is said here."""
+        return self._rng.random() < share
 
     def _templates(self, lookup: Lookup, step: Step, form: str, say: Say) -> tuple[str, ...]:
         literal = self.table.literal.get(lookup.property)

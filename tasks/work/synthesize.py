@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pyarrow as pa
 
@@ -153,15 +153,19 @@ def read_mix(text: str) -> Mix:
     targets = wanted.targets
     return Mix(
         topologies={name: targets.topologies.get(name, 1.0) for name in wanted.topologies},
-        kinds=dict(targets.kinds),
-        answers=dict(targets.answers),
-        bands=dict(targets.popularity),
-        anchoring=dict(targets.anchoring),
+        kinds=_plain(targets.kinds),
+        answers=_plain(targets.answers),
+        bands=_plain(targets.popularity),
+        anchoring=_plain(targets.anchoring),
         domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
         property_share=targets.property_share,
         theme_share=targets.theme_share,
         min_domains=wanted.min_domains,
     )
+
+
+def _plain(shares: Mapping[Any, float]) -> dict[str, float]:
+    return {str(name): share for name, share in shares.items()}
 
 
 @functools.lru_cache(maxsize=1)
