@@ -1,1 +1,1 @@
-"""Label Studio: interfaces, guidelines, push."""
+"""Label Studio: interfaces, guidelines, push; pull, agreement, decisions, adjudication."""

@@ -11,6 +11,7 @@ from annotation.decisions import (
     BROKEN,
     CONFLICT,
     ItemDecision,
+    ReviewKey,
     Thresholds,
     Unit,
     UnitDecision,
@@ -83,15 +84,13 @@ def decide_all(
     return list(decided.values())
 
 
-def find_problems(
-    reviews: Iterable[Review], items: Mapping[str, Item], context: CheckContext
-) -> dict[tuple[int, int], str]:
-    """Project and annotation → why its corrections do not hold, for those that do not."""
+def find_problems(reviews: Iterable[Review], items: Mapping[str, Item], context: CheckContext) -> dict[ReviewKey, str]:
+    """`Review.key` → why its corrections do not hold, for those that do not."""
     problems = {}
     for review in latest_reviews(reviews):
         item = items.get(review.item_id)
         if item is not None and (problem := examine_review(item, review, context).problem):
-            problems[review.project, review.annotation] = problem
+            problems[review.key] = problem
     return problems
 
 
@@ -121,13 +120,8 @@ def table_of_scores(decided: Iterable[Decided]) -> list[ScoreRow]:
 
 def list_used(decided: Iterable[Decided]) -> list[Review]:
     """The reviews that the decisions rest on, each once, in order."""
-    found = {
-        (review.project, review.annotation): review
-        for one in decided
-        for unit in one.decision.units
-        for review in unit.reviews
-    }
-    return [found[key] for key in sorted(found)]
+    found = {review.key: review for one in decided for unit in one.decision.units for review in unit.reviews}
+    return sorted(found.values(), key=lambda review: (review.project, review.annotation, review.annotator))
 
 
 def list_conflicts(decided: Iterable[Decided]) -> list[tuple[Item, UnitDecision]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.decisions import Unit, latest_reviews
+from annotation.decisions import ReviewKey, Unit, latest_reviews
 from annotation.reliability import Estimate, find_cohen, find_interval
 from annotation.schema import GoldItem, split_key
 from hopwright.records import Item, Review
@@ -42,7 +42,7 @@ class Profile:
     `gold`: planted faults found, with Wilson's interval; `machine`: Cohen's kappa between objections (a verdict other
     than Retain) and those of the checks; `bias` and `noise`: mean and standard deviation of the scores less the mean
     of the others' on the same unit; `drift`: that difference in fifths of the time; `trend`: its change from first to
-    last by Theil and Sen, `trend_p` the p of Spearman's test of it.
+    last by Theil and Sen over the fifths, `trend_p` the p of Spearman's test of it.
     """
 
     name: str
@@ -88,11 +88,7 @@ def profile_annotators(
                 len(seen),
                 find_machine_kappa(own, items),
                 seconds,
-                [
-                    differences[one.annotation, one.project]
-                    for one in own
-                    if (one.annotation, one.project) in differences
-                ],
+                [differences[one.key] for one in own if one.key in differences],
                 limits or Limits(),
             )
         )
@@ -135,7 +131,7 @@ def find_objection(item: Item, unit: Unit) -> str:
     return said[0] if said else ""
 
 
-def _find_differences(reviews: Iterable[Review]) -> dict[tuple[int, int], tuple[str, list[float]]]:
+def _find_differences(reviews: Iterable[Review]) -> dict[ReviewKey, tuple[str, list[float]]]:
     """Annotation → when, and its scores less the mean of the others' of the same unit and criterion."""
     by_unit: dict[Unit, list[Review]] = {}
     for review in reviews:
@@ -155,7 +151,7 @@ def _find_differences(reviews: Iterable[Review]) -> dict[tuple[int, int], tuple[
                 if others:
                     less.append(score.value - statistics.fmean(others))
             if less:
-                found[review.annotation, review.project] = (review.created, less)
+                found[review.key] = (review.created, less)
     return found
 
 
@@ -210,7 +206,6 @@ def _find_drift(means: Sequence[float]) -> tuple[tuple[float, ...], float | None
     blocks = tuple(float(block.mean()) for block in np.array_split(np.asarray(means), _BLOCKS))
     if len(set(means)) == 1:
         return blocks, 0.0, 1.0
-    order = np.arange(len(means))
-    # Theil and Sen's slope is the median over pairs; most scores tie, so it is taken over the blocks' own points.
+    # Between single reviews most differences are ties, whose median slope is 0: the slope is that of the fifths.
     slope = stats.theilslopes(blocks, np.linspace(0, 1, _BLOCKS)).slope
-    return blocks, float(slope), float(stats.spearmanr(order, means).pvalue)
+    return blocks, float(slope), float(stats.spearmanr(np.arange(len(means)), means).pvalue)

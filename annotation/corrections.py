@@ -173,9 +173,10 @@ def _name_changes(original: Item, corrected: Item) -> tuple[str, ...]:
 
 
 def _explain(broken: list[CheckResult]) -> str:
-    shown = "; ".join(f"{one.name}: {one.reason}" for one in broken[:_SHOWN])
-    more = f"; and {len(broken) - _SHOWN} more" if len(broken) > _SHOWN else ""
-    return shown + more
+    """What the checks found, each finding once: several checks may stumble over the same thing."""
+    found = list(dict.fromkeys(part for one in broken for part in one.reason.split("; ")))
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return "; ".join(found[:_SHOWN]) + more
 
 
 def _call(field: str) -> str:

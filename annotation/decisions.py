@@ -17,6 +17,9 @@ from hopwright.records import Item, Review, ReviewKind, Score
 Unit = tuple[str, ReviewKind, int | None]
 """Item, kind, hop."""
 
+ReviewKey = tuple[str, int, int]
+"""`Review.key`."""
+
 UnitState = Literal["agreed", "waiting", "returned", "conflict"]
 ItemState = Literal["accepted", "rejected", "open"]
 
@@ -98,27 +101,27 @@ def decide_unit(
     item: Item,
     wanted: int,
     thresholds: Thresholds,
-    problems: Mapping[tuple[int, int], str],
+    problems: Mapping[ReviewKey, str],
 ) -> UnitDecision:
-    """What the reviews of one unit come to; `problems` maps project and annotation to why a
-    correction does not hold.
+    """What the reviews of one unit come to; `problems` maps annotations to why their corrections do
+    not hold.
 
     An adjudicator's word settles it. Without one, `wanted` reviewers must agree on the verdict, on the corrections
-    and, but for `score_gap` points, on every score.
+    and, but for `score_gap` points, on every score of what they would keep.
     """
     hop = unit[2] if unit[1] == "single_hop" else None
     judges = [review for review in reviews if review.kind == "adjudication"]
     if judges:
         last = max(judges, key=_age)
-        if _key(last) in problems:
-            return UnitDecision(unit, "returned", problems[_key(last)], reviews=(last,))
+        if last.key in problems:
+            return UnitDecision(unit, "returned", problems[last.key], reviews=(last,))
         return _agree(unit, [last], item, hop, settled=True)
     if len(reviews) < wanted:
         return UnitDecision(unit, "waiting", f"{len(reviews)} of {wanted} reviews", reviews=tuple(reviews))
     reason = _find_conflict(reviews, item, hop, thresholds)
     if reason:
         return UnitDecision(unit, "conflict", reason, reviews=tuple(reviews))
-    broken = [problems[_key(review)] for review in reviews if _key(review) in problems]
+    broken = [problems[review.key] for review in reviews if review.key in problems]
     if broken:
         state: UnitState = "conflict" if thresholds.settle_returned else "returned"
         return UnitDecision(unit, state, broken[0], reviews=tuple(reviews))
@@ -171,6 +174,8 @@ def _find_conflict(reviews: Sequence[Review], item: Item, hop: int | None, thres
     verdicts = sorted({str(review.verdict) for review in reviews})
     if len(verdicts) > 1:
         return f"verdicts differ: {', '.join(verdicts)}"
+    if verdicts == ["Discard"]:  # how bad it is need not be agreed
+        return ""
     spread: dict[str, list[int]] = {}
     for review in reviews:
         for score in review.scores:
@@ -217,10 +222,6 @@ def _call(unit: Unit) -> str:
     if unit[1] == "single_hop":
         return f"hop {unit[2]}"
     return "the twin" if unit[1] == "twin" else "the question"
-
-
-def _key(review: Review) -> tuple[int, int]:
-    return review.project, review.annotation
 
 
 def _age(review: Review) -> tuple[str, int]:

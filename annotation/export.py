@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,6 +26,7 @@ from annotation.schema import (
     FIXES,
     ITEM,
     PREFILLED,
+    REVIEWED,
     SOURCE_URL,
     TITLES,
     Kind,
@@ -67,15 +68,20 @@ class HopView:
     domain: str
     verify: str
 
+    @property
+    def working_line(self) -> str:
+        """The working in one line: an equation goes on, other lines stand side by side."""
+        equation = any(line.startswith("=") for line in self.working)
+        return (" " if equation else "; ").join(self.working)
 
-def build_tasks(item: Item) -> list[Task]:
+
+def build_tasks(item: Item, kinds: Collection[Kind] = REVIEWED) -> list[Task]:
     """The tasks of one item: each hop's and the whole question's; a counterfactual item has the twin's only."""
     if item.variant == "counterfactual":
-        return [build_task(item, Kind.TWIN)]
-    return [
-        *(build_task(item, Kind.SINGLE_HOP, hop.index) for hop in item.hops),
-        build_task(item, Kind.MULTI_HOP),
-    ]
+        return [build_task(item, Kind.TWIN)] if Kind.TWIN in kinds else []
+    hops = item.hops if Kind.SINGLE_HOP in kinds else ()
+    whole = [build_task(item, Kind.MULTI_HOP)] if Kind.MULTI_HOP in kinds else []
+    return [*(build_task(item, Kind.SINGLE_HOP, hop.index) for hop in hops), *whole]
 
 
 def build_task(item: Item, kind: Kind, hop: int | None = None) -> Task:
@@ -127,15 +133,14 @@ def find_hop(item: Item, index: int) -> Hop:
 def render_item(item: Item, kind: Kind, hop: int | None = None) -> str:
     """The page's HTML of an item: of one hop, of the whole question, or of a twin."""
     motif = topology(item.topology).motif
-    views = [view_hop(one, item) for one in item.hops]
     if kind is Kind.SINGLE_HOP:
         if hop is None:
             raise InputError(f"item {item.id}: which hop? a single-hop task shows one")
-        find_hop(item, hop)
-        view = next(one for one in views if one.index == hop)
+        view = view_hop(find_hop(item, hop), item)
         return load_template("single_hop.html.j2").render(
             item=item, motif=motif, hop=view, graph=draw_graph(item, hop), checks=_pick_checks(item.checks, hop)
         )
+    views = [view_hop(one, item) for one in item.hops]
     return load_template(f"{kind}.html.j2").render(
         item=item,
         motif=motif,

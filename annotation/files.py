@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -83,9 +83,8 @@ def write_tasks(
         writers = {kind: _Writer(folder / kind.value, kind) for kind in wanted}
         try:
             for entry in entries:
-                for task in _build(entry):
-                    if (kind := Kind(task["data"]["kind"])) in writers:
-                        writers[kind].write(task)
+                for task in _build(entry, wanted):
+                    writers[Kind(task["data"]["kind"])].write(task)
                 if entry.gold is not None and entry.gold.kind in writers:
                     gold.append(entry.gold)
                 if entry.agreement:
@@ -95,6 +94,9 @@ def write_tasks(
         finally:
             for writer in writers.values():
                 writer.close()
+    for kind in Kind:
+        if kind not in writers:
+            remove_tree(folder / kind.value)
     for kind, writer in writers.items():
         if writer.count:
             write_file(folder / kind.value / "interface.xml", load_interface(kind).encode())
@@ -139,10 +141,11 @@ def read_planted(folder: Path) -> dict[str, GoldItem]:
     return read_gold(folder / GOLD)
 
 
-def _build(entry: Entry) -> list[Task]:
-    if entry.gold is not None:
-        return [build_task(entry.item, entry.gold.kind, entry.gold.hop)]
-    return build_tasks(entry.item)
+def _build(entry: Entry, kinds: Collection[Kind]) -> list[Task]:
+    gold = entry.gold
+    if gold is None:
+        return build_tasks(entry.item, kinds)
+    return [build_task(entry.item, gold.kind, gold.hop)] if gold.kind in kinds else []
 
 
 def _read_task(text: str, place: str) -> Task:

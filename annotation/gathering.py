@@ -109,9 +109,9 @@ def list_tasks_now(run: Path) -> dict[TaskName, TaskNow]:
 
 
 def list_journals(reviews: Path) -> Iterator[Journal]:
-    """Every journal of a run, by server and project."""
+    """Every journal below a folder, a run's or a server's, by server and project."""
     found = sorted(
-        (path for path in reviews.glob("*/project-*") if path.is_dir() and _PROJECT.match(path.name)),
+        (path for path in reviews.rglob("project-*") if path.is_dir() and _PROJECT.match(path.name)),
         key=lambda path: (path.parent.name, int(path.name.removeprefix("project-"))),
     )
     yield from (Journal(path) for path in found)

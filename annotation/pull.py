@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ REFUSED = "interface"
 
 _FIELDS = "id,updated_at,annotations,result,completed_by,created_at,lead_time,was_cancelled"
 """Of tasks and of their annotations alike: the server takes one list for both."""
-_PAGE = 500
+_PAGE, _MANY = 500, 5000
 _OVERLAP = dt.timedelta(seconds=60)
 """What was changed this long before the last pull is looked at again: a slow transaction may have ended since."""
 
@@ -71,7 +71,6 @@ def pull_project(
     pseudonyms: Pseudonyms,
     *,
     full: bool = False,
-    on_task: Callable[[int], None] | None = None,
 ) -> PullReport:
     """Bring one project's journal up to date; asked again when nothing changed, it writes nothing.
 
@@ -85,26 +84,32 @@ def pull_project(
     # The server's own time before anything is listed: what changes from here on belongs to the next pull.
     there = read_json(server, f"api/projects/{project.id}/", what)
     whole = full or not held.watermark
-    since = "" if whole else write_time(dt.datetime.fromisoformat(held.watermark) - _OVERLAP)
     found: dict[int, Pulled] = {}
     seen: dict[int, str] = {}
     data = _Data(server, project)
-    listed = list_tasks(server, project.id, _FIELDS, since=since, annotated=whole, page=_PAGE)
-    for number, task in enumerate(listed, 1):
+    for task in _list_changed(server, project, None if whole else held):
         id, moment = int(task["id"]), str(task["updated_at"])
-        if not whole and held.seen.get(id) == moment:
-            continue
         found[id] = _read_task(task, data, form, project, pseudonyms, server.url)
         seen[id] = moment
-        if on_task is not None:
-            on_task(number)
     if not whole and not _is_counted(server, project, what, there.body, _count(held.tasks, found)):
         # Something went without a trace in the times: tasks or annotations that were removed in bulk.
-        return pull_project(server, project, journal, pseudonyms, full=True, on_task=on_task)
+        return pull_project(server, project, journal, pseudonyms, full=True)
     report = _compare(project, held, found, whole=whole)
     if whole or any(held.tasks.get(id, Pulled()) != pulled for id, pulled in found.items()):
         journal.append(found, seen, there.clock, whole=whole)
     return report
+
+
+def _list_changed(server: Server, project: Project, held: Held | None) -> Iterator[dict[str, Any]]:
+    """The tasks that changed since what is held, with their annotations; all that have any when nothing is held."""
+    if held is None:
+        yield from list_tasks(server, project.id, _FIELDS, annotated=True, page=_PAGE)
+        return
+    since = write_time(dt.datetime.fromisoformat(held.watermark) - _OVERLAP)
+    stamps = list_tasks(server, project.id, "id,updated_at", since=since, page=_MANY)
+    changed = [int(task["id"]) for task in stamps if held.seen.get(int(task["id"])) != task["updated_at"]]
+    for start in range(0, len(changed), _PAGE):
+        yield from list_tasks(server, project.id, _FIELDS, only=changed[start : start + _PAGE], page=_PAGE)
 
 
 class _Data:
@@ -202,15 +207,3 @@ def _list_annotations(tasks: Mapping[int, Pulled]) -> dict[str, object]:
 def _tell(refused: Rejected) -> str:
     project, task, annotation = refused.key.split("/")
     return f"annotation {annotation} of task {task} (project {project}) is left out: {refused.reason}"
-
-
-def count_reviews(reports: Iterable[PullReport]) -> dict[str, int]:
-    """The sums of several pulls."""
-    totals = {"new": 0, "changed": 0, "removed": 0, "held": 0, "left_out": 0}
-    for report in reports:
-        totals["new"] += report.new
-        totals["changed"] += report.changed
-        totals["removed"] += report.removed
-        totals["held"] += report.held
-        totals["left_out"] += len(report.refused)
-    return totals

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from label_studio_sdk import LabelStudio
+from label_studio_sdk.core.api_error import ApiError
 from label_studio_sdk.core.request_options import RequestOptions
 
 from annotation.files import GOLD, list_kinds, read_overlaps, read_planted, read_tasks
@@ -295,7 +296,13 @@ class _Pusher:
     def _find_touched(self, held: LedgerEntry) -> str:
         if self._touched is not None:
             return self._touched.get(held.key, "")
-        task = self._client.tasks.get(str(held.task))
+        try:
+            task = self._client.tasks.get(str(held.task))
+        except ApiError as error:
+            if error.status_code != 404:
+                raise
+            self.list_project()
+            raise ServiceError(f"the task of {held.key} was deleted on the server; push again") from None
         return _describe_review(task, bool(task.drafts))
 
     def _update(self, held: int, task: Task) -> None:

@@ -64,9 +64,9 @@ def render_markdown(report: ReviewReport, plots: Sequence[tuple[str, str]] = ())
         f"{len(report.reviews):,} reviews of {items:,} items by {people} annotators.",
     ]
     if report.stale:
-        lines.append(f"{report.stale:,} reviews are of texts that have changed since; they are left out.")
+        lines.append(f"Left out, because the text has changed since: {_plural(report.stale, 'review')}.")
     if report.refused:
-        lines.append(f"{report.refused:,} annotations do not fit their interface; they are left out.")
+        lines.append(f"Left out, because they do not fit the interface: {_plural(report.refused, 'annotation')}.")
     if report.decided:
         lines += ["", "## Decisions", "", *_decision_table(report.decided)]
     if report.scores:
@@ -202,6 +202,10 @@ def _profile_table(profiles: Sequence[Profile]) -> list[str]:
         return ["Nobody has reviewed anything yet."]
     head = ["annotator", "reviews", "skipped", "gold", "machine", "seconds", "most", "bias", "noise", "drift"]
     return _table(head, rows)
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

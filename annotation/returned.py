@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from annotation.corrections import corrections_of
+from annotation.decisions import ReviewKey
 from annotation.reading import MissingError, read_json
 from annotation.server import Server
 from annotation.templating import load_template
@@ -29,6 +30,17 @@ RETURNED = "returned"
 _HTML = "item_html"
 _NOTE = re.compile(r'^<div class="hw-returned".*?</div>\n?', re.DOTALL)
 _TAB = "Returned"
+_HIDDEN = [
+    f"tasks:{name}"
+    for name in (
+        "data.item_html", "data.reviews_html", "data.reviews", "data.item_hash", "data.item_id", "data.kind", "data.of",
+        "data.hop", "data.answer", "data.topology", "data.variant", "inner_id", "completed_at", "total_predictions",
+        "cancelled_annotations", "annotations_results", "annotations_ids", "predictions_score",
+        "predictions_model_versions", "predictions_results", "file_upload", "storage_filename", "created_at",
+        "updated_at", "updated_by", "avg_lead_time", "draft_exists",
+    )
+]  # fmt: skip
+"""The tab lists what identifies a task and what is asked, nothing else."""
 _LONGEST = 600
 
 TaskId = tuple[int, int]
@@ -45,17 +57,17 @@ class ReturnReport:
     lost: tuple[str, ...] = ()
 
 
-def list_questions(reviews: Iterable[Review], problems: Mapping[tuple[int, int], str]) -> dict[TaskId, tuple[str, ...]]:
+def list_questions(reviews: Iterable[Review], problems: Mapping[ReviewKey, str]) -> dict[TaskId, tuple[str, ...]]:
     """Project and task → what to ask there: each correction that does not hold, and why."""
     questions: dict[TaskId, list[str]] = {}
     for review in sorted(reviews, key=lambda one: (one.project, one.annotation)):
-        problem = problems.get((review.project, review.annotation))
+        problem = problems.get(review.key)
         if problem:
             said = "; ".join(
-                f"{field.removeprefix('fix_').replace('_', ' ')}: {text}"
+                f"{field.removeprefix('fix_').replace('_', ' ')} → {text}"
                 for field, text in corrections_of(review).items()
             )
-            whole = f"{_shorten(problem)}. The correction was: {_shorten(said)}" if said else f"{_shorten(problem)}."
+            whole = f"Correction: {_shorten(said or 'none')}. Why it does not hold: {_shorten(problem)}."
             questions.setdefault((review.project, review.task), []).append(whole)
     return {task: tuple(found) for task, found in questions.items()}
 
@@ -117,6 +129,7 @@ def _show_tab(server: Server, project: int) -> None:
         "type": "list",
         "target": "tasks",
         "filters": {"conjunction": "and", "items": [filled]},
+        "hiddenColumns": {"explore": _HIDDEN, "labeling": _HIDDEN},
     }
     server.client.views.create(project=project, data=cast(Any, data))
 

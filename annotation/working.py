@@ -22,7 +22,8 @@ from hopwright.synthesis.properties import default_table
 _HOP = re.compile(r"^hop([1-8])$")
 _SELECTION = re.compile(r"^(comb|perm|factorial)\((\d+)(?:, ?(\d+))?\)$")
 _SIGNS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "−", ast.Mult: "×", ast.Div: "/", ast.Lt: "<", ast.Gt: ">", ast.LtE: "≤", ast.GtE: "≥", ast.Eq: "=",
+    ast.Add: "+", ast.Sub: "−", ast.Mult: "×", ast.Div: "/",
+    ast.Lt: "<", ast.Gt: ">", ast.LtE: "≤", ast.GtE: "≥", ast.Eq: "=",
 }  # fmt: skip
 _LOOSE = (ast.Add, ast.Sub)
 _MOST_FACTORS = 8
@@ -198,7 +199,8 @@ class _Paper:
 
     def _drop_units(self, text: str) -> str:
         """A comparison says its unit in words already."""
-        for unit in {kind.unit for kind in self._table.literal.values() if kind.unit}:
+        units = {kind.unit for kind in self._table.literal.values() if kind.unit}
+        for unit in sorted(units, key=lambda one: (-len(one), one)):  # "square kilometres" before "kilometres"
             text = text.replace(f" {unit}", "")
         return text
 

@@ -198,7 +198,8 @@ def translate_passages(graph: GraphStore, names: GraphNames, passages: Sequence[
     touched = {owner for owner, one in zip(owners, results, strict=True) if not one.reason}
     masks, restored = sum(one.masks for one in results), sum(one.restored for one in results)
     print(
-        f"  Apertium: {len(results):,} passages in {seconds:.1f} s; {restored:,} of {masks:,} masks came back once each"
+        f"  Apertium: {len(set(owners)):,} passages, {len(results):,} pieces, in {seconds:.1f} s; "
+        f"{restored:,} of {masks:,} masks came back once each"
     )
     why = Counter(re.sub(r"'.*?'|\d+", "…", one.reason)[:60] for one in results if one.reason)
     print(f"  {len(reworded):,} reworded ({len(reworded) / max(1, len(results)):.1%}); why not: {why.most_common(4)}")

@@ -38,9 +38,11 @@ from annotation.journal import Journal
 from annotation.pseudonyms import Pseudonyms
 from annotation.pull import Project, pull_project
 from annotation.push import name_project, push_folder
+from annotation.reading import list_tasks
 from annotation.report import count_decisions
 from annotation.schema import CRITERIA, VERDICT, Kind
 from annotation.server import Server, open_server
+from hopwright.errors import HopwrightError
 from hopwright.graph.ingest import ingest
 from hopwright.graph.store import GraphStore
 from hopwright.settings import sample_folder
@@ -61,17 +63,20 @@ BATCH = 500
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["pull", "rounds"])
+    parser.add_argument("what", nargs="?", default="pull", choices=["pull", "rounds"])
     parser.add_argument("--url", default="http://127.0.0.1:8080")
     parser.add_argument("--annotations", type=int, default=20_000)
     parser.add_argument("--items", type=int, default=1172)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, open_server(options.url, find_token(options.url)) as server:
-        os.environ[TOKEN_VARIABLE] = find_token(options.url)
-        if options.what == "pull":
-            bench_pull(server, Path(folder), options.annotations // 2)
-        else:
-            bench_rounds(server, Path(folder), options.items)
+    try:
+        with tempfile.TemporaryDirectory() as folder, open_server(options.url, find_token(options.url)) as server:
+            os.environ[TOKEN_VARIABLE] = find_token(options.url)
+            if options.what == "pull":
+                bench_pull(server, Path(folder), options.annotations // 2)
+            else:
+                bench_rounds(server, Path(folder), options.items)
+    except HopwrightError as error:
+        print(f"not measured: {error}")
     print(f"peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
 
 
@@ -81,7 +86,7 @@ def bench_pull(server: Server, folder: Path, tasks: int) -> None:
     project = create(server, f"bench pull {time.time_ns()}", Kind.MULTI_HOP)
     sent, seconds = clock(lambda: send(server, project, make_annotated(tasks, people)))
     print(f"import: {sent:,} tasks with 2 annotations each in {seconds:.1f} s")
-    listed = {task.id: task.data for task in server.client.tasks.list(project=project, page_size=BATCH)}
+    listed = {task["id"]: task["data"] for task in list_tasks(server, project, "id,data")}
     known = Project(project, Kind.MULTI_HOP, data=listed)
     journal, pseudonyms = Journal(folder / "journal"), Pseudonyms(folder)
     report, whole = clock(lambda: pull_project(server, known, journal, pseudonyms))
@@ -113,7 +118,9 @@ def bench_rounds(server: Server, home: Path, count: int) -> None:
     store = home / "stores" / "sample"
     ingest(sample_folder(), store)
     graph = GraphStore.open(store)
-    items = draft_items(graph, count)[:count]
+    # Drafts of one plan look alike; a run would keep one of them.
+    items = list({item.id: item for item in draft_items(graph, count + count // 4)}.values())[:count]
+    print(f"{len(items):,} items from the sample")
     # A name of its own, so that nobody's projects are touched.
     name = f"bench-{time.time_ns()}"
     run = make_run(home, store.relative_to(home), items, name=name, gold_share=min(0.5, 12 / count))

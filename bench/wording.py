@@ -3,8 +3,8 @@
     python bench/wording.py [--items 400] [--runs 3] [--latency 0.2] [--kind compatible]
 
 Both ask the same requests, from an empty store, of the same server (a process of its own that words every plan rightly,
-so that one request is one item). The client alone stops when an answer fits its schema; the step also reads it against the
-plan, judges its distractors and contexts, puts it on the draft, runs all checks and makes the record.
+so that one request is one item). The client alone stops when an answer fits its schema; the step also reads it against
+the plan, judges its distractors and contexts, puts it on the draft, runs all checks and makes the record.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def measure(
 def make_writer(synthesizer: Synthesizer, session: Session) -> ModelWriter:
     """The writer as the step makes it."""
     table = default_table()
-    editor = Editor(synthesizer.graph, table, synthesizer.kinds, synthesizer.context, seed=0)
+    editor = Editor(synthesizer.graph, table, synthesizer.kinds, synthesizer.context, synthesizer.distractors, seed=0)
     terms = Terms(ModelRef("bench", "tiny"))
     return ModelWriter(
         session, read_prompts(prompts_folder())["word-item"], terms, editor, Briefs(table, synthesizer.kinds)

@@ -5,11 +5,13 @@ from typing import Any
 from prefect import flow
 
 from flows.filter import run_filter
+from flows.pools import hand_over
 from flows.release import run_release
 from flows.retrieve import run_retrieve
 from flows.review import run_review
 from flows.rewrite import run_rewrite
 from flows.synthesize import run_synthesize
+from hopwright.runs import RunFolder
 from hopwright.settings import (
     BuildParameters,
     FilterRun,
@@ -23,6 +25,7 @@ from hopwright.settings import (
 )
 from tasks.engine import make_task_runner, open_run
 from tasks.summary import publish_summary, summarise
+from tasks.voters import check_voters
 
 DEFAULT = BuildParameters()
 _ABOUT = "Raw files → a dataset release, every stage a subflow; started again, it continues where it stopped."
@@ -34,13 +37,24 @@ def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
     with open_run(parameters) as run:
         run.begin(identify(parameters), fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
+        check_voters(run, narrow(stages, FilterRun))
         run_retrieve(narrow(stages, RetrieveRun))
         run_synthesize(narrow(stages, SynthesizeRun))
-        run_filter(narrow(stages, FilterRun))
-        run_rewrite(narrow(stages, RewriteRun))
-        run_review(narrow(stages, ReviewRun))
-        run_release(narrow(stages, ReleaseRun))
-        summary = summarise(run)
-        run.record_summary(summary)
-        publish_summary(summary)
-        return summary
+        if not parameters.vllm.deployment:
+            run_filter(narrow(stages, FilterRun))
+            return _finish(run, stages)
+    # The run is let go of meanwhile: the flow on the other work pool holds it.
+    hand_over(narrow(stages, FilterRun), parameters.vllm.deployment)
+    with open_run(parameters) as run:
+        return _finish(run, stages)
+
+
+def _finish(run: RunFolder, stages: BuildParameters) -> dict[str, Any]:
+    """The stages after the filter, and the figures of the whole run."""
+    run_rewrite(narrow(stages, RewriteRun))
+    run_review(narrow(stages, ReviewRun))
+    run_release(narrow(stages, ReleaseRun))
+    summary = summarise(run)
+    run.record_summary(summary)
+    publish_summary(summary)
+    return summary

@@ -40,6 +40,7 @@ def label_studio(program: Path, port: int) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}"
     data = home() / "label-studio"
     data.mkdir(parents=True, exist_ok=True)
+    data.chmod(0o700)  # the database holds the token too
     held = read_access(access_file())
     access = invent_access(url) if held is None else Access(url, held.user, held.password, held.token)
     if access != held:  # before the server makes the user: nothing is lost should this process be killed in between

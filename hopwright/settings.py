@@ -418,6 +418,15 @@ class VllmParameters(Parameters):
         description="How many seconds a model may take to load before the stage gives up.",
     )
 
+    deployment: str = Field(
+        default="",
+        max_length=200,
+        pattern=r"^([^/\s]+/[^/\s]+)?$",
+        title="Deployment",
+        description="Where a whole build has the filter run: a Prefect deployment on a work pool of its own, such as "
+        "filter/gpu, whose workers see the same home. Empty runs it in place.",
+    )
+
     def interpreter(self) -> Path:
         """The interpreter as an absolute path."""
         return Path(self.python).expanduser().absolute() if self.python else _CHECKOUT / ".venvs/vllm/bin/python"

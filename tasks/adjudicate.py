@@ -17,7 +17,7 @@ from tasks.artifacts import publish_stage
 from tasks.engine import pick_parameters
 from tasks.steps import retry_service
 from tasks.work.accepted import DecidedShard, keep_accepted
-from tasks.work.reviews import REPORT, decide_reviews, hash_items, push_adjudication
+from tasks.work.reviews import decide_reviews, hash_items, push_adjudication
 
 if TYPE_CHECKING:
     from annotation.report import ReviewReport
@@ -33,14 +33,15 @@ def make_accepted(run: RunFolder, parameters: AdjudicateRun) -> StageManifest:
 
     The stage is made anew when reviews, items or thresholds changed since, and left as it is when they did not.
     """
+    from annotation.report import render_markdown  # matplotlib and the SDK take seconds to import
+
     report, disputes = _decide(run, parameters)
     manifest = write_accepted(run, parameters, report)
     pushed = push_disputes(run, parameters.adjudicate.url, disputes) if parameters.adjudicate.url and disputes else []
     for one in pushed:
         create_link_artifact(key="review-adjudication", link=one["url"], description=one["summary"])
     publish_stage(manifest, "items", str(run.path / ACCEPTED))
-    text = run.home / "reviews" / run.name / REPORT / "report.md"
-    create_markdown_artifact(key="review-report", markdown=text.read_text("utf-8"), description="The review's report")
+    create_markdown_artifact(key="review-report", markdown=render_markdown(report), description="The review's report")
     return manifest.model_copy(update={"notes": {**manifest.notes, "pushed": [one["summary"] for one in pushed]}})
 
 

@@ -17,7 +17,7 @@ from hopwright.errors import BudgetError
 from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.settings import STAGES, RunParameters, home, identify
 from tasks.artifacts import StageProgress, publish_stage
-from tasks.models import ModelProgress, demand_keys, end_models, hand_in, note_models, prepare_models
+from tasks.models import ModelProgress, demand_models, end_models, hand_in, note_models, prepare_models
 from tasks.pool import current_pool, open_pool
 from tasks.progress import tell_models
 from tasks.steps import StagePlan, in_flow, run_shard
@@ -36,6 +36,9 @@ def open_run(parameters: RunParameters) -> Iterator[RunFolder]:
     run = RunFolder(home(), parameters.run)
     prepare_models(parameters)
     with run.hold(), open_pool(parameters.workers):
+        if run.read_manifest() is None:
+            # What models cost is counted from here, under the moment at which the run began.
+            run.begin({})
         try:
             yield run
         finally:
@@ -71,7 +74,7 @@ def _follow_models(plan: StagePlan, missing: list[int]) -> Iterator[ModelProgres
     if plan.access is None:
         yield None
         return
-    demand_keys(plan.access)
+    demand_models(plan.access)
     with ModelProgress(plan.name, plan.access, missing=len(missing), parallel=current_pool().workers) as models:
         if plan.access.batch and plan.requests is not None:
             listed = (request for index in missing for request in plan.requests(plan.specs[index]))

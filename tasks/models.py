@@ -16,6 +16,7 @@ The engine does the rest: keys, the live artifact, what was spent in the manifes
 from __future__ import annotations
 
 import contextvars
+import logging
 import os
 import re
 import threading
@@ -36,6 +37,7 @@ from hopwright.llm.batch import BatchProgress
 from hopwright.llm.budget import read_spending
 from hopwright.llm.config import LlmSettings, block_name, key_variable, read_key, read_settings
 from hopwright.llm.estimate import Likely
+from hopwright.llm.prices import explain_price, read_prices
 from hopwright.llm.progress import Snapshot, render_progress
 from hopwright.llm.prompts import read_prompts
 from hopwright.llm.reports import gather_progress, read_reports
@@ -50,6 +52,7 @@ from tasks.steps import in_flow
 from tasks.work.models import STORE, ModelAccess, open_models
 
 _BEAT_S = 2.0
+_log = logging.getLogger(__name__)
 _SUMMED = ("requests", "from_cache", "without_answer", "sent", "rate_limited", "retries", "repairs", "fallbacks")
 _from_blocks: set[str] = set()
 """The variables that a Secret block filled in this process; what the user set is left alone."""
@@ -64,8 +67,10 @@ def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = (
     wanted = parameters.models
     settings = read_settings(wanted.endpoints_file())
     chains = [target for model in models for target in (model, *settings.fallbacks.get(model, ()))]
-    names = tuple(dict.fromkeys(settings.endpoint(parse_model(model).provider).name for model in chains))
-    return ModelAccess(wanted.endpoints_file(), run.home / STORE, name_ledger(run), wanted.limit(), names, wanted.batch)
+    for model in chains:
+        settings.endpoint(parse_model(model).provider)
+    asked = tuple(dict.fromkeys(chains))
+    return ModelAccess(wanted.endpoints_file(), run.home / STORE, name_ledger(run), wanted.limit(), asked, wanted.batch)
 
 
 def name_ledger(run: RunFolder) -> str:
@@ -74,12 +79,17 @@ def name_ledger(run: RunFolder) -> str:
     return run.name if begun is None else f"{run.name} {begun.started}"
 
 
-def demand_keys(access: ModelAccess) -> None:
-    """Raises InputError where a key is neither in the environment nor in a Secret block, before anything is sent."""
+def demand_models(access: ModelAccess) -> None:
+    """Raises InputError, before anything is sent, where a key is missing, or under a budget a price."""
     settings = read_settings(access.endpoints)
-    load_keys(settings, access.asked)
-    for name in access.asked:
-        read_key(settings.endpoint(name))
+    targets = [parse_model(model) for model in access.asked]
+    load_keys(settings, {target.provider for target in targets})
+    prices = read_prices(settings.prices)
+    for target in targets:
+        endpoint = settings.endpoint(target.provider)
+        read_key(endpoint)
+        if access.budget_usd is not None and not endpoint.free and prices.find(target.model) is None:
+            raise explain_price(target)
 
 
 def hand_in(access: ModelAccess, requests: Iterable[Request | Likely], tell: Callable[[str], None]) -> None:
@@ -113,12 +123,14 @@ def prepare_models(parameters: RunParameters) -> None:
     """
     if not isinstance(parameters, ModelRun):
         return
-    named = {text.split("/", 1)[0] for text in list_texts(parameters) if names_model(text)}
+    named = {text for text in list_texts(parameters) if names_model(text)}
     if named:
         settings = read_settings(parameters.models.endpoints_file())
+        named |= {model for text in named for model in settings.fallbacks.get(text, ())}
         # A prompt that is not fit to be used is told before anything is spent.
         read_prompts(prompts_folder())
-        load_keys(settings, named & {endpoint.name for endpoint in settings.endpoints})
+        known = {endpoint.name for endpoint in settings.endpoints}
+        load_keys(settings, known & {text.split("/", 1)[0] for text in named})
 
 
 def names_model(text: str) -> bool:
@@ -184,10 +196,8 @@ class ModelProgress:
     ) -> None:
         self._ended.set()
         self._thread.join()
-        try:
-            self._show(last=True)
-        finally:
-            self._store.close()
+        self._try_to_show(last=True)
+        self._store.close()
 
     def advance(self) -> None:
         """One more shard is done."""
@@ -203,7 +213,14 @@ class ModelProgress:
 
     def _show_forever(self) -> None:
         while not self._ended.wait(_BEAT_S):
-            self._show()
+            self._try_to_show()
+
+    def _try_to_show(self, *, last: bool = False) -> None:
+        try:
+            self._show(last=last)
+        except Exception as error:
+            # What is shown is no reason to lose what is made.
+            _log.warning("the progress of %s could not be shown: %s", self._stage, error)
 
     def _show(self, *, last: bool = False) -> None:
         now = self.take()

@@ -20,6 +20,7 @@ from hopwright.errors import InputError
 from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejected_path
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import SynthesizeRun
+from hopwright.synthesis.embeddings import name_model
 from hopwright.synthesis.targeting import list_missed, read_targets
 from tasks.engine import carry_out, pick_parameters
 from tasks.models import grant_access
@@ -136,11 +137,13 @@ def plan_drafts(
     anchors = tuple(retrieve.parts())
     store = find_store(run)
     wanted = parameters.synthesize
+    model = name_model(wanted.embeddings)
     return StagePlan(
         name=_number(DRAFTS, number),
         unit="draft slots",
         parameters=_identify(parameters),
-        inputs=retrieve.output_hashes(),
+        # What is installed decides what "auto" comes to, so it is an input like any other.
+        inputs=retrieve.output_hashes() | ({"embeddings": model} if model else {}),
         process=draft_slots,
         specs=[
             DraftSlots(
@@ -150,6 +153,7 @@ def plan_drafts(
                 mix=write_mix(wanted),
                 start=begin,
                 count=min(parameters.shard_size, start + count - begin),
+                embeddings=model,
             )
             for begin in range(start, start + count, parameters.shard_size)
         ],

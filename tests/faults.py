@@ -9,6 +9,7 @@ import copy
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from hopwright.graph.store import GraphStore
@@ -116,7 +117,7 @@ def wrong_sum(row, graph):
     for faulty, hop in _each_hop(row):
         if hop["answer_type"] == "number" and hop["derivation"]["op"] == "compute":
             right = hop["answer"]
-            wrong = str(int(right.replace(",", "")) + 7)
+            wrong = str(Decimal(right.replace(",", "")) + 7)
             hop["answer"] = wrong
             options = hop["multiple_choice_options"]
             hop["multiple_choice_options"] = {k: wrong if v == right else v for k, v in options.items()}
@@ -179,7 +180,7 @@ def number_without_its_form(row, graph):
 @_fault("evidence", "recomputation")
 def changed_triplet(row, graph):
     for faulty, hop in _each_hop(row):
-        for triplet in hop["evidence"]["triplets"][:1]:
+        for triplet in hop["evidence"]["triplets"][:1] if hop["derivation"]["op"] != "compute" else ():
             triplet["object"] = "Q999999991"
             yield faulty
 
@@ -557,7 +558,7 @@ def wrong_preposition(row, graph):
 
 @_fault("grammar")
 def capital_in_the_middle(row, graph):
-    yield from _reworded(row, lambda text: text.replace(" the ", " The ", 1))
+    yield from _reworded(row, lambda text: re.sub(r" the (?=[a-z])", " The ", text, count=1))
 
 
 @_fault("grammar")

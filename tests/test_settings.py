@@ -57,7 +57,7 @@ def test_every_field_explains_and_bounds_itself() -> None:
         ({"rewrite": {"back_translation": "google"}}, r"rewrite\.back_translation: "),
         ({"review": {"url": "ftp://x"}}, r"review\.url: "),
         ({"release": {"version": "one"}}, r"release\.version: "),
-        ({"profile": "gpu"}, "profile: "),
+        ({"profile": "cloud"}, "profile: "),
         ({"profile": "api"}, "parameters: the profile api needs a model: --writer .* --model endpoint/model$"),
         ({"synthesize": {"writer": "openai"}}, "synthesize: the writer openai needs a model"),
         ({"synthesize": {"model": "a/b"}}, "synthesize: the writer rules asks no model"),
@@ -141,6 +141,8 @@ def _is_bounded(schema: dict[str, Any]) -> bool:
         return True
     if schema.get("type") == "array":
         return "maxItems" in schema and _is_bounded(schema["items"])
+    if schema.get("type") == "object":  # shares by name: the names are listed, the shares bounded
+        return "enum" in schema.get("propertyNames", {}) and _is_bounded(schema["additionalProperties"])
     if schema.get("type") == "string":
         return "pattern" in schema or "maxLength" in schema
     lower, upper = {"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}

@@ -59,6 +59,9 @@ class DictGraph(GraphStore):
     def edges(self, property: str) -> tuple[tuple[str, str], ...]:
         return tuple((s, o) for s, p, o in self._triplets if p == property)
 
+    def sample_objects(self, property: str, most: int) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(o for _, p, o in self._triplets if p == property))[:most]
+
     def degree(self, id: str) -> int:
         return len(self._out.get(id, ())) + len(self._in.get(id, ()))
 

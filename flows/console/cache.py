@@ -1,5 +1,7 @@
 """`hopwright cache …`: what has been paid for."""
 
+import datetime as dt
+
 from flows.console.output import out, print_json
 from hopwright.errors import InputError
 from hopwright.llm.store import Store
@@ -9,18 +11,26 @@ from hopwright.settings import home
 def show_stats(*, as_json: bool) -> None:
     """What the cache holds."""
     with _open() as store:
-        stats = store.stats().to_dict()
+        stats = store.stats()
     if as_json:
-        print_json(stats)
-    else:
-        for name, value in stats.items():
-            out.out(f"{name:20} {value}")
+        print_json(stats.to_dict())
+        return
+    out.out(f"{stats.answers:,} answers, paid for with {stats.cost_usd:,.4f} dollars; {stats.bytes / 1e6:,.1f} MB")
+    out.out(f"{stats.failures:,} requests without an answer; they are not cached, their transcripts are kept")
+    for model, answers, cost in stats.by_model:
+        out.out(f"  {model}: {answers:,} answers, {cost:,.4f} dollars")
+    if stats.oldest is not None and stats.newest is not None:
+        out.out(f"from {_write_day(stats.oldest)} to {_write_day(stats.newest)}")
 
 
 def prune(older_than_days: float | None, provider: str, model: str) -> None:
     """Drop answers, and say how many."""
     with _open() as store:
         out.out(f"{store.prune(older_than_days, provider, model):,} answers dropped")
+
+
+def _write_day(moment: float) -> str:
+    return dt.datetime.fromtimestamp(moment).astimezone().isoformat(" ", "minutes")
 
 
 def _open() -> Store:

@@ -120,8 +120,12 @@ def _print_plan(item: Item) -> None:
         for literal in hop.evidence.literals:
             out.print(Text(f"     {literal.subject_label} – {literal.property_label} – {literal.value}", style="dim"))
     out.print(Text("Checks", style="bold"))
+    passed = [check.name for check in item.checks if check.outcome == "pass"]
+    if passed:
+        out.print(Text(f"  passed: {', '.join(passed)}"))
     for check in item.checks:
-        out.print(Text(f"  {check.name}: {check.outcome}{f' ({check.reason})' if check.reason else ''}"))
+        if check.outcome != "pass" or check.reason:
+            out.print(Text(f"  {check.name}: {check.outcome}{f' ({check.reason})' if check.reason else ''}"))
     if not item.checks:
         out.print(Text("  none were run"))
 

@@ -67,7 +67,9 @@ def find_fault(draft: Draft, text: str) -> str:
     """What keeps a worded passage from standing for its facts; empty when nothing does."""
     rules = draft.passage.text
     for name in draft.names:
-        if next(find_mentions(text, name), None) is None:
+        # As the rules write it: "the Pentagon", and a quotation inside a quotation.
+        forms = (name, name.replace('"', "'"), f"the {name[4:]}" if name.startswith("The ") else name)
+        if not any(next(find_mentions(text, form), None) is not None for form in forms):
             return f"{name!r} is missing"
     for number in _NUMBER.findall(rules):
         if number not in _NUMBER.findall(text):

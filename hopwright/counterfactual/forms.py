@@ -15,6 +15,9 @@ _COMMON = frozenset(english.words("words", "common"))
 _SHORT = 4
 # Words that open a name or a sentence, and name nobody by themselves.
 _TITLES = frozenset(
+    "earl marquess marquis viscount margrave landgrave landgravine patriarch abbot abbess archbishop cardinal crown "
+    "elector "
+    "chancellor minister governor mayor senator judge justice sultan caliph shah part volume chapter act "
     "king queen prince princess duke duchess count countess baron lord lady sir dame saint pope bishop emperor empress "
     "president general captain colonel major professor doctor father mother brother sister uncle aunt january february "
     "march april may june july august september october november december monday tuesday wednesday thursday friday "

@@ -1,7 +1,7 @@
 """Which language a text is in, by py3langid: a text that came back in the pivot language has not come back.
 
-Names are taken out first: invented ones look like any language. Only English and the languages on the way are told apart,
-which a sentence of a few words suffices for.
+Names are taken out first: invented ones look like any language. Only English and the languages on the way are told
+apart, which a sentence of a few words suffices for.
 """
 
 from __future__ import annotations

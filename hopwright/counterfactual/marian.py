@@ -46,7 +46,9 @@ class MarianBackTranslator:
 
     def find_obstacle(self) -> str:
         """Why it cannot run here; empty when it can."""
-        missing = [name for name in ("torch", "transformers", "sentencepiece") if importlib.util.find_spec(name) is None]
+        missing = [
+            name for name in ("torch", "transformers", "sentencepiece") if importlib.util.find_spec(name) is None
+        ]
         if missing:
             return f"{' and '.join(missing)} are not installed (pip install 'hopwright[local]')"
         if len(self._folders) < 2:

@@ -56,20 +56,21 @@ class PassageGraph(GraphStore):
                     object in ids
                     and object != entity
                     and property in table.entity
-                    and self._is_said(property, table, stems)
+                    and self._is_said(property, entity, table, stems)
                 ):
                     self._edges.append((entity, property, object))
             for literal in self._whole.literals(entity):
                 value = table.normalise(literal.property, literal.value, literal.datatype)
                 said = isinstance(value, dt.date) and str(value.year) in re.findall(r"\d{3,4}", sentence)
-                if said and self._is_said(literal.property, table, stems):
+                if said and self._is_said(literal.property, entity, table, stems):
                     held = self._facts.setdefault(entity, [])
                     if literal not in held:
                         held.append(literal)
 
-    def _is_said(self, property: str, table: PropertyTable, stems: set[str]) -> bool:
+    def _is_said(self, property: str, entity: str, table: PropertyTable, stems: set[str]) -> bool:
         cues = _stems_of(property, self._whole, table)
-        return not cues or bool(cues & stems)
+        # What is said without words of its own (a country) is said of what the passage is about.
+        return bool(cues & stems) if cues else entity == self.subject
 
     def label(self, id: str) -> str:
         """See GraphStore."""
@@ -107,6 +108,51 @@ class PassageGraph(GraphStore):
         """See GraphStore."""
         return tuple((p, s) for s, p, o in self._edges if o == object)[:limit]
 
+    def edges(self, property: str) -> tuple[tuple[str, str], ...]:
+        """See GraphStore."""
+        return tuple((s, o) for s, p, o in self._edges if p == property)
+
+    def sample_edges(self, property: str, most: int) -> tuple[tuple[str, str], ...]:
+        """See GraphStore."""
+        return self.edges(property)[:most]
+
+    def properties(self) -> tuple[str, ...]:
+        """The properties that the passage's facts are of."""
+        held = [one.property for facts in self._facts.values() for one in facts]
+        return tuple(dict.fromkeys([*(p for _, p, _ in self._edges), *held]))
+
+    def in_properties(self, object: str) -> list[str]:
+        """See GraphStore."""
+        return list(dict.fromkeys(p for _, p, o in self._edges if o == object))
+
+    def out_edges_spread(self, subject: str, most: int) -> tuple[tuple[str, str], ...]:
+        """See GraphStore."""
+        return self.out_edges(subject)[:most]
+
+    def in_edges_spread(self, object: str, most: int) -> tuple[tuple[str, str], ...]:
+        """See GraphStore."""
+        return self.in_edges(object)[:most]
+
+    def sample_objects(self, property: str, most: int) -> tuple[str, ...]:
+        """See GraphStore."""
+        return tuple(dict.fromkeys(o for _, o in self.edges(property)))[:most]
+
+    def number(self, id: str) -> int:
+        """See GraphStore."""
+        return self._whole.number(id)
+
+    def id_of(self, number: int) -> str:
+        """See GraphStore."""
+        return self._whole.id_of(number)
+
+    def description(self, id: str) -> str:
+        """See GraphStore."""
+        return self._whole.description(id)
+
+    def stored_description(self, id: str) -> str:
+        """See GraphStore."""
+        return self._whole.stored_description(id)
+
     def degree(self, id: str) -> int:
         """See GraphStore."""
         return sum(id in (s, o) for s, _, o in self._edges)
@@ -126,18 +172,15 @@ class PassageMoves(Moves):
     """
 
     def __init__(self, whole: Moves, graph: PassageGraph) -> None:
+        for name, value in vars(whole).items():
+            # What is remembered of the whole graph does not hold in the passage: every memory starts anew.
+            looked_up = getattr(value, "__wrapped__", None)
+            if looked_up is not None:
+                value = functools.lru_cache(1_000)(looked_up.__func__.__get__(self))
+            setattr(self, name, value)
         self.graph = graph
-        self.table = whole.table
-        self.kinds = whole.kinds
         self.facts = GraphFacts(graph, whole.table)
-        self.classes = whole.classes
-        self._alone = whole._alone
-        self.lookups_from = functools.lru_cache(1_000)(self._lookups_from)
-        self.lookups_to = functools.lru_cache(1_000)(self._lookups_to)
-        self.reverse_from = functools.lru_cache(1_000)(self._reverse_from)
-        self.measures = functools.lru_cache(1_000)(self._measures)
         self.nameable = whole.nameable
-        self.measured = functools.lru_cache(1_000)(self._measured)
 
 
 def _list_sentences(

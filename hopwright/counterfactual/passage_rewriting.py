@@ -59,7 +59,7 @@ class PassageRewriter:
                 written[mention.text] = None
         members = [self._make_member(id, list(written)) for id, written in labels.items()]
         if unknown:
-            found = self.recogniser.find_unknown(whole, mentions)
+            found = self.recogniser.find_unknown(whole, mentions, len(title))
             members += [_make_unknown(one, whole) for one in {mention.text: mention for mention in found}.values()]
         return members
 

@@ -8,10 +8,10 @@ their own.
 
 from __future__ import annotations
 
-import random
+import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hopwright.counterfactual.asking import Asked, Spent, ask_in_rounds
 from hopwright.counterfactual.back_translation import Gates, reword, split_text
+from hopwright.counterfactual.demonyms import find_country
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.mentions import find_mentions, replace_names
 from hopwright.counterfactual.passage_graph import PassageGraph, PassageMoves
@@ -28,19 +29,22 @@ from hopwright.errors import ExpressionError, InputError
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request
-from hopwright.records import Surrogate
-from hopwright.records.values import render
+from hopwright.records import Lookup, Surrogate
+from hopwright.records.values import Value, render
+from hopwright.synthesis.domains import DomainIndex
+from hopwright.synthesis.execution import execute, same
+from hopwright.synthesis.mix import Taste
 from hopwright.synthesis.moves import Moves
-from hopwright.synthesis.plan import Plan
+from hopwright.synthesis.plan import Plan, Step
 from hopwright.synthesis.planner import NoPlanError, Planner
-from hopwright.synthesis.sketch import DeadEnd, Sketch
 from hopwright.synthesis.targets import DatedTargets
 from hopwright.synthesis.topologies import TOPOLOGIES
 from hopwright.synthesis.writer import Names, RulesWriter
 
 HOPS = (2, 3, 4)
-_TOPOLOGY = {2: "chain-2", 3: "chain-3", 4: "chain"}
-_TRIES = 12
+_CHAINS = {2: "chain-2", 3: "chain-3", 4: "chain"}
+_OTHERS = {2: ("chain-2",), 3: ("chain-3", "converging-3"), 4: ("chain", "bridge", "converging")}
+_MOST_CHAINS = 60
 
 
 class _Row(BaseModel):
@@ -132,7 +136,8 @@ class PassageAsker:
         return self._reword(pairs)
 
     def _plan(self, title: str, text: str) -> tuple[dict[int, PassageQuestion], dict[str, str]]:
-        mentions = self.rewriter.recogniser.find(f"{title}\n{text}")
+        # "An American film" names no country that could be an answer.
+        mentions = [one for one in self.rewriter.recogniser.find(f"{title}\n{text}") if not find_country(one.text)]
         graph = PassageGraph(self.moves.graph, self.moves.table, title, text, mentions)
         planner = _PassagePlanner(PassageMoves(self.moves, graph))
         forms = {mention.entity: mention.text for mention in reversed(mentions)}
@@ -286,43 +291,66 @@ def summarise(sets: Iterable[tuple[PassageSet, PassageSet | None]]) -> dict[str,
 
 
 class _PassagePlanner(Planner):
-    """The planner inside one passage: chains of look-ups, proven on the passage's facts."""
+    """The planner inside one passage: nothing is planned but what the passage states."""
 
     def __init__(self, moves: PassageMoves) -> None:
         self.moves = moves
         self.table = moves.table
-        self.min_domains = 1
+        self.min_domains = 0
         self.targets = DatedTargets(moves)
+        self.domains = DomainIndex(moves.table, moves.kinds)
 
     def draw_any(self, graph: PassageGraph, hops: int, key: str) -> Plan:
-        """A proven chain of so many look-ups among the passage's entities. Raises NoPlanError."""
-        topology = TOPOLOGIES[_TOPOLOGY[hops]]
-        rng = random.Random(key)
-        reasons: Counter[str] = Counter()
+        """A proven plan of so many hops, around any of the passage's entities: a chain of look-ups, else any other.
+
+        Raises NoPlanError.
+        """
         anchors = [entity for entity in graph.mentioned if graph.degree(entity)]
         for anchor in anchors:
-            for _ in range(_TRIES):
-                sketch = Sketch(self.moves, self.targets, rng, float("inf"))
-                try:
-                    _chain_lookups(sketch, anchor, hops)
-                    plan = Plan(topology.name, tuple(sketch.draft.steps))
-                    self._prove(plan, sketch.draft, topology)
+            for steps in self._find_chains(anchor, hops):
+                plan = Plan(_CHAINS[hops], steps)
+                if self._holds(plan):
                     return plan
-                except DeadEnd as dead_end:
-                    reasons[str(dead_end)] += 1
+        reasons: Counter[str] = Counter()
+        # Too few facts for a chain are too few for anything that computes, too.
+        for anchor in anchors if len(graph.properties()) >= hops else ():
+            for name in _OTHERS[hops]:
+                try:
+                    return self.draw(TOPOLOGIES[name], anchor, f"{key}:{anchor}:{name}", taste=Taste(min_domains=0))
+                except NoPlanError as error:
+                    reasons.update(error.reasons)
         raise NoPlanError(reasons)
 
+    def _find_chains(self, entity: str, hops: int) -> Iterator[tuple[Step, ...]]:
+        """All chains of so many look-ups from an entity, the last of an entity or of a year; nobody occurs twice."""
+        open_ends: list[tuple[tuple[Step, ...], str, frozenset[str]]] = [((), entity, frozenset({entity}))]
+        for place in range(hops):
+            longer = []
+            for steps, at, seen in open_ends:
+                reference = f"hop{place}" if place else at
+                for edge in self.moves.lookups_from(at):
+                    if edge.object not in seen:
+                        step = Step(Lookup(subject=reference, property=edge.property), edge.object, "entity")
+                        longer.append(((*steps, step), edge.object, seen | {edge.object}))
+                for measure in self.moves.measures(at) if place == hops - 1 else ():
+                    if measure.entry.year_ask and isinstance(measure.value, dt.date):
+                        lookup = Lookup(subject=reference, property=measure.property)
+                        longer.append(((*steps, Step(lookup, measure.value.year, "number", "year")), at, seen))
+            open_ends = longer[:_MOST_CHAINS]
+        for steps, _, _ in open_ends:
+            yield steps
 
-def _chain_lookups(sketch: Sketch, anchor: str, hops: int) -> None:
-    """Look-ups one after the other, the last of an entity or of a year."""
-    reference, entity = sketch.start(anchor)
-    for _ in range(hops - 2):
-        reference, entity = sketch.extend(reference, entity)
-    measures = [one for one in sketch.stable_measures(entity) if one.entry.year_ask]
-    if measures and sketch.rng.random() < 0.5:
-        sketch.add_measure(reference, sketch.rng.choice(measures), full_date=False)
-    else:
-        sketch.extend(reference, entity)
+    def _holds(self, plan: Plan) -> bool:
+        """Whether every step, run on the passage's facts, gives its value and no other."""
+        answers: dict[int, Value] = {}
+        for index, step in enumerate(plan.steps, start=1):
+            try:
+                answers[index] = execute(step.derivation, step.answer_type, answers, self.moves.facts, self.table)
+            except ExpressionError:
+                return False
+            if not same(answers[index], step.value):
+                return False
+        return True
 
 
 def _move_question(question: PassageQuestion, moved: RewrittenPassage) -> PassageQuestion:

@@ -20,6 +20,11 @@ from hopwright.graph.store import GraphStore
 
 _WORD = re.compile(r"[^\W_](?:[\w.'’]*[\w])?\.?", re.UNICODE)
 _GAP = re.compile(r"^(?: |-|–| - |- |, | & |\. |: )$")
+# Words that say nothing alone and open a name when another word with a capital follows.
+_LEADS = frozenset(
+    "black white red blue green golden big little great grand old new north south east west northern southern eastern "
+    "western first second third saint san la le el".split()
+)
 _ARTICLES = frozenset({"The", "A", "An"})
 _LONGEST = 8
 _LOWER = 3
@@ -80,10 +85,11 @@ class Recogniser:
             for start, end, name, bearers in found
         ]
 
-    def find_unknown(self, text: str, mentions: Sequence[Mention]) -> list[Mention]:
+    def find_unknown(self, text: str, mentions: Sequence[Mention], title: int = 0) -> list[Mention]:
         """Runs of capitalised words that no mention covers: names that the graph does not know.
 
-        A single word that opens a sentence is one only where it also stands elsewhere. Their `entity` is empty.
+        A single word that opens a sentence is one only where it also stands elsewhere, or in the title, which is the
+        text's first so many letters. Their `entity` is empty.
         """
         words = list(_list_words(text))
         covered = [False] * len(words)
@@ -97,7 +103,8 @@ class Recogniser:
         place = 0
         while place < len(words):
             stop = place + 1
-            titled = is_class_word(words[place].text) and words[place].text[0].isupper()
+            first = words[place].text
+            titled = first[0].isupper() and (is_class_word(first) or first.casefold() in _LEADS)
             if covered[place] or not (
                 is_telling(words[place].text)
                 or (titled and stop < len(words) and not covered[stop] and _continues(text, words, stop))
@@ -107,7 +114,8 @@ class Recogniser:
             while stop < len(words) and not covered[stop] and _continues(text, words, stop):
                 stop += 1
             start, end = words[place].start, words[stop - 1].end
-            found.append((Mention(start, end, text[start:end], ""), words[place].opens and stop == place + 1))
+            weak = words[place].opens and stop == place + 1 and end > title
+            found.append((Mention(start, end, text[start:end], ""), weak))
             place = stop
         sure = {mention.text for mention, weak in found if not weak}
         return [mention for mention, weak in found if len(mention.text) > 1 and (not weak or mention.text in sure)]

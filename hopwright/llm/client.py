@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from hopwright.errors import HopwrightError, InputError, ServiceError
+from hopwright.errors import HopwrightError, ServiceError
 from hopwright.llm.budget import Budget
 from hopwright.llm.config import LlmSettings
 from hopwright.llm.gate import Amounts
 from hopwright.llm.health import RunHealth
 from hopwright.llm.lane import Delivery, Lane, LaneDown, Refused, Stop
-from hopwright.llm.prices import PriceTable, bound_tokens, guess_tokens, read_prices
+from hopwright.llm.prices import PriceTable, bound_tokens, explain_price, guess_tokens, read_prices
 from hopwright.llm.progress import Progress, Snapshot
 from hopwright.llm.providers import Call, Provider, make_provider
 from hopwright.llm.redaction import make_redactor
@@ -187,10 +187,7 @@ class Client:
             endpoint = self.settings.endpoint(target.provider)
             price = self.prices.find(target.model)
             if price is None and self.budget.limit is not None and not endpoint.free:
-                raise InputError(
-                    f"no price is known for {target}, so no budget can be kept: add it to a price table "
-                    f"(docs/models.md), or set free = true on the endpoint if nothing is paid there"
-                )
+                raise explain_price(target)
             if endpoint.name not in self._providers:
                 self._providers[endpoint.name] = self._provider_factory(endpoint)
             lane = self._lanes[target] = Lane(

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.errors import InputError
-from hopwright.llm.types import Message, Usage
+from hopwright.llm.types import Message, ModelRef, Usage
 
 SHIPPED = Path(__file__).with_name("prices.toml")
 _DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
@@ -97,6 +97,14 @@ def read_prices(own: Path | None = None) -> PriceTable:
         return table
     extra = _read_table(own)
     return PriceTable({**table.models, **extra.models}, extra.dated, extra.batch_factor)
+
+
+def explain_price(target: ModelRef) -> InputError:
+    """What to do about a model without a price under a budget."""
+    return InputError(
+        f"no price is known for {target}, so no budget can be kept: add it to a price table (docs/models.md), or set "
+        f"free = true on the endpoint if nothing is paid there"
+    )
 
 
 def bound_tokens(messages: Iterable[Message], schema_bytes: int = 0) -> int:

@@ -60,6 +60,11 @@ class Review(Record):
         return self.of or self.kind
 
     @property
+    def key(self) -> tuple[str, int, int]:
+        """Tells an annotation from all others: servers count theirs alike, but a pseudonym is of one server."""
+        return self.annotator, self.project, self.annotation
+
+    @property
     def unit(self) -> tuple[str, ReviewKind, int | None]:
         """What was judged: item, kind, hop. Reviews of one unit are comparable."""
         return self.item_id, self.settles, self.hop

@@ -101,7 +101,7 @@ def audit(
     guessability. Raises InputError only when a file itself cannot be read.
     """
     context = CheckContext(table=table, graph=graph, min_domains=min_domains)
-    tally = _Tally(scorecard=scorecard)
+    tally = _Tally(scorecard=scorecard, compared=bool(against))
     for line, row in read_jsonl(path):
         tally.items += 1
         if isinstance(row, Rejected):
@@ -110,7 +110,7 @@ def audit(
         _audit_row(line, row, context, tally)
     if not tally.items:
         tally.violations.append(Violation(line=0, id="", hop=None, check="schema", reason="the file holds no items"))
-    overlap = _compare(against, tally) if against else None
+    overlap = _compare(against, tally, tally.overlap) if tally.overlap is not None else None
     if overlap is None and tally.items:
         tally.skipped[_OVERLAP, _NOTHING_GIVEN] = tally.items
     counts = Counter(one.check for one in tally.violations)
@@ -131,14 +131,14 @@ def audit(
 class _Tally:
     """What has been found so far."""
 
-    def __init__(self, *, scorecard: bool) -> None:
+    def __init__(self, *, scorecard: bool, compared: bool) -> None:
         self.items = 0
         self.violations: list[Violation] = []
         self.warnings: list[Violation] = []
         self.skipped: Counter[tuple[str, str]] = Counter()
         self.duplicates = DuplicateFinder()
         self.near = NearDuplicateFinder()
-        self.overlap = OverlapFinder()
+        self.overlap = OverlapFinder() if compared else None
         self.ids: dict[int, str] = {}
         self.scorecard = ScorecardMaker() if scorecard else None
 
@@ -165,19 +165,20 @@ def _audit_row(line: int, row: Row, context: CheckContext, tally: _Tally) -> Non
         # A twin says what its original says of other names: with few of them, two come near each other.
         found = tally.violations if case.factual else tally.warnings
         found += _name(line, id, _NEAR, [(None, f"nearly the question of item {near.key} ({near.share:.0%} the same)")])
-    tally.ids[line] = id
-    tally.overlap.add_item(str(line), parsed.item)
+    if tally.overlap is not None:
+        tally.ids[line] = id
+        tally.overlap.add_item(str(line), parsed.item)
     if tally.scorecard is not None:
         tally.scorecard.add(case)
 
 
-def _compare(against: Sequence[Path], tally: _Tally) -> OverlapReport:
+def _compare(against: Sequence[Path], tally: _Tally, finder: OverlapFinder) -> OverlapReport:
     for path in against:
-        tally.overlap.compare(path)
-    report = tally.overlap.report()
+        finder.compare(path)
+    report = finder.report()
     for one in report.questions:
         line = int(one.key)
-        reason = f"{one.describe()}"
+        reason = f"the question {one.describe()}"
         tally.violations.append(Violation(line=line, id=tally.ids[line], hop=None, check=_OVERLAP, reason=reason))
     return report
 

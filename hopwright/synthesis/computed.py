@@ -199,16 +199,17 @@ class ComputedWords:
             )
         both = self._moments(form, say)
         one, other = (self._moment(moment, say) for moment in form.moments)
-        return self._pick(
-            (
-                f"How many years lie between {both}?",
-                f"How many years separate {one} from {other}?",
-                f"Between {both}, how many years passed?",
-                f"What span of years lies between {both}?",
-                *([f"By how many years are {both} apart?"] if len(both) < _SHORT else ()),
-                *([f"Count the years between {both}: how many are there?"] if len(both) > _SHORT else ()),
-            )
-        )
+        wordings = [
+            f"How many years lie between {both}?",
+            f"How many years separate {one} from {other}?",
+            f"Between {both}, how many years passed?",
+            f"What span of years lies between {both}?",
+        ]
+        if len(both) < _SHORT:
+            wordings.append(f"By how many years are {both} apart?")
+        if len(both) > _SHORT:
+            wordings.append(f"Count the years between {both}: how many are there?")
+        return self._pick(wordings)
 
     def _moments(self, form: Apart, say: Say) -> str:
         if len(form.moments) > 2:

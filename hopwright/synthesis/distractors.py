@@ -76,11 +76,19 @@ class DistractorMaker:
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
         self._compare_facts = functools.lru_cache(200_000)(self._siblings.kinship)
 
-    def make(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop], asked: str = "") -> Three | None:
+    def make(
+        self,
+        hop: Hop,
+        answers: Mapping[int, Value],
+        earlier: Sequence[Hop],
+        asked: str = "",
+        proposed: Sequence[Value] = (),
+    ) -> Three | None:
         """Make three distractors for a hop; None when no three valid ones can be found.
 
         `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is a
         question beside the hop's own that the options will stand under (the last hop's are those of the item).
+        `proposed` are further candidates, ids or numbers; they are chosen by the same rules as all others.
         """
         way = "|".join(one.question for one in earlier)  # the same hop in another item gets other distractors
         rng = random.Random(f"{self._seed}:{way}|{hop.question}|{hop.answer}")
@@ -94,8 +102,10 @@ class DistractorMaker:
         if isinstance(value, str):
             if hop.answer_type != "entity" or hop.answer_id is None:
                 return None
-            return self._make_entities(hop, hop.answer_id, answers, earlier, asked, rng)
-        return self._make_numbers(hop, value, answers, earlier, asked, rng)
+            named = [one for one in proposed if isinstance(one, str)]
+            return self._make_entities(hop, hop.answer_id, answers, earlier, asked, rng, named)
+        numbers = [one for one in proposed if isinstance(one, int | Decimal)]
+        return self._make_numbers(hop, value, answers, earlier, asked, rng, numbers)
 
     def _make_numbers(
         self,
@@ -105,6 +115,7 @@ class DistractorMaker:
         earlier: Sequence[Hop],
         asked: str,
         rng: random.Random,
+        proposed: Sequence[int | Decimal],
     ) -> Three | None:
         year = hop.unit == "year"
         derivation = hop.derivation
@@ -118,6 +129,7 @@ class DistractorMaker:
         if isinstance(derivation, Lookup) and derivation.property in self._table.literal:
             near = self._values.numbers(derivation.property, value, year=year)
             near = rng.sample(near, min(4, len(near)))
+        near = [*near, *proposed]
         counting = isinstance(derivation, Compute) and derivation.kind == "counting"
         chosen = choose_numbers(
             value,
@@ -141,6 +153,7 @@ class DistractorMaker:
         earlier: Sequence[Hop],
         asked: str,
         rng: random.Random,
+        proposed: Sequence[str],
     ) -> Three | None:
         derivation = hop.derivation
         asked_for = pad(f"{hop.question} {asked}")
@@ -175,6 +188,7 @@ class DistractorMaker:
         drawn = self._siblings.draw(answer, *pools[0], rng, 6) if isinstance(derivation, Lookup) else []
         streams: list[tuple[DistractorKind, Sequence[str], int]] = [
             ("operand", losers, len(losers)),
+            ("sibling", proposed, len(proposed)),
             ("near_miss", self._siblings.rank(answer, list(dict.fromkeys(near_misses)), rng), 3),
             ("neighbour", [*beside, *self._list_next(answer, siblings)], 2),
             ("sibling", drawn, 4),
@@ -197,7 +211,11 @@ class DistractorMaker:
         candidates = list(found.values())
         weights = (*_WEIGHTS[: len(own.traits)], *_LIKENESS_WEIGHTS)
         likenesses = (self._compare_names, self._compare_facts)
-        places = choose_three(own, candidates, likenesses, rng, fixed=len(losers), weights=weights)
+        fixed = sum(one.kind == "operand" for one in candidates)
+        if own.traits[_SHARED] and not fixed:
+            candidates.sort(key=lambda one: not one.traits[_SHARED])  # one that shares a word, too, is always taken
+            fixed = 1
+        places = choose_three(own, candidates, likenesses, rng, fixed=fixed, weights=weights)
         if places is None:
             return None
         chosen = [candidates[place] for place in places]
@@ -342,7 +360,8 @@ class DistractorMaker:
     ) -> Candidate:
         """An entity as an option: how near to the answer, how long its name, how well known, how it compares."""
         label = self._graph.label(entity)
-        shared = sum(word in asked_for for word in fold(label).split() if len(word) > 3)
+        words = [] if compared else fold(label).split()  # a comparison names its candidates
+        shared = sum(f" {word} " in asked_for for word in words if len(word) > 3)
         traits = [shared, *self._look(entity)]
         if compared:
             (value,) = self._facts.scalars(entity, compared)

@@ -145,9 +145,8 @@ class Drawer:
             hops = resolved if wish.anchoring == "2" else resolved[-1:] if wish.anchoring == "1" else ()
             for kind, answer in ((wish.kind, wish.answer), ("", "")):
                 # Rather a property over its share than an anchor without a plan.
-                yield _Attempt(
-                    f"{number}:{kind}:{answer}", kind, answer, _TRIES if kind else 2 * _TRIES, anchor, hops, not kind
-                )
+                tries = _TRIES if kind else 2 * _TRIES
+                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops, not kind)
         yield _Attempt("graph", wish.kind, wish.answer, 2 * _TRIES)
         yield _Attempt("graph:any", "", "", 2 * _TRIES)
         yield _Attempt("graph:free", "", "", 3 * _TRIES, free=True)

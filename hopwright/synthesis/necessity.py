@@ -146,8 +146,8 @@ def _find_lone(
 ) -> Iterator[Shortcut]:
     """A relation with one answer, whatever its input."""
     if isinstance(derivation, Lookup):
-        by_hop = derivation.subject.startswith("hop") and derivation.property not in table.literal
-        if by_hop and len(graph.sample_objects(derivation.property, 200)) < 2:
+        reads = derivation.subject.startswith("hop") and derivation.property not in table.literal
+        if reads and len(graph.sample_objects(derivation.property, 200)) < 2:
             yield Shortcut(index, "one answer without its input", graph.property_label(derivation.property))
         return
     assert isinstance(derivation, ReverseLookup)

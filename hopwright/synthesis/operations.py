@@ -41,8 +41,8 @@ class Place:
     """Where in the plan an operation stands.
 
     `readers`: the operations that read its result, and what they give, in turn (none for the last); `partners`: what
-    that reader also reads and is there already; `anchor`: the entity to start from; `forced`: the fact that this hop
-    must look up.
+    that reader also reads and is there
+    already; `anchor`: the entity to start from; `forced`: the fact that this hop must look up.
     """
 
     readers: tuple[str, ...] = ()
@@ -290,9 +290,8 @@ def ahead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         _least_count(place),
     )
     sketch.claim(*others)
-    conditions = [
-        f"value({property}, {other}) {'>' if more else '<'} value({property}, {state.ref})" for other in others
-    ]
+    sign = ">" if more else "<"
+    conditions = [f"value({property}, {other}) {sign} value({property}, {state.ref})" for other in others]
     return _counted(sketch, conditions, count, place)
 
 
@@ -421,18 +420,16 @@ def shift(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         offset = _sorted(inputs, "amount")
         if offset.whole < 6:
             raise DeadEnd("so few years are no distance")
-        options = [
-            (s, y) for s, y in (("+", base.whole + offset.whole), ("-", base.whole - offset.whole)) if y < LATEST
-        ]
+        ways = (("+", base.whole + offset.whole), ("-", base.whole - offset.whole))
+        options = [(sign, year) for sign, year in ways if year < LATEST]
         if place.reader.startswith("dated"):
             options = [(sign, y) for sign, y in options if sketch.targets.of_year(y)] or options
         sign, moved = sketch.rng.choice(options)
         expression = f"{base.ref} {sign} {offset.ref}"
     else:
         apart = sketch.rng.choice((7, 9, 10, 12, 15, 18, 20, 21, 25, 30, 33, 40, 50, 60, 75, 99, 100))
-        signs = [
-            sign for sign, moved in (("+", base.whole + apart), ("-", base.whole - apart)) if 1000 < moved < LATEST
-        ]
+        reached = (("+", base.whole + apart), ("-", base.whole - apart))
+        signs = [sign for sign, year in reached if 1000 < year < LATEST]
         if not signs:
             raise DeadEnd("the year lies in the future")
         sign = sketch.rng.choice(signs)

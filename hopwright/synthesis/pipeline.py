@@ -67,7 +67,7 @@ class Synthesizer:
         self.ledger = Ledger(self._drawer)
         self._writer = RulesWriter(table)
         self._names = GraphNames(kinds)
-        self._distractors = DistractorMaker(graph, table, kinds, seed, likeness=likeness)
+        self.distractors = DistractorMaker(graph, table, kinds, seed, likeness=likeness)
         self.context = CheckContext(
             table=table, facts=self._planner.moves.facts, graph=graph, min_domains=wanted.min_domains, kinds=kinds
         )
@@ -147,7 +147,7 @@ class Synthesizer:
                 verify=self._verify(step),
             )
             asked = wording.question if index == len(plan.steps) else ""
-            distractors = self._distractors.make(hop, answers, hops, asked)
+            distractors = self.distractors.make(hop, answers, hops, asked)
             if distractors is None:
                 return Rejected(
                     key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"

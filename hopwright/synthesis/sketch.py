@@ -242,8 +242,8 @@ class Sketch:
         touched = {ruling.domain for ruling in self._domains.of_steps(self.draft.steps)}
         names = sorted(by_domain)
         weights = [self.taste.domains.get(name, 1.0) * (1 if name in touched else _NEW_DOMAIN) for name in names]
-        domain = self.rng.choices(names, weights)[0] if any(weights) else self.rng.choice(names)
-        properties = by_domain[domain]
+        drawn = self.rng.choices(names, weights)[0] if any(weights) else self.rng.choice(names)
+        properties = by_domain[drawn]
         chosen = properties[self.rng.choice(sorted(properties))]
         if not self.taste.band:
             return self.rng.choice(chosen)

@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from hopwright.errors import ExpressionError
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
@@ -28,14 +28,10 @@ _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 # How often the whole question introduces its subject in a sentence of its own.
 _INTRODUCED = 0.3
 _LONG = 45
+_Option = TypeVar("_Option")
 _INTRODUCTIONS = (
-    "Consider {np}.",
-    "Take {np}.",
-    "Think of {np}.",
-    "Start from {np}.",
-    "Picture {np}.",
-    "Look at {np}.",
-)
+    "Consider {np}.", "Take {np}.", "Think of {np}.", "Start from {np}.", "Picture {np}.", "Look at {np}.",
+)  # fmt: skip
 
 
 class Names(Protocol):
@@ -156,7 +152,7 @@ class Text:
         return self.ask(len(self._steps), self.described)
 
     def _introduce(self, derivation: Lookup, step: Step) -> str:
-        """A look-up's question; a long subject is introduced before it where it would stand in its middle, or at times."""
+        """A look-up's question; a long subject that would stand in its middle is introduced first, others at times."""
         templates = self._templates(derivation, step, "ask", self.described)
         subject = self.described(derivation.subject)
         ending = [one for one in templates if one.endswith("{s}?")]
@@ -225,7 +221,7 @@ class Text:
             templates = [one for one in ending if not _RELATIVE.search(one)] or ending
         return self.pick(templates).replace(f"{{{slot}}}", phrase)
 
-    def pick(self, options: Sequence[str]) -> str:
+    def pick(self, options: Sequence[_Option]) -> _Option:
         """One of several ways to say the same."""
         return options[self._rng.randrange(len(options))]
 

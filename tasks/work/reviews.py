@@ -141,7 +141,7 @@ def ask_back(run: RunFolder, url: str) -> ReturnReport:
     from annotation.accepted import find_problems
     from annotation.access import check_address, find_token
     from annotation.decisions import latest_reviews
-    from annotation.gathering import gather, journal_folder
+    from annotation.gathering import gather, journal_folder, list_journals
     from annotation.returned import list_questions, return_questions
     from annotation.server import open_server
 
@@ -149,8 +149,8 @@ def ask_back(run: RunFolder, url: str) -> ReturnReport:
         gathered = gather(folder, run.path)
         problems = find_problems(gathered.reviews, load_items(run), open_context(run))
         here = journal_folder(folder, check_address(url), 0).parent
-        projects = {int(path.name.removeprefix("project-")) for path in here.glob("project-*")}
-        reviews = [one for one in latest_reviews(gathered.reviews) if one.project in projects]
+        there = {review.key for journal in list_journals(here) for review in journal.read().reviews}
+        reviews = [one for one in latest_reviews(gathered.reviews) if one.key in there]
         questions = list_questions(reviews, problems)
         with open_server(url, find_token(url)) as server:
             return return_questions(questions, server, here)

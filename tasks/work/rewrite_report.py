@@ -19,6 +19,7 @@ from hopwright.counterfactual.report import (
     draw_distributions,
     render,
 )
+from hopwright.difficulty.endpoints import EndpointVoter, Manner
 from hopwright.difficulty.memory import measure_memory
 from hopwright.difficulty.shortcuts import shortcut_voters
 from hopwright.difficulty.voters import Voter
@@ -82,8 +83,6 @@ def _ask_voters(sources: ReportSources, making: Making) -> MemoryTable:
     models = making.wanted.memory_voters
     voters: list[Voter]
     if models:
-        from hopwright.difficulty.endpoints import EndpointVoter, Manner
-
         assert making.access is not None
         session = open_models(making.access)
         voters = [EndpointVoter(model, parse_model(model), session, Manner(logprobs=False)) for model in models]

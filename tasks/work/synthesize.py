@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pyarrow as pa
 
@@ -15,6 +15,8 @@ from hopwright.records import Domain, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
 from hopwright.settings import DomainName, SynthesizeParameters
+from hopwright.synthesis.embeddings import SentenceLikeness
+from hopwright.synthesis.guessing import overlap
 from hopwright.synthesis.mix import Mix
 from hopwright.synthesis.pipeline import DraftKey, Synthesizer, select
 from hopwright.synthesis.properties import default_table
@@ -32,6 +34,8 @@ class DraftSlots:
     """What the set shall be like (`write_mix`)."""
     start: int
     count: int
+    embeddings: str = ""
+    """The sentence-embedding model that ranks wrong options; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class Wordings:
 
 def draft_slots(slots: DraftSlots) -> ShardOutput:
     """Fill one shard of draft slots."""
-    synthesizer = open_synthesizer(slots.store, slots.seed, slots.mix)
+    synthesizer = open_synthesizer(slots.store, slots.seed, slots.mix, slots.embeddings)
     items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count)
     return ShardOutput(items_to_table(items), rejected, taken=slots.count, figures=synthesizer.ledger.take())
 
@@ -153,10 +157,10 @@ def read_mix(text: str) -> Mix:
     targets = wanted.targets
     return Mix(
         topologies={name: targets.topologies.get(name, 1.0) for name in wanted.topologies},
-        kinds=_plain(targets.kinds),
-        answers=_plain(targets.answers),
-        bands=_plain(targets.popularity),
-        anchoring=_plain(targets.anchoring),
+        kinds={str(name): share for name, share in targets.kinds.items()},
+        answers={str(name): share for name, share in targets.answers.items()},
+        bands={str(name): share for name, share in targets.popularity.items()},
+        anchoring={str(name): share for name, share in targets.anchoring.items()},
         domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
         property_share=targets.property_share,
         theme_share=targets.theme_share,
@@ -164,11 +168,14 @@ def read_mix(text: str) -> Mix:
     )
 
 
-def _plain(shares: Mapping[Any, float]) -> dict[str, float]:
-    return {str(name): share for name, share in shares.items()}
-
-
 @functools.lru_cache(maxsize=1)
-def open_synthesizer(store: Path, seed: int, mix: str) -> Synthesizer:
-    """The synthesizer of a run in this process."""
-    return Synthesizer(open_graph(store), default_table(), seed=seed, mix=read_mix(mix), sources=SOURCES)
+def open_synthesizer(store: Path, seed: int, mix: str, embeddings: str = "") -> Synthesizer:
+    """The synthesizer of a run in this process; `embeddings` names the sentence-embedding model, if any."""
+    return Synthesizer(
+        open_graph(store),
+        default_table(),
+        seed=seed,
+        mix=read_mix(mix),
+        sources=SOURCES,
+        likeness=SentenceLikeness() if embeddings else overlap,
+    )

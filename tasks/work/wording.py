@@ -98,7 +98,9 @@ def make_writer(commission: Commission, asker: Asker | None) -> ModelWriter:
     wanted = commission.parameters
     synthesizer = open_synthesizer(commission.store, commission.seed, write_mix(wanted))
     table = default_table()
-    editor = Editor(synthesizer.graph, table, synthesizer.kinds, synthesizer.context, seed=commission.seed)
+    editor = Editor(
+        synthesizer.graph, table, synthesizer.kinds, synthesizer.context, synthesizer.distractors, seed=commission.seed
+    )
     terms = Terms(
         parse_model(wanted.model), tuple(map(parse_model, wanted.fallback_models)), wanted.temperature, wanted.rounds
     )

@@ -40,10 +40,10 @@ def expect_outcome(work: Iterable[Work], id: str, thresholds: Thresholds) -> str
     for (kind, _), (one, other) in units.items():
         same = one.given.verdict == other.given.verdict and one.given.fixes == other.given.fixes
         gaps = [abs(one.given.scores[name] - other.given.scores[name]) for name in CRITERIA[kind]]
-        if not same or max(gaps) > thresholds.score_gap:
-            conflict = True
-        elif one.given.verdict == "Discard":
+        if same and one.given.verdict == "Discard":
             discarded = True
+        elif not same or max(gaps) > thresholds.score_gap:
+            conflict = True
         elif one.given.verdict == "Retain":
             for name in CRITERIA[kind]:
                 mean = (one.given.scores[name] + other.given.scores[name]) / 2

@@ -6,6 +6,8 @@ import itertools
 from types import SimpleNamespace
 from typing import Any, cast
 
+from label_studio_sdk.core.api_error import ApiError
+
 from annotation.server import Server
 
 
@@ -89,6 +91,8 @@ class FakeLabelStudio:
 
     def _get(self, id: str) -> SimpleNamespace:
         self.calls.append("tasks.get")
+        if not any(int(id) in tasks for tasks in self.held.values()):
+            raise ApiError(status_code=404)
         return self._find(id)
 
     def _update_task(self, id: str, **fields: Any) -> None:

@@ -62,7 +62,8 @@ def test_a_better_distractor_holds_and_gets_its_entity():
 def test_an_answer_that_the_derivation_does_not_give_breaks_the_chain():
     item = chain_item()
     found = examine_review(item, fix(item, 3, answer="1906"), CONTEXT)
-    assert "recomputation: hop 3: states '1906', but its derivation gives '1905'" in found.problem
+    assert "hop 3: states '1906', but its derivation gives '1905'" in found.problem
+    assert found.problem.count("hop 3: states '1906'") == 1
     # The hop after it rests on it, and no longer follows.
     assert "hop 4" in found.problem
     assert found.changed[:2] == ("hop 3: answer", "hop 3: option D")

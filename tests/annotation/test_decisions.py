@@ -80,6 +80,10 @@ def test_the_gap_of_scores_is_a_parameter():
     assert decide(*apart, thresholds=Thresholds(score_gap=1)).state == "conflict"
 
 
+def test_who_discards_need_not_agree_how_bad_it_is():
+    assert decide(one("a-1", "Discard"), one("a-2", "Discard", (1, 1, 1, 1, 1))).verdict == "Discard"
+
+
 def test_equal_corrections_agree_but_scores_of_the_old_text_do_not_count():
     padded = fixed("a-2", f"  {REWORDED}\n")
     found = decide(fixed("a-1"), padded)
@@ -88,7 +92,7 @@ def test_equal_corrections_agree_but_scores_of_the_old_text_do_not_count():
 
 
 def test_a_correction_that_does_not_hold_waits_for_its_author():
-    problems = {(1, 2): "recomputation: hop 3: no"}
+    problems = {("a-2", 1, 2): "recomputation: hop 3: no"}
     both = (fixed("a-1"), fixed("a-2"))
     assert (decide(*both, problems=problems).state, decide(*both, problems=problems).reason) == (
         "returned", "recomputation: hop 3: no",
@@ -108,7 +112,7 @@ def test_an_adjudicator_settles_it_and_the_last_word_counts():
     assert (found.state, found.verdict, found.settled, found.counted) == ("agreed", "Retain", True, True)
     assert found.scores["logical_integrity"] == 5
     assert found.reviews == (last,)
-    back = decide(one("a-1"), fixed("a-2"), last, problems={(1, 9): "no"})
+    back = decide(one("a-1"), fixed("a-2"), last, problems={("a-9", 1, 9): "no"})
     assert (back.state, back.reason) == ("returned", "no")
 
 

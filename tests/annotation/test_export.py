@@ -8,7 +8,7 @@ from annotation.export import build_adjudication, build_task, build_tasks, list_
 from annotation.forms import check_task, load_interface, parse_interface
 from annotation.schema import CRITERIA, FIXES, Kind, ShownReview
 from hopwright.errors import InputError
-from hopwright.records import CheckResult, Item, Surrogate, Vote
+from hopwright.records import CheckResult, Compute, Item, Surrogate, Vote
 from tests.annotation.pages import PLANTED, Page, plant, read_pages
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 
@@ -168,6 +168,13 @@ def test_hash_follows_everything_that_is_shown() -> None:
         build_task(reworded, Kind.SINGLE_HOP, 1)["data"]["item_hash"]
         != build_task(item, Kind.SINGLE_HOP, 1)["data"]["item_hash"]
     )
+
+
+@pytest.mark.parametrize("expression", ["argmax(P2046)", "no expression", "hop3", "count()"])
+def test_a_computation_that_makes_no_sense_is_shown_all_the_same(expression: str) -> None:
+    last = chain_item().hops[-1].model_copy(update={"derivation": Compute(expression=expression, kind="arithmetic")})
+    pages = read_pages(chain_item().model_copy(update={"hops": (*chain_item().hops[:-1], last)}))
+    assert all("95" in page.text for page in pages.values())
 
 
 def test_a_hop_that_is_none_is_named() -> None:

@@ -129,6 +129,18 @@ def test_a_lost_or_damaged_ledger_and_a_deleted_task_are_made_good(fake: FakeLab
     assert figures(push_tasks(fake, make_tasks(4), tmp_path)) == (1, 0, 3, 0, 0)
 
 
+def test_a_changed_task_that_was_replaced_behind_our_back_is_found_out(fake: FakeLabelStudio, tmp_path: Path) -> None:
+    push_tasks(fake, make_tasks(2), tmp_path)
+    gone = fake.only()["hw-0000#"]
+    tasks = next(tasks for tasks in fake.held.values())
+    tasks[99] = tasks.pop(gone.id)
+    gone.id = 99
+    changed = build_task(make_items(1)[0].model_copy(update={"answer": "Other"}), Kind.MULTI_HOP)
+    with pytest.raises(ServiceError, match="the task of hw-0000 was deleted on the server; push again"):
+        push_tasks(fake, [changed], tmp_path)
+    assert figures(push_tasks(fake, [changed], tmp_path)) == (0, 1, 0, 1, 0)
+
+
 def test_batches_stay_under_both_limits(fake: FakeLabelStudio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BATCH_TASKS", 4)
     push_tasks(fake, make_tasks(10), tmp_path / "a")

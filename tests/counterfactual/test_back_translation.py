@@ -155,7 +155,7 @@ def write_command(folder: Path, body: str) -> str:
         ("exit 0", "lacks eng-spa and spa-eng"),
         ('[ "$1" = -l ] && echo eng-spa && exit 0', "lacks spa-eng"),
         ('[ "$1" = -l ] && echo eng-spa spa-eng && exit 0; cat >/dev/null; echo broken >&2; exit 3', "code 3: broken"),
-        ('[ "$1" = -l ] && echo eng-spa spa-eng && exit 0; cat >/dev/null; echo one', "1 sentences back for 15"),
+        ('[ "$1" = -l ] && echo eng-spa spa-eng && exit 0; cat >/dev/null; echo one', "1 sentences back for 11"),
         ('[ "$1" = -l ] && echo eng-spa spa-eng && exit 0; sleep 5', "took longer than 0.5 s"),
     ],
 )

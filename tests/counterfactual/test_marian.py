@@ -1,4 +1,6 @@
-"""MarianMT on tiny random weights made here: masks, batches and length limits. Meaning cannot be judged on such weights."""
+"""MarianMT on tiny random weights made here: masks, batches and length limits. Meaning cannot be judged on such
+weights.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             (folder / f"{side}.spm").write_bytes((root / "pieces.model").read_bytes())
         (folder / "vocab.json").write_text(json.dumps(vocabulary))
         transformers.MarianTokenizer(
-            source_spm=str(folder / "source.spm"), target_spm=str(folder / "target.spm"), vocab=str(folder / "vocab.json")
+            source_spm=str(folder / "source.spm"),
+            target_spm=str(folder / "target.spm"),
+            vocab=str(folder / "vocab.json"),
         ).save_pretrained(folder)
         torch.manual_seed(number)
         transformers.MarianMTModel(
@@ -88,7 +92,9 @@ def test_what_random_weights_do_to_masks_gets_through_no_gate(folders: list[Path
         assert done.text == masked.original and done.reason
 
 
-def test_weights_that_are_not_there_are_an_obstacle_and_broken_ones_an_error(folders: list[Path], tmp_path: Path) -> None:
+def test_weights_that_are_not_there_are_an_obstacle_and_broken_ones_an_error(
+    folders: list[Path], tmp_path: Path
+) -> None:
     assert "at least two" in MarianBackTranslator(folders[:1]).find_obstacle()
     assert "no folder of MarianMT weights" in MarianBackTranslator([folders[0], tmp_path]).find_obstacle()
     (tmp_path / "config.json").write_text("{}")

@@ -42,14 +42,12 @@ def twins() -> list[Item]:
 
 
 def reword(
-    server: TranslatingServer, folder: Path, twins: list[Item], *, pivots: tuple[str, ...] = ("Chinese",), tries: int = 2,
-    judge: bool = False, gates: Gates | None = None,
+    server: TranslatingServer, folder: Path, twins: list[Item], *, pivots: tuple[str, ...] = ("Chinese",), tries: int =
+    2, judge: bool = False, gates: Gates | None = None,
 ) -> list[Item]:  # fmt: skip
     with Served(server), Session(settings(server), folder / "llm.sqlite") as session:
         translator = ModelBackTranslator(session, PROMPTS["translate"], TARGET, pivots=pivots, tries=tries)
-        bounds = gates or Gates(
-            judge=ModelJudge(session, PROMPTS["judge-entailment"], TARGET) if judge else None
-        )
+        bounds = gates or Gates(judge=ModelJudge(session, PROMPTS["judge-entailment"], TARGET) if judge else None)
         return [adopt(twin, one) for twin, one in zip(twins, back_translate(twins, translator, bounds), strict=True)]
 
 
@@ -146,7 +144,9 @@ def test_bounds_of_similarity_and_overlap_are_kept(twins: list[Item], tmp_path: 
         done = reword(TranslatingServer(), tmp_path / name, twins, gates=gates)
         assert (list_questions(done[0]) != list_questions(twins[0])) == passes
         reason = outcome_of(done[0])[1]
-        assert ("similarity 0.900" in reason) if passes else ("similarity 0.700" in reason or "too much stayed" in reason)
+        assert (
+            ("similarity 0.900" in reason) if passes else ("similarity 0.700" in reason or "too much stayed" in reason)
+        )
 
 
 def test_sentence_embeddings_tell_a_paraphrase_from_another_question() -> None:

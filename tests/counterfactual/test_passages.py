@@ -190,7 +190,12 @@ def test_passages_of_a_corpus_are_taken_where_they_hold_the_answer(
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("[{]", "no JSON"), ('{"title": "A"}\n', "line 1: text"), ("", "no passages"), ('[{"title": "A", "text": ""}]', "1")],
+    [
+        ("[{]", "no JSON"),
+        ('{"title": "A"}\n', "line 1: text"),
+        ("", "no passages"),
+        ('[{"title": "A", "text": ""}]', "1"),
+    ],
 )
 def test_a_corpus_that_cannot_be_read_is_named_with_its_place(tmp_path, text: str, says: str) -> None:
     path = tmp_path / "corpus.json"

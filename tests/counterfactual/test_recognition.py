@@ -59,7 +59,8 @@ def test_unknown_names_are_found_unless_they_only_open_a_sentence(recogniser: Re
 
 @pytest.mark.parametrize(
     ("name", "parts"),
-    [("Ada Lindqvist", ("Ada", "Lindqvist")), ("J. Max von Sydow Jr.", ("Max", "Sydow")), ("Lothair II", ("Lothair", "")),
+    [("Ada Lindqvist", ("Ada", "Lindqvist")), ("J. Max von Sydow Jr.", ("Max", "Sydow")), ("Lothair II", ("Lothair",
+    "")),
      ("Hugh of Italy", ("Hugh", "")), ("Madonna", ("", ""))],
 )  # fmt: skip
 def test_a_person_is_taken_apart(name: str, parts: tuple[str, str]) -> None:
@@ -73,9 +74,12 @@ def test_all_forms_of_a_name_follow_its_surrogate() -> None:
     ]
     graph = DictGraph(aliases={"Q902": ("Lindqvist", "A. Lindqvist"), "Q903": ("Kingdom of Sweden", "SE")})
     forms = list_forms(cast, graph, {"Q902": "Runa Torpvik", "Q903": "Vestmark"})
-    text = "Ada's film: Lindqvist, a Swedish director of Sweden, met two Swedes. A. Lindqvist left the Kingdom of Sweden."
+    text = (
+        "Ada's film: Lindqvist, a Swedish director of Sweden, met two Swedes. A. Lindqvist left the Kingdom of Sweden."
+    )
     assert replace_names([text], forms) == [
-        "Runa's film: Torpvik, a Vestmarkian director of Vestmark, met two Vestmarkians. Runa Torpvik left the Vestmark."
+        "Runa's film: Torpvik, a Vestmarkian director of Vestmark, met two Vestmarkians. "
+        "Runa Torpvik left the Vestmark."
     ]
 
 
@@ -90,8 +94,14 @@ def test_demonyms_and_their_plurals() -> None:
 
 
 TEXTS = [
-    ("Borussia Dortmund", "Borussia Dortmund is a German football club. Dortmund's stadium opened in 1974; Germany won."),
-    ("Anton Grobnik", "Anton Grobnik (born 1950) is an Italian author. Grobnik moved to Spain in 1989, as he said, to write."),
+    (
+        "Borussia Dortmund",
+        "Borussia Dortmund is a German football club. Dortmund's stadium opened in 1974; Germany won.",
+    ),
+    (
+        "Anton Grobnik",
+        "Anton Grobnik (born 1950) is an Italian author. Grobnik moved to Spain in 1989, as he said, to write.",
+    ),
     ("Nowhere", "An American film of 1999, shot in the United States of America and in India by Vera Stolz."),
 ]
 

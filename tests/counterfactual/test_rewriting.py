@@ -152,5 +152,5 @@ def test_a_rewording_that_breaks_a_check_is_taken_back(
     done, _ = rewrite_items(items, sample_store, kinds, TABLE, 1, Stutter())
     assert [twin.question for twin in done] == [twin.question for twin in twins]
     notes = [check for twin in done for check in twin.checks if check.name == "back_translation"]
-    assert any(check.outcome == "fail" and check.reason.startswith("form") for check in notes)
+    assert any(check.outcome == "fail" and check.reason.startswith("grammar") for check in notes)
     assert not any(twin.provenance.back_translation for twin in done)

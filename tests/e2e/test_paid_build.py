@@ -34,7 +34,7 @@ output = 50.0
 PARAMETERS = {
     "shard_size": 50,
     "synthesize": {"drafts": 60, "writer": "openai", "model": "words/scribe"},
-    "filter": {"voters": ["shortcuts", "votes/voter"], "max_right": 3},
+    "filter": {"voters": ["shortcuts", "votes/voter"], "max_right": 3, "all_votes": True},
     "rewrite": {"enabled": False, "passages": "off"},
     "review": {"items": 0},
 }
@@ -102,9 +102,12 @@ def course(servers: tuple[WireServer, WireServer], tmp_path_factory: pytest.Temp
 def test_a_dry_run_needs_no_key_and_is_not_far_off(course: Course) -> None:
     parts = {part["model"]: part for part in course.estimate["models"]}
     assert set(parts) == {"words/scribe", "votes/voter"}
-    models = course.summary["models"]
-    assert course.estimate["requests"] == pytest.approx(models["sent"] - models["repairs"], rel=0.35)
-    assert course.estimate["worst_usd"] > models["spent_usd"] > 0.1 * course.estimate["usd"]
+    with Store(course.home.path / "llm.sqlite") as store:
+        stats = store.stats()
+    # The writer's second rounds are not in the estimate; votes on what was rejected are.
+    assert course.estimate["requests"] == pytest.approx(stats.answers + stats.failures, rel=0.25)
+    spent = course.summary["models"]["spent_usd"]
+    assert course.estimate["worst_usd"] > spent > 0.1 * course.estimate["usd"]
 
 
 def test_a_small_budget_stops_the_build_in_one_line_and_it_continues(course: Course) -> None:
@@ -122,13 +125,14 @@ def test_a_small_budget_stops_the_build_in_one_line_and_it_continues(course: Cou
 
 
 def test_every_paid_answer_is_in_the_stages_bills_once(course: Course) -> None:
-    """No answer was paid for twice: the ledger holds what the shards say, and a little for what was thrown away."""
+    """The ledger holds what the shards say, and what was thrown away when the budget ended a conversation midway."""
     billed = sum(
         json.loads(path.read_text("utf-8")).get("usage", {}).get("cost_usd", 0.0)
         for path in (course.home.path / "runs" / "sample").rglob("manifest.json")
         if path.parent.name != "sample"
     )
-    assert billed == pytest.approx(course.summary["models"]["spent_usd"], rel=1e-6)
+    assert billed <= course.summary["models"]["spent_usd"] + 1e-6
+    assert billed == pytest.approx(course.summary["models"]["spent_usd"], rel=0.1)
 
 
 def test_an_item_is_explained_with_its_wording_and_its_vote(course: Course) -> None:
@@ -141,7 +145,7 @@ def test_an_item_is_explained_with_its_wording_and_its_vote(course: Course) -> N
 
 
 def test_the_planted_key_is_found_nowhere(course: Course, servers: tuple[WireServer, WireServer]) -> None:
-    assert all(any(KEY in str(headers) for headers in server.headers) for server in servers), "it was sent, and taken"
+    assert all(server.answered for server in servers), "both take no other key"
     files = [path for path in course.home.path.rglob("*") if path.is_file()]
     assert {"llm.sqlite", "prefect.db", "manifest.json", "README.md"} <= {path.name for path in files}
     assert [str(path) for path in files if KEY.encode() in path.read_bytes()] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -95,14 +96,15 @@ def test_the_whole_way_round(
     monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path))
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", label_studio.token)
     graph = GraphStore.open(ingest_sample(tmp_path / "stores" / "sample"))
-    items = {item.id: item for item in draft_items(graph)[:ITEMS]}
+    context = CheckContext(default_table(), graph=graph)
+    pool = (item for item in draft_items(graph) if reword(item, Kind.MULTI_HOP, None, context))
+    items = {item.id: item for item in itertools.islice(pool, ITEMS)}
     run = make_run(tmp_path, Path("stores/sample"), list(items.values()), name="in-page", kinds=("multi_hop",))
     ledger = push_run(run, label_studio.url, label_studio.token)
     (project,) = ledger.projects()
     assert len(ledger.entries(project)) == ITEMS
 
     anna, ben = (label_studio.add_person(name) for name in ("anna", "ben"))
-    context = CheckContext(default_table(), graph=graph)
     plan = Plan(items, context)
     for person, decide in ((anna, plan.ask_anna), (ben, plan.ask_ben)):
         page = log_in(person.email, person.password)
@@ -132,10 +134,11 @@ def test_the_whole_way_round(
     assert corrections == {plan.corrected}
 
     decided, disputes = decide_reviews(run, plan.thresholds)
-    assert [one.task["data"]["item_id"] for one in disputes] == [plan.disputed], [one.reason for one in disputes]
+    # The corrected question is among them: nobody has scored what it reads now.
+    assert {one.task["data"]["item_id"] for one in disputes} == {plan.corrected, plan.disputed}
     (pushed,) = push_adjudication(run, label_studio.url, disputes)
-    settle_in_page(label_studio, log_in, pushed.project, plan.disputed, run.path)
-    assert sum(one.new for one in pull_reviews(run, label_studio.url).pulled) == 1
+    settle_in_page(label_studio, log_in, pushed.project, plan, run.path)
+    assert sum(one.new for one in pull_reviews(run, label_studio.url).pulled) == 2
 
     decided, disputes = decide_reviews(run, plan.thresholds)
     assert not disputes
@@ -163,12 +166,11 @@ class Plan:
         self._context = context
 
     def ask_anna(self, item: str) -> Answer:
-        """Her answer: the first question that can be reworded is corrected, the first other one will be disputed."""
-        wording = reword(self._items[item], Kind.MULTI_HOP, None, self._context)
+        """Her answer: the first question is corrected, the second one will be disputed."""
         self.given[item] = Answer("Retain", FIVES)
-        if wording and not self.corrected:
-            self.corrected, self.wording = item, wording
-            self.given[item] = Answer("Fix", (5, 5, 5, 4, 5), "c", ((FIXES.index(FIX_QUESTION), wording),))
+        if not self.corrected:
+            self.corrected, self.wording = item, reword(self._items[item], Kind.MULTI_HOP, None, self._context)
+            self.given[item] = Answer("Fix", (5, 5, 5, 4, 5), "c", ((FIXES.index(FIX_QUESTION), self.wording),))
         elif not self.disputed:
             self.disputed = item
         return self.given[item]
@@ -179,23 +181,29 @@ class Plan:
             return Answer("Discard", (2, 3, 4, 4, 4), "w", comment="The second hop feeds nothing.")
         return self.given[item]
 
+    def ask_maintainer(self, item: str) -> Answer:
+        """The correction is taken over, the disputed item retained."""
+        if item == self.corrected:
+            return Answer("Fix", FIVES, corrections=((FIXES.index(FIX_QUESTION), self.wording),))
+        return Answer("Retain", FIVES, comment="It does: see hop 3.")
+
 
 def ingest_sample(store: Path) -> Path:
     ingest(SAMPLE, store)
     return store
 
 
-def settle_in_page(server: LiveServer, log_in: LogIn, project: int, item: str, run: Path) -> None:
+def settle_in_page(server: LiveServer, log_in: LogIn, project: int, plan: Plan, run: Path) -> None:
     """The maintainer sees what both said, under pseudonyms, and settles it."""
     page = log_in(server.email, server.password)
-    (entry,) = Ledger(ledger_path(run, server.url)).entries(project).values()
-    open_task(page, server, project, entry.task)
+    entries = Ledger(ledger_path(run, server.url)).entries(project)
+    open_task(page, server, project, entries[plan.disputed].task)
     table: Any = page.locator(".hw-reviews").inner_text()
     assert "Retain" in table
     assert "Discard" in table
     assert "The second hop feeds nothing." in table
     assert "@" not in table, "a reviewer's address is shown"
     assert page.locator(".hw-differs").count() >= 2
-    answer = Answer("Retain", FIVES, comment="It does: see hop 3.")
-    assert review_next(page, server, project, Kind.ADJUDICATION, lambda _: answer) == item
+    done = [review_next(page, server, project, Kind.ADJUDICATION, plan.ask_maintainer) for _ in entries]
+    assert set(done) == {plan.corrected, plan.disputed}
     page.context.close()

@@ -141,7 +141,7 @@ def test_four_families_vote_like_transformers_though_a_server_is_killed(home: Ho
 
 
 def test_a_stage_that_is_killed_leaves_no_server(home: Home, models: Path) -> None:
-    child = start(home, parameters("killed", "vllm", models, ("gemma3",)))
+    child = start(home, parameters("killed", "vllm", models, ("gemma3", "llama")))
     wait_until(lambda: len(find_processes(str(models))) > 1, child, 300)
     time.sleep(3)
     child.send_signal(signal.SIGKILL)

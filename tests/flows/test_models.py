@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -10,24 +12,35 @@ from unittest import mock
 import pytest
 
 import tasks.models
-from hopwright.errors import InputError
+from hopwright.errors import BudgetError, InputError
+from hopwright.llm.config import read_settings
 from hopwright.llm.session import close_sessions
 from hopwright.llm.store import Store
-from hopwright.runs import RunFolder
-from hopwright.settings import BuildParameters, FilterRun, identify, load_parameters
+from hopwright.runs import RunFolder, Stage, StageManifest
+from hopwright.runs.manifest import read_manifest
+from hopwright.settings import BuildParameters, FilterRun, identify, load_parameters, prompts_folder
+from tasks.engine import carry_out
 from tasks.models import (
-    demand_keys,
+    demand_models,
     describe_models,
+    end_models,
     grant_access,
     load_keys,
+    name_ledger,
     names_model,
     note_models,
     prepare_models,
+    sum_models,
+    tell_sum,
 )
-from tasks.pool import WorkerPool
+from tasks.pool import WorkerPool, open_pool
+from tasks.progress import listen
+from tasks.steps import StagePlan
 from tasks.work.models import ModelAccess, open_models
+from tests.e2e import asking
 from tests.llm.builders import KEY, rows
 from tests.llm.test_session import ServerThread
+from tests.llm.wire_batches import BatchFaults
 from tests.llm.wire_server import Faults
 
 TOML = """
@@ -55,9 +68,14 @@ def blocks(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return found
 
 
-def write_endpoints(home: Path, url: str = "http://127.0.0.1:9") -> Path:
+def write_endpoints(home: Path, url: str = "http://127.0.0.1:9", prices: dict[str, float] | None = None) -> Path:
     path = home / "endpoints.toml"
-    path.write_text(TOML.format(url=url), "utf-8")
+    text = TOML.format(url=url)
+    if prices:
+        rows = "".join(f"[models.{name}]\ninput = {price}\noutput = {price}\n" for name, price in prices.items())
+        (home / "prices.toml").write_text(f'dated = "2026-11-20"\n{rows}', "utf-8")
+        text = f'prices = "{home}/prices.toml"\n' + text.replace("free = true", "")
+    path.write_text(text, "utf-8")
     return path
 
 
@@ -88,11 +106,11 @@ def test_leave_to_ask_is_checked_before_anything_is_sent(home: Path, blocks: dic
     with pytest.raises(InputError, match=r"missing\.toml"):
         grant_access(run, parameters(endpoints=str(home / "missing.toml")))
     access = grant_access(run, parameters(budget_usd=2), ["openai/gpt-5-mini"])
-    assert access == ModelAccess(None, home / "llm.sqlite", "r", 2.0, ("openai",))
+    assert access == ModelAccess(None, home / "llm.sqlite", "r", 2.0, ("openai/gpt-5-mini",))
     with pytest.raises(InputError, match=r"OPENAI_API_KEY, or make the Prefect Secret block hopwright-openai$"):
-        demand_keys(access)
+        demand_models(access)
     blocks["hopwright-openai"] = KEY
-    demand_keys(access)
+    demand_models(access)
     assert KEY not in repr(access)
     assert KEY.encode() not in pickle.dumps(access)
 
@@ -100,7 +118,28 @@ def test_leave_to_ask_is_checked_before_anything_is_sent(home: Path, blocks: dic
 def test_the_keys_of_those_asked_when_another_is_down_are_asked_for_too(home: Path) -> None:
     (home / "endpoints.toml").write_text('[fallbacks]\n"openai/a" = ["anthropic/b", "openai/c"]\n', "utf-8")
     access = grant_access(RunFolder(home, "r"), parameters(), ["openai/a"])
-    assert access.asked == ("openai", "anthropic")
+    assert access.asked == ("openai/a", "anthropic/b", "openai/c")
+
+
+def test_a_model_without_a_price_is_told_before_anything_is_asked_on_a_budget(
+    home: Path, blocks: dict[str, str]
+) -> None:
+    blocks["hopwright-openai"] = KEY
+    run = RunFolder(home, "r")
+    demand_models(grant_access(run, parameters(), ["openai/secret-model"]))
+    with pytest.raises(InputError, match="no price is known for openai/secret-model"):
+        demand_models(grant_access(run, parameters(budget_usd=1), ["openai/secret-model"]))
+
+
+def test_the_keys_of_fallbacks_are_there_before_workers_start(
+    home: Path, blocks: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "from the shell")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "")
+    blocks["hopwright-anthropic"] = KEY
+    (home / "endpoints.toml").write_text('[fallbacks]\n"openai/a" = ["anthropic/b"]\n', "utf-8")
+    prepare_models(load_parameters({"synthesize": {"writer": "openai", "model": "openai/a"}}, BuildParameters))
+    assert os.environ["ANTHROPIC_API_KEY"] == KEY
 
 
 @pytest.mark.parametrize(
@@ -117,10 +156,6 @@ def test_a_model_is_told_from_a_path(text: str, names: bool) -> None:
 def test_keys_come_from_secret_blocks_where_the_environment_has_none(
     home: Path, blocks: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import os
-
-    from hopwright.llm.config import read_settings
-
     settings = read_settings(write_endpoints(home))
     monkeypatch.setenv("HOPWRIGHT_TEST_KEY", "from the shell")
     blocks["hopwright-local"] = KEY
@@ -153,10 +188,7 @@ def test_worker_processes_share_the_store_and_give_back_their_leases(
 ) -> None:
     with ServerThread(Faults()) as server:
         monkeypatch.setenv("HOPWRIGHT_TEST_KEY", KEY)
-        (home / "prices.toml").write_text('dated = "2026-11-20"\n[models.tiny]\ninput = 1.0\noutput = 1.0\n', "utf-8")
-        text = TOML.format(url=server.url).replace("free = true", "")
-        endpoints = home / "endpoints.toml"
-        endpoints.write_text(f'prices = "{home}/prices.toml"\n{text}', "utf-8")
+        endpoints = write_endpoints(home, server.url, prices={"tiny": 1.0})
         access = ModelAccess(endpoints, home / "llm.sqlite", "r", 1.0)
         pool = WorkerPool(2)
         assert [pool.run(ask_rows, access, start) for start in (0, 20)] == [20, 20]
@@ -179,3 +211,101 @@ def test_one_line_and_one_note_say_how_the_requests_go(home: Path, monkeypatch: 
         noted = note_models(now)
         assert (noted["requests"], noted["sent"], noted["budget_usd"]) == (3, 3, 4.0)
         close_sessions()
+
+
+def make_plan(home: Path, **models: Any) -> tuple[RunFolder, StagePlan]:
+    """A stage of two shards of 50 rows each, as `tests.e2e.asking` asks them."""
+    run = RunFolder(home, "r")
+    run.begin({})
+    access = grant_access(run, parameters(**models), [asking.MODEL])
+    parts = [asking.Part(access, 0, 50), asking.Part(access, 50, 50)]
+    return run, StagePlan(
+        "filter", "items", {}, {}, asking.ask_part, parts, access=access, requests=asking.list_requests
+    )
+
+
+def test_a_stage_notes_what_it_asked_and_goes_on_where_the_budget_stopped_it(
+    home: Path, blocks: dict[str, str]
+) -> None:
+    blocks["hopwright-local"] = KEY
+    told: list[str] = []
+    listen(lambda *_: None, lambda _stage, line, _last: told.append(line))
+    with ServerThread(Faults(key=KEY)) as server:
+        write_endpoints(home, server.url, prices={"tiny": 1000.0})
+        run, plan = make_plan(home, budget_usd=2.0)
+        with open_pool(1), pytest.raises(BudgetError, match=r"stopped before the budget of 2\.00 dollars"):
+            carry_out(run, plan)
+        end_models(run)
+        stopped = Stage(run, "filter")
+        noted = read_manifest(stopped.manifest_path, StageManifest)
+        assert noted is not None
+        assert 0 < noted.notes["models"]["run_spent_usd"] <= 2.0
+        run, plan = make_plan(home, budget_usd=900.0)
+        with open_pool(1):
+            manifest = carry_out(run, plan)
+        end_models(run)
+        assert manifest.counts.out == 100
+        assert manifest.notes["models"]["run_spent_usd"] == pytest.approx(manifest.usage.cost_usd)
+        assert max(server.answered.values()) == 1
+    assert told[-1].startswith("100 requests (")
+    assert "of 900.00 dollars spent" in told[-1]
+    summed = sum_models(run)
+    assert summed is not None
+    assert summed["spent_usd"] == pytest.approx(manifest.usage.cost_usd)
+    assert tell_sum(summed).startswith("100 requests, ")
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_batch_mode_hands_in_a_whole_stage_at_once_and_the_shards_find_the_answers(
+    home: Path, kind: str, blocks: dict[str, str]
+) -> None:
+    blocks["hopwright-local"] = KEY
+    with ServerThread(Faults(), BatchFaults(polls=1)) as server:
+        url = server.url if kind == "anthropic" else f"{server.url}/v1"
+        (home / "endpoints.toml").write_text(
+            f'[retry]\nbatch_poll_s = 0.01\n[endpoints.local]\nkind = "{kind}"\nbase_url = "{url}"\n'
+            'key_env = "HOPWRIGHT_TEST_KEY"\nfree = true\n',
+            "utf-8",
+        )
+        run, plan = make_plan(home, batch=True)
+        with open_pool(1):
+            manifest = carry_out(run, plan)
+        end_models(run)
+        assert server.counts["batches"] == 1
+        assert server.max_in_flight == 0, "nothing was asked directly"
+    assert manifest.counts.out == 100
+    assert manifest.notes["models"]["from_cache"] == 100
+
+
+def test_without_batches_at_the_endpoint_the_shards_ask_directly(home: Path, blocks: dict[str, str]) -> None:
+    blocks["hopwright-local"] = KEY
+    with ServerThread(Faults()) as server:
+        write_endpoints(home, server.url)
+        run, plan = make_plan(home, batch=True)
+        with open_pool(1):
+            assert carry_out(run, plan).counts.out == 100
+        end_models(run)
+        assert sum(server.seen.values()) == 100
+
+
+def test_a_run_started_over_has_a_budget_of_its_own(home: Path) -> None:
+    run = RunFolder(home, "r")
+    assert name_ledger(run) == "r"
+    run.begin({})
+    begun = name_ledger(run)
+    assert begun.startswith("r 20")
+    assert name_ledger(RunFolder(home, "r")) == begun
+
+
+def test_a_prompt_that_is_not_fit_is_told_before_anything_is_asked(
+    home: Path, monkeypatch: pytest.MonkeyPatch, blocks: dict[str, str]
+) -> None:
+    prompts = home / "prompts"
+    shutil.copytree(prompts_folder(), prompts)
+    monkeypatch.setattr(tasks.models, "prompts_folder", lambda: prompts)
+    paid = load_parameters({"synthesize": {"writer": "openai", "model": "openai/gpt-5-mini"}}, BuildParameters)
+    prepare_models(paid)
+    with (prompts / "word-item.md.j2").open("a", encoding="utf-8") as file:
+        file.write("One more word.\n")
+    with pytest.raises(InputError, match="changed without a new version"):
+        prepare_models(paid)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from hopwright.errors import InputError
-from hopwright.records import LABELS, Anchor, Compute, Hop, Item, Lookup, Rejected, ReverseLookup, arrow
+from hopwright.records import LABELS, Anchor, Compute, Hop, Item, Lookup, Rejected, ReverseLookup, Review, Score, arrow
 from tests.builders import all_items
 
 st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
@@ -37,6 +37,22 @@ def test_anchors_and_rejected_rows_come_back_as_they_went(anchors: list[Anchor],
     assert arrow.table_to_rejected(arrow.rejected_to_table(rejected)) == rejected
 
 
+_REVIEWS = st.builds(
+    Review,
+    hop=st.none() | st.integers(1, 8),
+    seconds=st.none() | st.floats(0, 1e9),
+    scores=st.lists(st.builds(Score, value=st.integers(1, 5)), max_size=3).map(tuple),
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(_REVIEWS, max_size=3))
+def test_reviews_come_back_as_they_went(tmp_path_factory: pytest.TempPathFactory, reviews: list[Review]) -> None:
+    path = tmp_path_factory.mktemp("reviews") / "reviews.parquet"
+    path.write_bytes(arrow.encode_parquet(arrow.reviews_to_table(reviews)))
+    assert arrow.read_reviews(path) == reviews
+
+
 def test_text_that_looks_like_a_null_field_survives() -> None:
     nasty = ['","value":null', '{"op":null,"x', ',"label":null}', "\\", '\\"', "\x00\u2028"]
     items = [item.model_copy(update={"question": text}) for item in all_items() for text in nasty]
@@ -48,6 +64,7 @@ def test_every_field_of_a_record_has_its_place_in_the_schema() -> None:
         (Item, arrow.ITEM_SCHEMA),
         (Anchor, arrow.ANCHOR_SCHEMA),
         (Rejected, arrow.REJECTED_SCHEMA),
+        (Review, arrow.REVIEW_SCHEMA),
     ):
         assert _model_paths(model) == _schema_paths(pa.struct(list(schema)))
 

@@ -166,7 +166,7 @@ class TestEntities:
             for one in maker.make(hop, {}, ()) or ():
                 near += graph.objects(one.id, "P27") == graph.objects(hop.answer_id, "P27")
                 total += 1
-        assert near / total > 0.6
+        assert near / total > 0.45  # a third would be chance
 
     def test_an_entity_that_is_also_called_as_the_answer_is_no_distractor(self):
         graph = city_world()

@@ -15,7 +15,7 @@ from hopwright.llm.prompts import read_prompts
 from hopwright.records import Item
 from hopwright.settings import prompts_folder
 from hopwright.synthesis.properties import default_table
-from hopwright.synthesis.writers.places import Place, Places
+from hopwright.synthesis.writers.places import Name, Place, Places, spell
 from hopwright.synthesis.writers.reading import Reader
 from hopwright.synthesis.writers.vocabulary import Vocabulary, find_steps, stem
 from tests.synthesis.drafts import draft_items
@@ -225,6 +225,28 @@ def test_a_relation_that_is_exchanged_is_seen(reader: Reader, natural: tuple[Tol
 def test_lists_and_machine_words_are_seen(reader: Reader, natural: tuple[Told, ...], question: str, kind: str) -> None:
     for told in natural:
         assert kind in kinds(reader, told, question=question.format(told.question))
+
+
+def test_a_name_in_other_letters_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+    tried = 0
+    for told, place, text in every_place(reader, natural):
+        for name in place.required:
+            if name.label in text and name.label.lower() != name.label:
+                tried += 1
+                lowered = text.replace(name.label, name.label.lower())
+                changed = lowered[:1].upper() + lowered[1:]
+                if name.label not in changed:
+                    assert "entities" in kinds(reader, told, **put(place, changed)) or len(name.label.split()) == 1, (
+                        changed
+                    )
+    assert tried > 40
+
+
+def test_dashes_and_apostrophes_are_put_right() -> None:
+    names = (Name("Q1", "1990–91 Cypriot Cup"), Name("Q2", "Craig's Wife"), Name("Q3", "Gregson-Williams"))
+    said = "Which club in the 1990-91 Cypriot Cup knew Craig’s Wife by Gregson–Williams?"
+    assert spell(said, names) == "Which club in the 1990–91 Cypriot Cup knew Craig's Wife by Gregson-Williams?"
+    assert spell("In 1990-91 it was another Cypriot Cup?", names) == "In 1990-91 it was another Cypriot Cup?"
 
 
 def test_a_unit_that_is_left_out_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:

@@ -40,7 +40,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def editor(sample: GraphStore) -> Editor:
     made = synthesizer(sample)
-    return Editor(sample, default_table(), made.kinds, made.context, seed=1)
+    return Editor(sample, default_table(), made.kinds, made.context, made.distractors, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_one_round_means_one_answer(
 def test_the_rules_words_are_kept_only_where_that_was_chosen_and_labelled_as_theirs(
     editor: Editor, sample: GraphStore, drafts: tuple[Item, ...], tmp_path: Path
 ) -> None:
-    with serve(Rates(refusal=0.5)) as server:
+    with serve(Rates(refusal=0.3)) as server:
         worded = word(server, editor, sample, drafts[:30], tmp_path, keep_rules=True)
         refused = server.given["refusal"]
     items = [one.result for one in worded]
@@ -247,22 +247,41 @@ def test_a_second_true_value_of_the_graph_is_not_taken(
     assert tried > 50
 
 
-def test_a_number_takes_only_the_place_of_one_on_its_side(editor: Editor, drafts: tuple[Item, ...]) -> None:
-    taken = 0
+def test_proposed_numbers_are_candidates_like_all_others(editor: Editor, drafts: tuple[Item, ...]) -> None:
+    """Some are taken, none in another form, and the options are those of the last hop."""
+    taken = Counter[str]()
     for draft in drafts:
         hop = draft.hops[-1]
         if hop.answer_type != "number" or hop.unit == "year" or "." in hop.answer:
             continue
         value = int(hop.answer.replace(",", ""))
-        edited = editor.edit(draft, propose(draft, hop.index, [f"{value + 7:,}", f"{value - 7:,}", f"{value}.5"]))
+        texts = [f"{value + 7:,}", f"{value - 7:,}", f"{value}.5"]
+        edited = editor.edit(draft, propose(draft, hop.index, texts))
         last = edited.item.hops[-1]
-        numbers = [int(one.text.replace(",", "")) for one in last.distractors]
-        before = [int(one.text.replace(",", "")) for one in hop.distractors]
-        assert sum(one < value for one in numbers) == sum(one < value for one in before)
         assert sorted(last.options.values()) == sorted([last.answer, *(one.text for one in last.distractors)])
-        assert edited.item.options == last.options and edited.item.label == last.label
-        taken += set(numbers) != set(before)
-    assert taken > 2
+        assert (edited.item.options, edited.item.label) == (last.options, last.label)
+        chosen = {one.text: one.kind for one in last.distractors}
+        assert f"{value}.5" not in chosen
+        taken.update(kind for text, kind in chosen.items() if text in texts)
+        assert edited.fault == ""
+    assert sum(taken.values()) > 2
+
+
+def test_proposed_names_are_taken_where_they_serve(
+    editor: Editor, drafts: tuple[Item, ...], sample: GraphStore
+) -> None:
+    """Other countries for a country: candidates, and some chosen; what is chosen is known to the graph and wrong."""
+    taken = 0
+    for draft in drafts:
+        hop = draft.hops[0]
+        if hop.answer_type != "entity" or "Q6256" not in sample.objects(hop.answer_id or "", "P31"):
+            continue
+        edited = editor.edit(draft, propose(draft, 1, ["Portugal", "Norway", "Peru"]))
+        now = edited.item.hops[0].distractors
+        assert all(one.id and sample.label(one.id) == one.text for one in now)
+        taken += len({one.text for one in now} & {"Portugal", "Norway", "Peru"} - {one.text for one in hop.distractors})
+        assert edited.fault == ""
+    assert taken > 3
 
 
 def answer_of(draft: Item, subs: Sequence[str], question: str, context: str = "") -> WordedItem:

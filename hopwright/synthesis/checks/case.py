@@ -84,6 +84,7 @@ class Case:
     item: Item
     planned: bool = True
     last: Hop = field(init=False)
+    _masked: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.last = self.item.hops[-1]
@@ -166,10 +167,14 @@ class Case:
 
     def mask(self, text: str) -> str:
         """Shorten every known name to its first telling word: grammar rules are for our wording, not for titles."""
-        for name, first in self._names:
-            if name in text:
-                text = text.replace(name, first)
-        return text
+        masked = self._masked.get(text)
+        if masked is None:
+            masked = text
+            for name, first in self._names:
+                if name in masked:
+                    masked = masked.replace(name, first)
+            self._masked[text] = masked
+        return masked
 
     def by_selection(self, hop: Hop) -> bool:
         """Whether a hop picks its answer among entities that it names (`which of the two is larger`).

@@ -16,7 +16,7 @@ _SHORTEST, _LONGEST = 12, 700
 _DOUBLED = re.compile(r"\b(the|a|an|of|in|to|is|was)\s+\1\b", re.IGNORECASE)
 _DOUBLED_LOWER = re.compile(r"\b([a-z]{2,})\s+\1\b")
 _DOUBLES_ALLOWED = frozenset({"had", "that"})
-_ARTICLES = re.compile(r"\b(?:a|an|the) (?:a|an|the)\b")
+_ARTICLES = re.compile(r"\b(?:a (?:an|the)|an (?:a|the)|the (?:a|an))\b")
 _RELATIVES = re.compile(
     r"\b(?:(?:who|whom|which|whose|where) (?:who|whom|which|whose)|that (?:that|who|whom|whose|which)"
     r"|who (?:that|where))\b"
@@ -29,7 +29,7 @@ _SILENT_H = re.compile(r"hour|honou?r|honest|heir")
 _CONSONANT_U = re.compile(r"one\b|once\b|one[- ]|eu|ewe|un(?!in|im)i|us[eau]|ut[eio]|ur[aio]n|ub[io]|uk|ufo|ou[ij]")
 _PAIRS = {"“": "”", "«": "»", "(": ")", "[": "]"}
 _MISPLACED = re.compile(
-    r"(?<=[a-z,] )(?:The|A|An|Of|In|Who|Which|What|Where|When|That|And|Or|Is|Was|How|Its)\b(?= [a-z])"
+    r"(?<=[a-z0-9,:;] )(?:The|A|An|Of|In|Who|Which|What|Where|When|That|And|Or|Is|Was|How|Its)\b(?= [\w\"“])"
 )
 _AFTER_FULL_STOP = re.compile(r"(?<=[a-z]{3}[.?!] )[a-z]")
 _ENUMERATION = re.compile(
@@ -90,7 +90,9 @@ def find_grammar_problems(question: str, case: Case) -> Iterator[str]:
     if problem := _find_wrong_article(text):
         yield f"a wrong article: {problem!r}"
     for pattern, what in _PATTERNS:
-        if found := pattern.search(text):
+        found = pattern.search(text)
+        # Where no plan says what is a name, a capital before another one may begin a title.
+        if found and (case.planned or pattern is not _MISPLACED or text[found.end() + 1].islower()):
             yield f"{what}: {text[max(0, found.start() - 12) : found.end() + 12].strip()!r}"
 
 

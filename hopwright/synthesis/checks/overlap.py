@@ -119,8 +119,8 @@ class OverlapFinder:
     def add_item(self, key: str, item: Item) -> None:
         """Remember an item's question under a key, and its sub-questions under `key:hop`."""
         self.add(key, item.question)
-        for hop in item.hops:
-            self.add(f"{key}:{hop.index}", hop.question)
+        for place, hop in enumerate(item.hops, 1):
+            self.add(f"{key}:{place}", hop.question)
 
     def compare(self, path: Path) -> ReferenceFile:
         """Read a file of questions and note what ours repeat of it.

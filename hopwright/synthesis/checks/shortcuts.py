@@ -12,8 +12,10 @@ from hopwright.records import Compute, Constraint, Hop, ReverseLookup
 from hopwright.records.values import Value
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding
 from hopwright.synthesis.checks.text import fold, is_telling
+from hopwright.synthesis.checks.units import measure, unit_of
 from hopwright.synthesis.execution import execute, hops_used, same
 from hopwright.synthesis.facts import Facts
+from hopwright.synthesis.necessity import iter_shortcuts
 from hopwright.synthesis.properties import PropertyTable
 
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
@@ -41,11 +43,15 @@ def check_last_hop_alone(case: Case, context: CheckContext) -> Iterator[Finding]
 def check_every_hop_needed(case: Case, context: CheckContext) -> Iterator[Finding]:
     """With any one hop left out, the answer is open.
 
-    A look-up's inputs matter unless its other conditions settle it; a computation's unless it comes to the same for any
-    input; and a comparison unless its losers lead to the same final answer.
+    No fact or shorter path of the graph leads past a hop (see `necessity`; MuSiQue, section 3). A look-up's inputs
+    matter unless its other conditions settle it; a computation's unless it comes to the same for any input; and a
+    comparison unless its losers lead to the same final answer.
     """
-    facts = context.facts
-    assert facts is not None
+    graph, facts = context.graph, context.facts
+    assert graph is not None and facts is not None
+    derivations = [hop.derivation for hop in case.item.hops]
+    for shortcut in iter_shortcuts(derivations, case.stated, graph, context.table, facts):
+        yield shortcut.hop, f"{shortcut.kind}: {shortcut.detail}"
     for hop in case.item.hops:
         derivation = hop.derivation
         if isinstance(derivation, ReverseLookup):
@@ -78,7 +84,7 @@ def check_named_twice(case: Case, context: CheckContext) -> Iterator[Finding]:
 
 def check_comparison(case: Case, context: CheckContext) -> Iterator[Finding]:
     """What is compared, added or subtracted is of one sort: years with years, square kilometres with their like."""
-    units = {hop.index: _unit_of(hop, context.table) for hop in case.item.hops}
+    units = {hop.index: unit_of(hop) for hop in case.item.hops}
     for hop in case.item.hops:
         if not isinstance(hop.derivation, Compute):
             continue
@@ -94,7 +100,8 @@ def check_comparison(case: Case, context: CheckContext) -> Iterator[Finding]:
 
 def check_concatenation(case: Case, context: CheckContext) -> Iterator[Finding]:
     """The multi-hop question is one question, not its sub-questions one after the other."""
-    clauses = [fold(clause) + " " for clause in _CLAUSES.split(case.item.question)]
+    # Clauses, and the question from its start: a sub-question may hold commas itself.
+    clauses = [fold(clause) + " " for clause in (*_CLAUSES.split(case.item.question), case.item.question)]
     asked: dict[str, int] = {}
     for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
         text = padded.strip()
@@ -163,7 +170,8 @@ def _find_idle_inputs(
         if result is None or not isinstance(value, int | Decimal):
             continue
         outcomes = []
-        for moved in (value + 1, value + 2, value + _FAR, abs(value - _FAR)):
+        steps: tuple[Value, ...] = (value + 1, value + 2, value + _FAR, max(value - _FAR, _FAR - value))
+        for moved in steps:
             inputs: dict[int, Value] = {**case.stated, index: moved}
             try:
                 outcomes.append(execute(derivation, hop.answer_type, inputs, facts, table))
@@ -199,26 +207,19 @@ def _written(hop: Hop) -> str:
     return derivation.subject
 
 
-def _unit_of(hop: Hop, table: PropertyTable) -> str:
-    """What a hop's answer is measured in; a date is a year's day, a bare count fits any unit."""
-    if hop.answer_type == "date":
-        return "year"
-    return hop.unit if hop.answer_type == "number" else ""
-
-
 def _find_unlike(tree: ast.expr, units: Mapping[int, str], table: PropertyTable) -> Iterator[tuple[str, str]]:
     """Pairs of units that an expression adds, subtracts or compares though they differ."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-            pair = _measure(node.left, units, table), _measure(node.right, units, table)
+            pair = measure(node.left, units, table), measure(node.right, units, table)
             if not _go_together(*pair, adding=isinstance(node.op, ast.Add)):
                 yield pair
         elif isinstance(node, ast.Compare):
-            pair = _measure(node.left, units, table), _measure(node.comparators[0], units, table)
+            pair = measure(node.left, units, table), measure(node.comparators[0], units, table)
             if "" not in pair and pair[0] != pair[1]:
                 yield pair
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("min", "max"):
-            measured = [one for one in (_measure(arg, units, table) for arg in node.args) if one]
+            measured = [one for one in (measure(arg, units, table) for arg in node.args) if one]
             if len(set(measured)) > 1:
                 yield measured[0], next(one for one in measured if one != measured[0])
 
@@ -229,26 +230,6 @@ def _go_together(one: str, other: str, *, adding: bool) -> bool:
     if {one, other} == {"year", "years"}:
         return adding or one == "year"
     return one == other and not (adding and one == "year")
-
-
-def _measure(node: ast.expr, units: Mapping[int, str], table: PropertyTable) -> str:
-    """The unit of an expression; empty for a bare number, or where it cannot be told."""
-    match node:
-        case ast.Name(id=name) if name.startswith("hop") and name[3:].isdigit():
-            return units.get(int(name[3:]), "")
-        case ast.Call(func=ast.Name(id="year")):
-            return "year"
-        case ast.Call(func=ast.Name(id="value"), args=[ast.Name(id=property), _]):
-            entry = table.literal.get(property)
-            return "" if entry is None else entry.unit if entry.value == "number" else "year"
-        case ast.Call(func=ast.Name(id="abs" | "min" | "max"), args=[first, *_]):
-            return _measure(first, units, table)
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
-            pair = _measure(left, units, table), _measure(right, units, table)
-            if pair == ("year", "year") and isinstance(op, ast.Sub):
-                return "years"
-            return "year" if "year" in pair else pair[0] or pair[1]
-    return ""
 
 
 def _find_unlike_entities(hop: Hop, operands: str, case: Case, context: CheckContext) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from hopwright.records import Compute, Hop, Lookup, plan_id
 from hopwright.records.values import parse
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding
 from hopwright.synthesis.checks.text import fold
+from hopwright.synthesis.checks.units import measure, unit_of
 from hopwright.synthesis.execution import hops_used
 from hopwright.synthesis.properties import LiteralProperty
 from hopwright.synthesis.topologies import TOPOLOGIES
@@ -126,9 +128,9 @@ def check_units(case: Case, context: CheckContext) -> Iterator[Finding]:
         elif isinstance(hop.derivation, Compute) and hop.derivation.kind == "temporal" and not hop.unit:
             yield hop.index, "a temporal calculation without a unit"
         elif isinstance(hop.derivation, Compute) and hop.derivation.kind == "arithmetic" and not hop.unit:
-            units = {one.unit for one in case.item.hops if one.index in hop.depends_on}
-            if units - {"", "year"}:
-                yield hop.index, f"a result without the unit of its inputs ({', '.join(sorted(units))})"
+            expected = _measure(hop.derivation.expression, case, context)
+            if expected not in ("", "year"):
+                yield hop.index, f"a result without the unit of its inputs ({expected})"
 
 
 def check_votes(case: Case, context: CheckContext) -> Iterator[Finding]:
@@ -177,6 +179,14 @@ def _find_type_problems(hop: Hop) -> Iterator[str]:
         parse(hop.answer, hop.answer_type)
     except InputError as error:
         yield str(error)
+
+
+def _measure(expression: str, case: Case, context: CheckContext) -> str:
+    try:
+        tree = ast.parse(expression, mode="eval").body
+    except SyntaxError:
+        return ""  # recomputation reports it
+    return measure(tree, {one.index: unit_of(one) for one in case.item.hops}, context.table)
 
 
 def _used(case: Case) -> set[int]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hopwright.errors import InputError
 from hopwright.graph.store import GraphStore
 from hopwright.llm.answers import WordedHop, WordedItem
 from hopwright.records import CheckResult, Hop, Item
-from hopwright.records.values import Value
+from hopwright.records.values import Value, parse
 from hopwright.synthesis.checks import CheckContext, run_checks
+from hopwright.synthesis.distractors import DistractorMaker
 from hopwright.synthesis.execution import stated_value
 from hopwright.synthesis.options import assign_options
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.siblings import Kinds
 from hopwright.synthesis.writers.contexts import ContextReader, add_context
-from hopwright.synthesis.writers.places import Places
-from hopwright.synthesis.writers.proposals import Choice, Proposals, list_used
+from hopwright.synthesis.writers.places import Name, Place, Places, spell
+from hopwright.synthesis.writers.proposals import Proposals
 from hopwright.synthesis.writers.reading import Problem, Reader
 from hopwright.synthesis.writers.vocabulary import Vocabulary
 
@@ -69,7 +69,14 @@ class Editor:
     """Edits drafts of one graph. The same draft and answer give the same item."""
 
     def __init__(
-        self, graph: GraphStore, table: PropertyTable, kinds: Kinds, context: CheckContext, *, seed: int
+        self,
+        graph: GraphStore,
+        table: PropertyTable,
+        kinds: Kinds,
+        context: CheckContext,
+        maker: DistractorMaker,
+        *,
+        seed: int,
     ) -> None:
         self._seed = seed
         vocabulary = Vocabulary(table)
@@ -77,6 +84,7 @@ class Editor:
         self._reader = Reader(vocabulary, self.places)
         self._contexts = ContextReader(table)
         self._context = context
+        self._maker = maker
         self._proposals = Proposals(graph, kinds, context)
 
     def edit(self, draft: Item, answer: WordedItem) -> Edited:
@@ -84,74 +92,86 @@ class Editor:
         if [hop.index for hop in answer.sub_questions] != [hop.index for hop in draft.hops]:
             wanted = ", ".join(str(hop.index) for hop in draft.hops)
             return Edited(draft, (Problem("structure", f"there must be one sub-question for each hop: {wanted}"),))
-        questions = [" ".join(hop.question.split()) for hop in answer.sub_questions]
-        whole = " ".join(answer.question.split())
-        problems = self._reader.read(draft, questions, whole)
+        names, places = self.places.names(draft), self.places.lay_out(draft)
+        questions = [spell(" ".join(hop.question.split()), names.values()) for hop in answer.sub_questions]
+        whole = spell(" ".join(answer.question.split()), names.values())
+        problems = self._reader.read(draft, questions, whole, places)
         worded = tuple(
             hop.model_copy(update={"question": question}) for hop, question in zip(draft.hops, questions, strict=True)
         )
         counts = Counter[str]()
-        hops, remarks = self._add_contexts(draft, worded, answer.sub_questions, counts)
+        hops, remarks = self._add_contexts(draft, worded, answer.sub_questions, places, names, counts)
         item = draft.model_copy(update={"hops": hops, "question": whole, "checks": (), "votes": ()})
-        choices, more = self._choose(draft, answer.sub_questions, counts)
-        chosen = self._set_options(item, choices)
+        proposed, more = self._sort_proposals(draft, answer.sub_questions, counts)
+        # What is sent back anyway needs no options.
+        chosen = self._set_options(draft, item, proposed, counts) if any(proposed) and not problems else item
         checks = run_checks(chosen, self._context)
         failed = _failed(checks)
-        if failed and any(choice.taken for choice in choices) and not _failed(plain := run_checks(item, self._context)):
+        if failed and chosen is not item and not _failed(plain := run_checks(item, self._context)):
             # Something about the options: those of the rules had passed.
             chosen, checks, failed = item, plain, ()
-            counts["distractors_taken_back"] += sum(len(choice.taken) for choice in choices)
-        else:
-            counts["distractors_taken"] += sum(len(choice.taken) for choice in choices)
+            counts["distractors_taken"] = 0
         problems += _add_failed(problems, failed)
         found = (*problems, *remarks, *more)
         return Edited(chosen.model_copy(update={"checks": checks}), found, counts)
 
     def _add_contexts(
-        self, draft: Item, hops: Sequence[Hop], answers: Sequence[WordedHop], counts: Counter[str]
+        self,
+        draft: Item,
+        hops: Sequence[Hop],
+        answers: Sequence[WordedHop],
+        places: Sequence[Place],
+        names: Mapping[str, Name],
+        counts: Counter[str],
     ) -> tuple[tuple[Hop, ...], list[Problem]]:
-        names = self.places.names(draft)
         done: list[Hop] = []
         problems: list[Problem] = []
-        for hop, answer, place in zip(hops, answers, self.places.lay_out(draft), strict=False):
-            text = " ".join(answer.context.split())
+        for hop, answer, place in zip(hops, answers, places, strict=False):
+            text = spell(" ".join(answer.context.split()), names.values())
             wrong = self._contexts.read(draft, hop, place, names, text)
             problems += wrong
             counts["contexts_kept" if text and not wrong else "contexts_left_out"] += 1
             done.append(add_context(hop, text) if text and not wrong else hop)
         return tuple(done), problems
 
-    def _choose(
+    def _sort_proposals(
         self, draft: Item, answers: Sequence[WordedHop], counts: Counter[str]
-    ) -> tuple[list[Choice], list[Problem]]:
-        used = list_used(draft.hops)
+    ) -> tuple[list[tuple[Value, ...]], list[Problem]]:
+        """The model's proposals that may stand among a hop's options, hop by hop, and what is wrong with others."""
         values: dict[int, Value] = {}
-        choices: list[Choice] = []
+        proposed: list[tuple[Value, ...]] = []
         problems: list[Problem] = []
         for hop, answer in zip(draft.hops, answers, strict=True):
-            choice = self._proposals.choose(hop, answer.distractors, values, used)
-            choices.append(choice)
+            found = self._proposals.sort(hop, answer.distractors, values)
+            proposed.append(found.candidates)
             counts["distractors_proposed"] += len(answer.distractors)
-            for text, why in choice.refused:
+            for text, why in found.refused:
                 counts[f"distractors_refused.{why}"] += 1
                 if why == "true":
                     problems.append(
                         Problem("true_distractor", f"the distractor {text!r} of hop {hop.index} is a right answer")
                     )
-            try:
-                values[hop.index] = stated_value(hop)
-            except InputError:
-                continue
-        return choices, problems
+            values[hop.index] = stated_value(hop)
+        return proposed, problems
 
-    def _set_options(self, item: Item, choices: Sequence[Choice]) -> Item:
-        hops = []
-        for hop, choice in zip(item.hops, choices, strict=True):
-            if not choice.taken:
-                hops.append(hop)
-                continue
-            options, label = assign_options(hop.answer, choice.distractors, f"{self._seed}:{item.id}:{hop.index}")
-            hops.append(hop.model_copy(update={"distractors": choice.distractors, "options": options, "label": label}))
+    def _set_options(
+        self, draft: Item, item: Item, proposed: Sequence[tuple[Value, ...]], counts: Counter[str]
+    ) -> Item:
+        """Make distractors anew from the first hop with a proposal on: later ones may follow from earlier ones."""
+        start = next(place for place, candidates in enumerate(proposed) if candidates)
+        values: dict[int, Value] = {hop.index: stated_value(hop) for hop in draft.hops}
+        earlier = list(draft.hops[:start])
+        hops = list(item.hops[:start])
+        for hop, worded, candidates in zip(draft.hops[start:], item.hops[start:], proposed[start:], strict=True):
+            asked = item.question if hop is draft.hops[-1] else ""
+            before = {index: value for index, value in values.items() if index < hop.index}
+            three = self._maker.make(hop, before, earlier, asked, candidates) or hop.distractors
+            options, label = assign_options(hop.answer, three, f"{self._seed}:{item.id}:{hop.index}")
+            update = {"distractors": three, "options": options, "label": label}
+            earlier.append(hop.model_copy(update=update))
+            hops.append(worded.model_copy(update=update))
+            chosen = {one.id or parse(one.text, hop.answer_type) for one in three}
+            counts["distractors_taken"] += len(chosen & set(candidates))
         last = hops[-1]
         return item.model_copy(update={"hops": tuple(hops), "options": last.options, "label": last.label})
 

@@ -143,12 +143,14 @@ class Places:
                 hop.unit for hop in asked if hop.unit and hop.unit != "year" and holds(pad(plain), hop.unit)
             )
         )  # fmt: skip
+        said = _stem_all((plain,))
         relations = tuple(
             (hop.index, property)
             for hop in asked
             if hop.derivation.op != "compute"
             for property in properties_in(hop.derivation)
-            if self._vocabulary.cues(property)
+            # What the rules can say without a word for it (`the year of …`), a model may.
+            if self._vocabulary.cues(property) & said
             and not (hop.derivation.op == "reverse_lookup" and property in loose_properties())
         )
         return Place(
@@ -240,6 +242,23 @@ def _mention(form: str) -> re.Pattern[str]:
     # A single word is a mention only as it is written: `us` is not the country.
     flags = re.IGNORECASE if " " in form else 0
     return re.compile(rf"(?<!\w){re.escape(form)}(?!\w)", flags)
+
+
+def spell(text: str, names: Iterable[Name]) -> str:
+    """The text with these names in their own dashes and apostrophes, which models like to exchange."""
+    for name in sorted(names, key=lambda one: (-len(one.label), one.label)):
+        if name.label not in text and (pattern := _loose_form(name.label)) is not None:
+            text = pattern.sub(lambda _, label=name.label: label, text)  # type: ignore[misc]
+    return text
+
+
+@functools.lru_cache(maxsize=8192)
+def _loose_form(label: str) -> re.Pattern[str] | None:
+    """A pattern for a name whatever its dashes and apostrophes; None for one without any."""
+    if not re.search(r"[-–—'’]", label):
+        return None
+    loose = "".join("[-–—]" if c in "-–—" else "['’]" if c in "'’" else re.escape(c) for c in label)
+    return re.compile(rf"(?<!\w){loose}(?!\w)")
 
 
 def _named_ids(hop: Hop) -> tuple[str, ...]:

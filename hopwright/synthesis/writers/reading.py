@@ -59,11 +59,16 @@ class Reader:
         self._vocabulary = vocabulary
         self._places = places
 
-    def read(self, draft: Item, sub_questions: Sequence[str], question: str) -> list[Problem]:
-        """Everything that is wrong with a wording, place by place; empty where it says the plan and no more."""
+    def read(
+        self, draft: Item, sub_questions: Sequence[str], question: str, places: Sequence[Place] = ()
+    ) -> list[Problem]:
+        """Everything that is wrong with a wording, place by place; empty where it says the plan and no more.
+
+        `places` are the draft's, where they are known already.
+        """
         problems: list[Problem] = []
         names = tuple(self._places.names(draft).values())
-        for place, text in zip(self._places.lay_out(draft), (*sub_questions, question), strict=True):
+        for place, text in zip(places or self._places.lay_out(draft), (*sub_questions, question), strict=True):
             problems += self._read_place(place, text, names)
         return problems
 
@@ -119,7 +124,7 @@ def _read_form(place: Place, text: str) -> Iterator[Problem]:
 def _read_names(place: Place, text: str, bare: str, names: Sequence[Name]) -> Iterator[Problem]:
     padded = pad(text)
     for name in place.required:
-        if not holds(padded, name.label):
+        if not (holds(padded, name.label) and is_written(text, name.label)):
             yield Problem("entities", f"{place.called} must name {name.label!r}, written exactly like this")
     for name in place.shown:
         if not mentions(text, name):
@@ -132,6 +137,13 @@ def _read_names(place: Place, text: str, bare: str, names: Sequence[Name]) -> It
     if strange:
         quoted = ", ".join(repr(word) for word in strange)
         yield Problem("entities", f"{place.called} names {quoted}, which the plan does not have there")
+
+
+def is_written(text: str, label: str) -> bool:
+    """Whether a name stands in a text letter by letter; `the Bahamas` will do for `The Bahamas`, a capital for none."""
+    article = label.removeprefix("The ")
+    forms = [label, label[:1].upper() + label[1:], *([f"the {article}"] if article != label else [])]
+    return any(form in text for form in forms)
 
 
 def find_strange(place: Place, bare: str, more: frozenset[str] = frozenset()) -> Iterator[str]:
