@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ REFUSED = "interface"
 
 _FIELDS = "id,updated_at,annotations,result,completed_by,created_at,lead_time,was_cancelled"
 """Of tasks and of their annotations alike: the server takes one list for both."""
-_PAGE = 500
+_PAGE, _MANY = 500, 5000
 _OVERLAP = dt.timedelta(seconds=60)
 """What was changed this long before the last pull is looked at again: a slow transaction may have ended since."""
 
@@ -84,15 +84,11 @@ def pull_project(
     # The server's own time before anything is listed: what changes from here on belongs to the next pull.
     there = read_json(server, f"api/projects/{project.id}/", what)
     whole = full or not held.watermark
-    since = "" if whole else write_time(dt.datetime.fromisoformat(held.watermark) - _OVERLAP)
     found: dict[int, Pulled] = {}
     seen: dict[int, str] = {}
     data = _Data(server, project)
-    listed = list_tasks(server, project.id, _FIELDS, since=since, annotated=whole, page=_PAGE)
-    for task in listed:
+    for task in _list_changed(server, project, None if whole else held):
         id, moment = int(task["id"]), str(task["updated_at"])
-        if not whole and held.seen.get(id) == moment:
-            continue
         found[id] = _read_task(task, data, form, project, pseudonyms, server.url)
         seen[id] = moment
     if not whole and not _is_counted(server, project, what, there.body, _count(held.tasks, found)):
@@ -102,6 +98,18 @@ def pull_project(
     if whole or any(held.tasks.get(id, Pulled()) != pulled for id, pulled in found.items()):
         journal.append(found, seen, there.clock, whole=whole)
     return report
+
+
+def _list_changed(server: Server, project: Project, held: Held | None) -> Iterator[dict[str, Any]]:
+    """The tasks that changed since what is held, with their annotations; all that have any when nothing is held."""
+    if held is None:
+        yield from list_tasks(server, project.id, _FIELDS, annotated=True, page=_PAGE)
+        return
+    since = write_time(dt.datetime.fromisoformat(held.watermark) - _OVERLAP)
+    stamps = list_tasks(server, project.id, "id,updated_at", since=since, page=_MANY)
+    changed = [int(task["id"]) for task in stamps if held.seen.get(int(task["id"])) != task["updated_at"]]
+    for start in range(0, len(changed), _PAGE):
+        yield from list_tasks(server, project.id, _FIELDS, only=changed[start : start + _PAGE], page=_PAGE)
 
 
 class _Data:

@@ -8,7 +8,7 @@ import contextlib
 import datetime as dt
 import email.utils
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,14 +51,24 @@ def read_json(server: Server, path: str, what: str, **parameters: Any) -> Answer
 
 
 def list_tasks(
-    server: Server, project: int, include: str, *, since: str = "", annotated: bool = False, page: int = 500
+    server: Server,
+    project: int,
+    include: str,
+    *,
+    since: str = "",
+    annotated: bool = False,
+    only: Sequence[int] = (),
+    page: int = 500,
 ) -> Iterator[dict[str, Any]]:
-    """Tasks of a project, by id: those changed at `since` or later, or those `annotated` or skipped, or all.
+    """Tasks of a project, by id: those changed at `since` or later, or those `annotated` or skipped, or `only` some
+    (a page full of numbers at most), or all.
 
     `include` names the fields. Raises MissingError when the project is gone.
     """
     query: dict[str, Any] = {"ordering": ["tasks:id"]}
-    if since:
+    if only:
+        query["selectedItems"] = {"all": False, "included": list(only)}
+    elif since:
         query["filters"] = _filter("and", [("updated_at", "greater_or_equal", "Datetime", since)])
     elif annotated:
         counts = ("total_annotations", "cancelled_annotations")

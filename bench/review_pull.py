@@ -42,6 +42,7 @@ from annotation.reading import list_tasks
 from annotation.report import count_decisions
 from annotation.schema import CRITERIA, VERDICT, Kind
 from annotation.server import Server, open_server
+from hopwright.errors import HopwrightError
 from hopwright.graph.ingest import ingest
 from hopwright.graph.store import GraphStore
 from hopwright.settings import sample_folder
@@ -62,17 +63,20 @@ BATCH = 500
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["pull", "rounds"])
+    parser.add_argument("what", nargs="?", default="pull", choices=["pull", "rounds"])
     parser.add_argument("--url", default="http://127.0.0.1:8080")
     parser.add_argument("--annotations", type=int, default=20_000)
     parser.add_argument("--items", type=int, default=1172)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, open_server(options.url, find_token(options.url)) as server:
-        os.environ[TOKEN_VARIABLE] = find_token(options.url)
-        if options.what == "pull":
-            bench_pull(server, Path(folder), options.annotations // 2)
-        else:
-            bench_rounds(server, Path(folder), options.items)
+    try:
+        with tempfile.TemporaryDirectory() as folder, open_server(options.url, find_token(options.url)) as server:
+            os.environ[TOKEN_VARIABLE] = find_token(options.url)
+            if options.what == "pull":
+                bench_pull(server, Path(folder), options.annotations // 2)
+            else:
+                bench_rounds(server, Path(folder), options.items)
+    except HopwrightError as error:
+        print(f"not measured: {error}")
     print(f"peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
 
 

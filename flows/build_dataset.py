@@ -25,6 +25,7 @@ from hopwright.settings import (
 )
 from tasks.engine import make_task_runner, open_run
 from tasks.summary import publish_summary, summarise
+from tasks.voters import check_voters
 
 DEFAULT = BuildParameters()
 _ABOUT = "Raw files → a dataset release, every stage a subflow; started again, it continues where it stopped."
@@ -36,6 +37,7 @@ def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
     with open_run(parameters) as run:
         run.begin(identify(parameters), fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
+        check_voters(run, narrow(stages, FilterRun))
         run_retrieve(narrow(stages, RetrieveRun))
         run_synthesize(narrow(stages, SynthesizeRun))
         if not parameters.vllm.deployment:

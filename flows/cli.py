@@ -209,6 +209,7 @@ def filter_items(
     budget: Budget = None,
     workers: Workers = None,
     fresh: Fresh = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Let the voters answer a run's items, and drop those that are too easy."""
@@ -222,7 +223,7 @@ def filter_items(
     }
     models = {"endpoints": endpoints, "budget_usd": budget}
     options = {"filter": group, "models": models, "vllm": {"gpus": gpus}, "workers": workers}
-    _run_stage("filter", run, options, fresh, as_json)
+    _run_stage("filter", run, options, fresh, as_json, dry_run=dry_run)
 
 
 @app.command()

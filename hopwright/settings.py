@@ -80,20 +80,20 @@ class TargetParameters(Parameters):
         description="Shares of what the computing hops do.",
     )
     answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
-        default={"entity": 50, "number": 38, "year": 7, "date": 5},
+        default={"entity": 46, "number": 46, "year": 6, "date": 2},
         min_length=1,
         title="Final answers",
         description="Shares of the types of the final answer.",
     )
     popularity: dict[Literal["head", "middle", "tail"], Share] = Field(
-        default={"head": 35, "middle": 35, "tail": 30},
+        default={"head": 40, "middle": 32, "tail": 28},
         min_length=1,
         title="Popularity",
         description="Shares of the well-known, the middling and the obscure: thirds, by their number of facts, of the "
         "entities that can be asked about; an item's is that of what its look-ups name.",
     )
     anchoring: dict[Literal["2", "1", "0", "none"], Share] = Field(
-        default={"2": 25, "1": 25, "0": 10, "none": 40},
+        default={"2": 15, "1": 15, "0": 10, "none": 60},
         min_length=1,
         title="Anchoring",
         description="Shares of the items that keep both single hops of their anchor question, the second, only its "

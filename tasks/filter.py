@@ -38,6 +38,9 @@ def make_filter(run: RunFolder, parameters: FilterRun) -> StageManifest:
         manifest = carry_out(run, plan_filter(run, parameters), fresh=parameters.fresh)
         _report(run, parameters, None, ())
         return manifest
+    finished = _find_finished(run, parameters)
+    if finished is not None:
+        return finished
     # Before anything is removed: a voter that is missing must not cost what an earlier start made.
     ensemble = make_ensemble(run, parameters)
     begin_votes(ensemble)
@@ -97,6 +100,21 @@ def _refuse_other_parameters(run: RunFolder, parameters: FilterRun) -> None:
         if found is not None:
             now = pick_parameters(parameters, "filter")
             refuse_differences(f"stage filter of run {run.name!r}", found.parameters, now)
+
+
+def _find_finished(run: RunFolder, parameters: FilterRun) -> StageManifest | None:
+    """The manifest of a filter that is done and unchanged: it needs no GPU, no weights and no server any more."""
+    stage, report = Stage(run, "filter"), Stage(run, REPORT)
+    manifests = [read_manifest(one.manifest_path, StageManifest) for one in (stage, report)]
+    if parameters.fresh or any(one is None or one.status != "finished" for one in manifests):
+        return None
+    for one, found in zip((stage, report), manifests, strict=True):
+        assert found is not None
+        one.begin(found.parameters, inputs=found.inputs, shards=found.shards)
+    if not (stage.finished and report.finished):
+        return None
+    manifest = stage.read()
+    return manifest if Stage(run, "synthesize").output_hashes().items() <= manifest.inputs.items() else None
 
 
 def _report(run: RunFolder, parameters: FilterRun, ensemble: Ensemble | None, order: tuple[str, ...]) -> None:

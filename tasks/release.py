@@ -29,7 +29,7 @@ _KEPT_VERSIONS = ("hopwright", "python")
 
 
 def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
-    """The items that the filter kept, with their passages, and their twins; or those that the expert review accepted."""
+    """The items that the filter kept, with their passages, and their twins; or those that the review accepted."""
     inputs = {**Stage(run, PASSAGES).output_hashes(), **Stage(run, "rewrite").output_hashes()}
     if parameters.release.reviewed:
         inputs |= Stage(run, _REVIEWED).output_hashes()

@@ -19,7 +19,7 @@ from hopwright.difficulty.weights import Weights, find_weights, is_half_precisio
 from hopwright.errors import InputError
 from hopwright.llm.config import read_settings
 from hopwright.llm.types import parse_model
-from hopwright.runs import RunFolder
+from hopwright.runs import RunFolder, Stage
 from hopwright.settings import FilterParameters, FilterRun
 from tasks.models import grant_access
 from tasks.pool import open_single_worker
@@ -66,6 +66,19 @@ def prepare_voters(run: RunFolder, parameters: FilterRun) -> tuple[list[ReadyVot
     if all(one.weights is not None for one in ready):
         ready = [replace(one, cost=one.weights.bytes / 1e9) for one in ready if one.weights is not None]
     return ready[: len(voters)], ready[len(voters) :]
+
+
+def check_voters(run: RunFolder, parameters: FilterRun) -> None:
+    """Look at all voters that the parameters name before the first stage is run. Raises as `prepare_voters` does."""
+    if Stage(run, "filter").manifest_path.exists() or parameters.vllm.deployment:
+        # Voted already, or voted on another machine.
+        return
+    wanted = parameters.filter
+    specs = [spec for spec in parse_voters([*wanted.voters, *wanted.replacements]) if spec.kind != "shortcut"]
+    settings = server_settings(parameters)
+    placement = place(settings) if any(spec.kind == "vllm" for spec in specs) else None
+    for spec in specs:
+        _prepare(run, parameters, spec, placement, settings)
 
 
 def server_settings(parameters: FilterRun) -> ServerSettings:

@@ -119,7 +119,7 @@ class LiteralFact(Record):
 
 
 class Passage(Record):
-    """A text that a reader is given. `supporting`: it holds what the hop rests on; else it only looks as if it might."""
+    """A text that a reader is given. `supporting`: it holds what the hop rests on; else it only looks as if."""
 
     title: str
     text: str

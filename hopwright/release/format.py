@@ -36,7 +36,8 @@ _PUBLISHED = ("id", "single_hop", *_ITEM_NAMES, "motif_type")
 _PUBLISHED_HOP = ("question", "answer", *_HOP_NAMES)
 _OURS = ("topology", "answer_aliases", "variant", "twin", "world", "anchor", "checks", "votes", "provenance")
 _OURS_HOP = (
-    "index", "answer_type", "answer_id", "answer_aliases", "unit", "domain", "domain_reason", "depends_on", "derivation",
+    "index", "answer_type", "answer_id", "answer_aliases", "unit", "domain", "domain_reason", "depends_on",
+    "derivation",
     "distractors", "evidence", "verify",
 )  # fmt: skip
 _PLAN = ("index", "answer_type", "domain", "depends_on", "derivation")

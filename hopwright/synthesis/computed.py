@@ -199,17 +199,17 @@ class ComputedWords:
             )
         both = self._moments(form, say)
         one, other = (self._moment(moment, say) for moment in form.moments)
-        return self._pick(
-            (
-                f"How many years lie between {both}?",
-                f"How many years separate {one} from {other}?",
-                f"What is the number of years between {both}?",
-                f"Between {both}, how many years passed?",
-                f"What span of years lies between {both}?",
-                *([f"By how many years are {both} apart?"] if len(both) < _SHORT else ()),
-                *([f"Count the years between {both}: how many are there?"] if len(both) > _SHORT else ()),
-            )
-        )
+        wordings = [
+            f"How many years lie between {both}?",
+            f"How many years separate {one} from {other}?",
+            f"Between {both}, how many years passed?",
+            f"What span of years lies between {both}?",
+        ]
+        if len(both) < _SHORT:
+            wordings.append(f"By how many years are {both} apart?")
+        if len(both) > _SHORT:
+            wordings.append(f"Count the years between {both}: how many are there?")
+        return self._pick(wordings)
 
     def _moments(self, form: Apart, say: Say) -> str:
         if len(form.moments) > 2:
@@ -318,7 +318,9 @@ class ComputedWords:
         one, other = (numeral(int(form.factor)) if form.factor.isdigit() else say(form.factor)), say(form.reference)
         if form.factor.isdigit():
             if say != self._text.described:
-                return self._pick((f"What is {form.factor} times {other}?", f"What is {other} multiplied by {form.factor}?"))
+                return self._pick(
+                    (f"What is {form.factor} times {other}?", f"What is {other} multiplied by {form.factor}?")
+                )
             return self._pick(
                 (
                     f"What is {multiple(int(form.factor))} {other}?",
@@ -397,7 +399,10 @@ class ComputedWords:
         if self._pick((True, False)):
             self._text.preludes.append(f"A committee is to have {members}.")
             return self._pick(
-                (f"In how many ways can it be chosen from {pool}?", f"How many ways are there to choose it from {pool}?")
+                (
+                    f"In how many ways can it be chosen from {pool}?",
+                    f"How many ways are there to choose it from {pool}?",
+                )
             )
         return self._pick(
             (

@@ -18,14 +18,13 @@ from hopwright.graph.store import GraphStore
 from hopwright.records import Anchor, Compute
 from hopwright.synthesis.anchoring import AnchorHops, AnchorReader
 from hopwright.synthesis.mix import Brief, Mix, Taste, chance, draw_brief
-from hopwright.synthesis.moves import Edge
 from hopwright.synthesis.moves import spread
 from hopwright.synthesis.plan import Plan, named_entities, properties_of
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.programs import open_book
 from hopwright.synthesis.topologies import topology
 
-_ANCHORS = 4
+_ANCHORS = 2
 _TRIES = 3
 _STRIDE = 11
 _PILOTS = 120
@@ -146,11 +145,11 @@ class Drawer:
             hops = resolved if wish.anchoring == "2" else resolved[-1:] if wish.anchoring == "1" else ()
             for kind, answer in ((wish.kind, wish.answer), ("", "")):
                 # Rather a property over its share than an anchor without a plan.
-                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, _TRIES if kind else 2 * _TRIES, anchor, hops, not kind)
-        yield _Attempt("graph", wish.kind, wish.answer, 4 * _TRIES)
-        yield _Attempt("graph:any", "", "", 4 * _TRIES)
-        yield _Attempt("graph:free", wish.kind, wish.answer, 3 * _TRIES, free=True)
-        yield _Attempt("graph:free:any", "", "", 8 * _TRIES, free=True)
+                tries = _TRIES if kind else 2 * _TRIES
+                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops, not kind)
+        yield _Attempt("graph", wish.kind, wish.answer, 2 * _TRIES)
+        yield _Attempt("graph:any", "", "", 2 * _TRIES)
+        yield _Attempt("graph:free", "", "", 3 * _TRIES, free=True)
         # Rather a property over its share than a slot without a plan.
         yield _Attempt("graph:open", "", "", 20 * _TRIES, open=True)
 

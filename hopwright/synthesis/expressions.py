@@ -47,7 +47,9 @@ _WHOLE: dict[str, tuple[int, Callable[..., int]]] = {
     "perm": (2, math.perm),
     "factorial": (1, math.factorial),
 }
-FUNCTIONS = frozenset({*_WHOLE, "abs", "min", "max", "year", "value", "object", "argmax", "argmin", "count", "round", "mean"})
+FUNCTIONS = frozenset(
+    {*_WHOLE, "abs", "min", "max", "year", "value", "object", "argmax", "argmin", "count", "round", "mean"}
+)
 
 
 @functools.lru_cache(maxsize=65_536)

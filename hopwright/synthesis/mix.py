@@ -56,9 +56,9 @@ class Mix:
 DEFAULT_KINDS: Mapping[str, float] = {
     "temporal": 0.26, "counting": 0.24, "comparison": 0.18, "arithmetic": 0.18, "combinatorics": 0.14,
 }  # fmt: skip
-DEFAULT_ANSWERS: Mapping[str, float] = {"entity": 0.5, "number": 0.38, "year": 0.07, "date": 0.05}
-DEFAULT_BANDS: Mapping[str, float] = {"head": 0.35, "middle": 0.35, "tail": 0.3}
-DEFAULT_ANCHORING: Mapping[str, float] = {"2": 0.25, "1": 0.25, "0": 0.1, "none": 0.4}
+DEFAULT_ANSWERS: Mapping[str, float] = {"entity": 0.46, "number": 0.46, "year": 0.06, "date": 0.02}
+DEFAULT_BANDS: Mapping[str, float] = {"head": 0.4, "middle": 0.32, "tail": 0.28}
+DEFAULT_ANCHORING: Mapping[str, float] = {"2": 0.15, "1": 0.15, "0": 0.1, "none": 0.6}
 
 
 @dataclass(frozen=True, slots=True)

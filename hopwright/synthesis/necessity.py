@@ -146,9 +146,9 @@ def _find_lone(
 ) -> Iterator[Shortcut]:
     """A relation with one answer, whatever its input."""
     if isinstance(derivation, Lookup):
-        if derivation.subject.startswith("hop") and derivation.property not in table.literal:
-            if len(graph.sample_objects(derivation.property, 200)) < 2:
-                yield Shortcut(index, "one answer without its input", graph.property_label(derivation.property))
+        reads = derivation.subject.startswith("hop") and derivation.property not in table.literal
+        if reads and len(graph.sample_objects(derivation.property, 200)) < 2:
+            yield Shortcut(index, "one answer without its input", graph.property_label(derivation.property))
         return
     assert isinstance(derivation, ReverseLookup)
     conditions = (Constraint(property=derivation.property, value=derivation.value), *derivation.constraints)

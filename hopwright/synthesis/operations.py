@@ -16,7 +16,7 @@ from decimal import Decimal
 from hopwright.records.values import Scalar
 from hopwright.synthesis.expressions import evaluate
 from hopwright.synthesis.moves import Edge, Measure, spread
-from hopwright.synthesis.sketch import DeadEnd, Sketch, State, Type
+from hopwright.synthesis.sketch import WITHIN, DeadEnd, Sketch, State, Type
 from hopwright.synthesis.targets import Target
 
 # Values that do change, but whose order practically does not: area, population.
@@ -31,6 +31,8 @@ _CENTENARIAN = 100
 # Whether a film is about something, or something lies somewhere, is no question to count over a list.
 _DULL = frozenset({"P921", "P138", "P6885", "P7938"})
 _LOOKED_AT = 120
+OUTWARD = "extend-outward"
+"""A look-up that may not say in what its subject lies: one that does has come before it."""
 _MODERN = 1950
 
 
@@ -38,7 +40,8 @@ _MODERN = 1950
 class Place:
     """Where in the plan an operation stands.
 
-    `readers`: the operations that read its result, and what they give, in turn (none for the last); `partners`: what that reader also reads and is there
+    `readers`: the operations that read its result, and what they give, in turn (none for the last); `partners`: what
+    that reader also reads and is there
     already; `anchor`: the entity to start from; `forced`: the fact that this hop must look up.
     """
 
@@ -248,7 +251,7 @@ def compare(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     wanted = place.forced  # an anchor's hop that goes on from the winner
     for property in shared[:6]:
         values = {state.entity: _value(sketch, state.entity, property) for state in inputs}
-        ranked = sorted(inputs, key=lambda state: values[state.entity])  # type: ignore[arg-type, return-value]
+        ranked = sorted(inputs, key=lambda state: values[state.entity])
         largest = sketch.rng.random() < 0.5
         winner = ranked[-1] if largest else ranked[0]
         if wanted is not None and winner.entity not in (wanted.subject, wanted.object):
@@ -285,7 +288,8 @@ def ahead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         _least_count(place),
     )
     sketch.claim(*others)
-    conditions = [f"value({property}, {other}) {'>' if more else '<'} value({property}, {state.ref})" for other in others]
+    sign = ">" if more else "<"
+    conditions = [f"value({property}, {other}) {sign} value({property}, {state.ref})" for other in others]
     return _counted(sketch, conditions, count, place)
 
 
@@ -412,14 +416,16 @@ def shift(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         offset = _sorted(inputs, "amount")
         if offset.whole < 6:
             raise DeadEnd("so few years are no distance")
-        options = [(s, y) for s, y in (("+", base.whole + offset.whole), ("-", base.whole - offset.whole)) if y < LATEST]
+        ways = (("+", base.whole + offset.whole), ("-", base.whole - offset.whole))
+        options = [(sign, year) for sign, year in ways if year < LATEST]
         if place.reader.startswith("dated"):
             options = [(sign, y) for sign, y in options if sketch.targets.of_year(y)] or options
         sign, moved = sketch.rng.choice(options)
         expression = f"{base.ref} {sign} {offset.ref}"
     else:
         apart = sketch.rng.choice((7, 9, 10, 12, 15, 18, 20, 21, 25, 30, 33, 40, 50, 60, 75, 99, 100))
-        signs = [sign for sign, moved in (("+", base.whole + apart), ("-", base.whole - apart)) if 1000 < moved < LATEST]
+        reached = (("+", base.whole + apart), ("-", base.whole - apart))
+        signs = [sign for sign, year in reached if 1000 < year < LATEST]
         if not signs:
             raise DeadEnd("the year lies in the future")
         sign = sketch.rng.choice(signs)
@@ -567,18 +573,26 @@ def _can_follow(sketch: Sketch, readers: tuple[str, ...], entity: str) -> bool:
         return True
     known = sketch.taste.known
     if (verdict := known.get((readers, entity))) is None:
-        if readers[0] == "extend":
+        if readers[0] in ("extend", OUTWARD):
+            edges = [(edge.property, edge.object) for edge in sketch.moves.lookups_from(entity)]
+            edges += [(edge.property, edge.subject) for edge in sketch.moves.reverse_from(entity)]
             verdict = any(
-                not sketch.taste.refuses(edge.property) and _can_follow(sketch, readers[1:], edge.object)
-                for edge in sketch.moves.lookups_from(entity)
-            ) or any(
-                not sketch.taste.refuses(edge.property) and _can_follow(sketch, readers[1:], edge.subject)
-                for edge in sketch.moves.reverse_from(entity)
+                not sketch.taste.refuses(property)
+                and not (readers[0] == OUTWARD and property in WITHIN)
+                and _can_follow(sketch, _follow(readers, property), other)
+                for property, other in edges
             )
         else:
             verdict = _need_of(sketch, readers[0])(entity)
         known[readers, entity] = verdict
     return verdict
+
+
+def _follow(readers: tuple[str, ...], property: str) -> tuple[str, ...]:
+    """What is left to follow after a look-up along a property."""
+    if property in WITHIN and readers[1:2] == ("extend",):
+        return (OUTWARD, *readers[2:])
+    return readers[1:]
 
 
 def _need_of(sketch: Sketch, reader: str) -> Callable[[str], bool]:
@@ -615,9 +629,8 @@ def _find_measured(sketch: Sketch, place: Place) -> str | None:
             target = sketch.targets.any(sketch.rng)
             if target is None or sketch.refuses_target(target):
                 continue
-            if sketch.moves.lookups_to(entity := target.condition.object):
-                if sketch.admits(entity):
-                    return entity
+            if sketch.moves.lookups_to(entity := target.condition.object) and sketch.admits(entity):
+                return entity
         return None
     if place.reader not in _MEASURED:
         return None
@@ -902,5 +915,4 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("add", ("number", "number"), "number", "arithmetic", 1.0, add, inner=False),
     Operation("product", ("amount", "amount"), "amount", "arithmetic", 0.8, product),
     Operation("choose", ("amount",), "ways", "combinatorics", 1.0, choose_of, inner=False),
-    Operation("choose", ("number",), "ways", "combinatorics", 0.8, choose_of, inner=False),
 )

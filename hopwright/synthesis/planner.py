@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Compute
+from hopwright.records import Compute, Lookup
 from hopwright.records.values import Value
 from hopwright.synthesis.domains import DomainIndex
 from hopwright.synthesis.execution import execute, same
@@ -17,11 +17,11 @@ from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.mix import Brief, Taste
 from hopwright.synthesis.moves import HUB_DEGREE, Edge, Moves
 from hopwright.synthesis.necessity import find_shortcut
-from hopwright.synthesis.operations import Place, suits
+from hopwright.synthesis.operations import OUTWARD, Place, suits
 from hopwright.synthesis.plan import Draft, Plan, named_entities, stated_numbers
 from hopwright.synthesis.programs import Program, open_book
 from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.sketch import DeadEnd, Sketch, State
+from hopwright.synthesis.sketch import WITHIN, DeadEnd, Sketch, State
 from hopwright.synthesis.targets import DatedTargets
 from hopwright.synthesis.topologies import Topology
 
@@ -152,19 +152,23 @@ def run_programs(
     Raises DeadEnd where no operation goes along; `reasons` counts the failures on the way.
     """
     start, forced = _lay_out(sketch, programs, anchor, kept)
-    live = [one for one in programs if _layout_of(one, bool(anchor), len(kept)) == (start, tuple(forced))]
+    live: Sequence[Program] = programs
+    if anchor or kept:
+        live = [one for one in programs if _layout_of(one, bool(anchor), len(kept)) == (start, tuple(forced))]
     states: list[State] = []
     for place in range(len(live[0].operations)):
         dead: set[object] = set()
         for _ in range(_PATIENCE):
-            by_key: dict[object, list[Program]] = {}
-            for one in live:
-                by_key.setdefault(one.keys[place], []).append(one)
-            options = [key for key, some in by_key.items() if key not in dead and _goes(some[0], place, sketch, states)]
-            if not options:
+            options = list(live) if not dead else [one for one in live if one.keys[place] not in dead]
+            program = None
+            while options:
+                program = sketch.rng.choices(options, [one.weight for one in options])[0]
+                if _goes(program, place, sketch, states):
+                    break
+                dead.add(program.keys[place])
+                options = [one for one in options if one.keys[place] != program.keys[place]]
+            if not options or program is None:
                 raise DeadEnd("nothing that is computed there suits what was found")
-            chosen = by_key[sketch.rng.choices(options, [sum(one.weight for one in by_key[key]) for key in options])[0]]
-            program = sketch.rng.choices(chosen, [one.weight for one in chosen])[0]
             mark = sketch.mark()
             try:
                 states.append(_run(program, place, sketch, states, anchor if place == start else "", forced))
@@ -175,7 +179,7 @@ def run_programs(
                 dead.add(program.keys[place])
         else:
             raise DeadEnd("no operation goes on from what was found")
-        live = [one for one in live if one.keys[place] == program.keys[place]]
+        live = [one for one in live if one.operations[place] is program.operations[place]]
     return states
 
 
@@ -201,7 +205,11 @@ def _goes(program: Program, place: int, sketch: Sketch, states: Sequence[State])
     needs = program.depends_on[place]
     if len(needs) != 1 or states[needs[0] - 1].type != "entity":
         return True
-    names = (program.operations[place].name, *program.names_after(place))
+    name = program.operations[place].name
+    before = sketch.draft.steps[needs[0] - 1].derivation
+    if name == "extend" and isinstance(before, Lookup) and before.property in WITHIN:
+        name = OUTWARD
+    names = (name, *program.names_after(place))
     return suits(sketch, names)(states[needs[0] - 1].entity)
 
 

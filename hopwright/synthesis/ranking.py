@@ -109,7 +109,8 @@ def _list_threes(size: int, fixed: int) -> tuple[_Ints, _Ints, _Ints]:
 def _count_kinds(pool: Sequence[Candidate], threes: tuple[_Ints, _Ints, _Ints]) -> _Floats:
     codes = {kind: code for code, kind in enumerate(dict.fromkeys(candidate.kind for candidate in pool))}
     one, two, last = (np.array([codes[candidate.kind] for candidate in pool])[column] for column in threes)
-    return 1.0 + (two != one) + ((last != one) & (last != two))
+    kinds: _Floats = 1.0 + (two != one) + ((last != one) & (last != two))
+    return kinds
 
 
 def _stand_by_likeness(

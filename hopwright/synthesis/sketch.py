@@ -23,7 +23,7 @@ Type = Literal["entity", "year", "amount", "number", "date", "ways"]
 number of ways to choose."""
 
 # A place in a place in a place makes no question: one such step does not follow another.
-_WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
+WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
 # A domain that the plan has not touched yet is so much likelier to be chosen.
 _NEW_DOMAIN = 6.0
 _IN_BAND = 3.0
@@ -101,14 +101,16 @@ class Sketch:
             return False
         return self.moves.degree(entity) <= self.taste.ceiling
 
-    def add(self, derivation: Derivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = "") -> str:
+    def add(
+        self, derivation: Derivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = ""
+    ) -> str:
         """Append a step and return its reference."""
         return self.draft.add(derivation, value, answer_type, unit)
 
     def compute(self, expression: str, kind: str, value: Scalar | str, unit: str = "") -> str:
         """Append a computing step."""
         answer_type: AnswerType = "entity" if isinstance(value, str) else "number"
-        return self.draft.add(Compute(expression=expression, kind=kind), value, answer_type, unit)  # type: ignore[arg-type]
+        return self.draft.add(Compute(expression=expression, kind=kind), value, answer_type, unit)
 
     def walk(self, edge: Edge, reference: str = "", *, backward: bool = False) -> State:
         """Append the look-up of one fact, from a reference or from its named subject, and claim its ends."""
@@ -152,11 +154,11 @@ class Sketch:
     def extend(self, state: State, suits: Callable[[str], bool]) -> State:
         """A step from an entity to another one that suits, along a property or against it."""
         last = self.draft.steps[-1].derivation if self.draft.steps else None
-        within = isinstance(last, Lookup) and last.property in _WITHIN and state.ref == f"hop{len(self.draft.steps)}"
+        within = isinstance(last, Lookup) and last.property in WITHIN and state.ref == f"hop{len(self.draft.steps)}"
         forward = [
             e
             for e in self.moves.lookups_from(state.entity)
-            if not (within and e.property in _WITHIN)
+            if not (within and e.property in WITHIN)
             and self._welcome(e) and self.admits(e.object) and suits(e.object)
         ]
         backward = [
@@ -222,7 +224,7 @@ class Sketch:
         for band in dict.fromkeys((taste.band, "")):
             for edge in self.moves.random_edges(self.rng, taste.roots, taste.root_weights, 16):
                 if (
-                    (within or edge.property not in _WITHIN)
+                    (within or edge.property not in WITHIN)
                     and (not band or taste.band_of(degree(edge.subject)) == band)
                     and self._telling(edge.subject).isdisjoint(self._telling(edge.object))
                     and self.admits(edge.object)
@@ -241,8 +243,8 @@ class Sketch:
         touched = {ruling.domain for ruling in self._domains.of_steps(self.draft.steps)}
         names = sorted(by_domain)
         weights = [self.taste.domains.get(name, 1.0) * (1 if name in touched else _NEW_DOMAIN) for name in names]
-        domain = self.rng.choices(names, weights)[0] if any(weights) else self.rng.choice(names)
-        properties = by_domain[domain]
+        drawn = self.rng.choices(names, weights)[0] if any(weights) else self.rng.choice(names)
+        properties = by_domain[drawn]
         chosen = properties[self.rng.choice(sorted(properties))]
         if not self.taste.band:
             return self.rng.choice(chosen)

@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from hopwright.errors import ExpressionError
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
@@ -25,10 +25,13 @@ Say = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
-_SUBJECT = re.compile(r"\{s\}")
 # How often the whole question introduces its subject in a sentence of its own.
 _INTRODUCED = 0.3
-_INTRODUCTIONS = ("Consider {np}.", "Take {np}.", "Think of {np}.", "Start from {np}.", "Picture {np}.", "Look at {np}.")
+_LONG = 45
+_Option = TypeVar("_Option")
+_INTRODUCTIONS = (
+    "Consider {np}.", "Take {np}.", "Think of {np}.", "Start from {np}.", "Picture {np}.", "Look at {np}.",
+)  # fmt: skip
 
 
 class Names(Protocol):
@@ -142,18 +145,23 @@ class Text:
         derivation = step.derivation
         if (
             isinstance(derivation, Lookup)
+            and derivation.subject.startswith("hop")
             and isinstance(self.step(derivation.subject).value, str)
-            and self._rng.random() < _INTRODUCED
         ):
-            templates = [one for one in self._templates(derivation, step, "ask", self.described) if "{s}" in one]
-            subject = self.described(derivation.subject)
-            if templates and not self.preludes and len(subject) > 30:
-                entity = self.entity(derivation.subject)
-                this = "this person" if self.names.kind(entity) == "person" else f"this {self.noun(entity, self.described)}"
-                self.preludes.append(self.pick(_INTRODUCTIONS).format(np=subject))
-                return _SUBJECT.sub(lambda _: this, self.pick(templates))
-            return self.fill(self._templates(derivation, step, "ask", self.described), "s", subject)
+            return self._introduce(derivation, step)
         return self.ask(len(self._steps), self.described)
+
+    def _introduce(self, derivation: Lookup, step: Step) -> str:
+        """A look-up's question; a long subject that would stand in its middle is introduced first, others at times."""
+        templates = self._templates(derivation, step, "ask", self.described)
+        subject = self.described(derivation.subject)
+        ending = [one for one in templates if one.endswith("{s}?")]
+        if len(subject) > _LONG and not self.preludes and (not ending or self._rng.random() < _INTRODUCED):
+            entity = self.entity(derivation.subject)
+            this = "this person" if self.names.kind(entity) == "person" else f"this {self.noun(entity, self.described)}"
+            self.preludes.append(self.pick(_INTRODUCTIONS).format(np=subject))
+            return self.pick(templates).replace("{s}", this)
+        return self.fill(templates, "s", subject)
 
     def noun_phrase(self, index: int) -> str:
         """A hop's answer described, inputs and all; for the whole question only."""
@@ -213,7 +221,7 @@ class Text:
             templates = [one for one in ending if not _RELATIVE.search(one)] or ending
         return self.pick(templates).replace(f"{{{slot}}}", phrase)
 
-    def pick(self, options: Sequence[str]) -> str:
+    def pick(self, options: Sequence[_Option]) -> _Option:
         """One of several ways to say the same."""
         return options[self._rng.randrange(len(options))]
 

@@ -17,8 +17,8 @@ class ModelAccess:
     """What a shard needs to ask models; made by `tasks.models.grant_access`, no key in it.
 
     `endpoints` is the TOML file that describes them, None where there is none; `budget_usd` None sets no limit;
-    `asked` names the models that may be asked, as `endpoint/model`; `batch` has what is known of a stage's requests handed in
-    by the batch interfaces before its shards begin.
+    `asked` names the models that may be asked, as `endpoint/model`; `batch` has what is known of a stage's requests
+    handed in by the batch interfaces before its shards begin.
     """
 
     endpoints: Path | None

@@ -157,10 +157,10 @@ def read_mix(text: str) -> Mix:
     targets = wanted.targets
     return Mix(
         topologies={name: targets.topologies.get(name, 1.0) for name in wanted.topologies},
-        kinds=dict(targets.kinds),
-        answers=dict(targets.answers),
-        bands=dict(targets.popularity),
-        anchoring=dict(targets.anchoring),
+        kinds={str(name): share for name, share in targets.kinds.items()},
+        answers={str(name): share for name, share in targets.answers.items()},
+        bands={str(name): share for name, share in targets.popularity.items()},
+        anchoring={str(name): share for name, share in targets.anchoring.items()},
         domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
         property_share=targets.property_share,
         theme_share=targets.theme_share,

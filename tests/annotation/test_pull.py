@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,14 +46,22 @@ class Fake:
         return self.number
 
     def list_tasks(
-        self, server: Server, project: int, include: str, *, since: str = "", annotated: bool = False, page: int = 0
+        self,
+        server: Server,
+        project: int,
+        include: str,
+        *,
+        since: str = "",
+        annotated: bool = False,
+        only: Sequence[int] = (),
+        page: int = 0,
     ) -> Iterator[dict[str, Any]]:
         if self.gone:
             raise MissingError(f"project {project} is not on Label Studio")
-        self.listed.append(since or ("annotated" if annotated else "all"))
+        self.listed.append(since or ("annotated" if annotated else f"only {list(only)}" if only else "all"))
         for id in sorted(self.tasks):
             task = self.tasks[id]
-            if task["updated_at"] >= since and (task["annotations"] or not annotated):
+            if task["updated_at"] >= since and (task["annotations"] or not annotated) and (not only or id in only):
                 yield {name: task[name] for name in include.split(",") if name in task}
 
     def read_json(self, server: Server, path: str, what: str, **_: Any) -> Answer:
@@ -72,6 +80,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     monkeypatch.setattr(module, "read_json", fake.read_json)
     for id in (1, 2, 3):
         fake.add_task(id)
+    fake.tick()
     return fake
 
 
@@ -104,7 +113,7 @@ def test_only_what_changed_is_fetched(fake: Fake, pull, tmp_path: Path):
     fake.tasks[1]["updated_at"] = write_time(fake.now)
     third = pull()
     assert (third.whole, third.new, third.changed, third.removed, third.held) == (False, 1, 1, 0, 4)
-    assert fake.listed[-1] == write_time(START - dt.timedelta(seconds=60))
+    assert fake.listed[-2:] == [write_time(START + dt.timedelta(minutes=9)), "only [1, 2]"]
     verdicts = {review.annotation: review.verdict for review in held(tmp_path).reviews}
     assert verdicts == {1: "Discard", 2: "Retain", 3: "Retain", 4: "Retain"}
 

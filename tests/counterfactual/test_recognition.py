@@ -78,7 +78,8 @@ def test_all_forms_of_a_name_follow_its_surrogate() -> None:
         "Ada's film: Lindqvist, a Swedish director of Sweden, met two Swedes. A. Lindqvist left the Kingdom of Sweden."
     )
     assert replace_names([text], forms) == [
-        "Runa's film: Torpvik, a Vestmarkian director of Vestmark, met two Vestmarkians. Runa Torpvik left the Vestmark."
+        "Runa's film: Torpvik, a Vestmarkian director of Vestmark, met two Vestmarkians. "
+        "Runa Torpvik left the Vestmark."
     ]
 
 

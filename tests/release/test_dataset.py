@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from hopwright.difficulty.report import ReportBuilder
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item, Source, Vote
 from hopwright.release import swap
@@ -327,3 +328,19 @@ def test_text_of_the_data_is_no_markup_on_the_card() -> None:
     text = card(example=planted)
     assert r"\<script\>x\</script\> \| \[a\](b) \# head" in text
     assert "<script>" not in text
+
+
+def test_votes_of_models_are_in_the_card_with_their_plot(tmp_path: Path) -> None:
+    builder = ReportBuilder(["tiny"])
+    votes = (Vote(model="tiny", option="A", probabilities=(0.7, 0.1, 0.1, 0.1), right=False),)
+    builder.add_items([item.model_copy(update={"votes": votes}) for item in all_items()])
+    facts = FACTS.model_copy(update={"voters": ("tiny",), "voters_kind": "models", "difficulty": builder.make()})
+    manifest = release(tmp_path / "r", facts=facts)
+    card = (tmp_path / "r" / "README.md").read_text()
+    assert "1 models voted (tiny" in card
+    assert "## How difficult the items are" in card
+    assert "### Calibration" in card
+    assert "plots/calibration.png" in card
+    assert (tmp_path / "r" / "plots" / "calibration.png").exists()
+    assert manifest.facts.difficulty == facts.difficulty
+    assert "How difficult" not in (release(tmp_path / "s"), (tmp_path / "s" / "README.md").read_text())[1]

@@ -170,7 +170,8 @@ def _find_idle_inputs(
         if result is None or not isinstance(value, int | Decimal):
             continue
         outcomes = []
-        for moved in (value + 1, value + 2, value + _FAR, abs(value - _FAR)):
+        steps: tuple[Value, ...] = (value + 1, value + 2, value + _FAR, max(value - _FAR, _FAR - value))
+        for moved in steps:
             inputs: dict[int, Value] = {**case.stated, index: moved}
             try:
                 outcomes.append(execute(derivation, hop.answer_type, inputs, facts, table))
