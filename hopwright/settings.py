@@ -130,7 +130,7 @@ class SynthesizeParameters(Parameters):
     """How questions are planned and worded."""
 
     drafts: int = Field(
-        default=6000,
+        default=3000,
         ge=1,
         le=10_000_000,
         title="Drafts",
