@@ -37,6 +37,7 @@ _NEAR_MISSES = 12
 _MOST_FACTS = 2_000
 _DRAWN = 4.0
 """What makes up for being far better, or less, known than the answer, in points of closeness."""
+_OTHER_NOUN = 6.0
 _WEIGHTS = (1.5, 1.5, 1.5, 1.0, 0.7, 1.5)
 """Of words shared with the question, capitals, length, popularity, alphabet, and the value that is compared."""
 _LIKENESS_WEIGHTS = (1.5, 2.5, 1.5)
@@ -124,7 +125,11 @@ class DistractorMaker:
             for missed in self._go_astray(hop, answers, earlier)
             if isinstance(missed, int | Decimal)
         ]
-        slips += list_slips(derivation, answers, self._facts)
+        # A year is no wrong count, nor an area a number of years: of the numbers on the way, those of the same unit.
+        alike = {stated_value(one) for one in earlier if one.answer_type == "number" and one.unit == hop.unit}
+        slips += [
+            slip for slip in list_slips(derivation, answers, self._facts) if slip[1] != "operand" or slip[0] in alike
+        ]
         near: list[int | Decimal] = []
         if isinstance(derivation, Lookup) and derivation.property in self._table.literal:
             near = self._values.numbers(derivation.property, value, year=year)
@@ -185,6 +190,8 @@ class DistractorMaker:
         found: dict[str, Candidate] = {}
         names: set[str] = set()
         siblings = self._siblings.near(answer, pools, rng)
+        noun = self._siblings.noun(answer)
+        siblings.sort(key=lambda one: self._siblings.noun(one) != noun)
         drawn = self._siblings.draw(answer, *pools[0], rng, 6) if isinstance(derivation, Lookup) else []
         streams: list[tuple[DistractorKind, Sequence[str], int]] = [
             ("operand", losers, len(losers)),
@@ -367,6 +374,9 @@ class DistractorMaker:
             (value,) = self._facts.scalars(entity, compared)
             traits.append(float(value.toordinal() if isinstance(value, dt.date) else value))
         closeness = 0.0 if entity == answer else self._siblings.closeness(answer, entity) + 1.5 * rng.random() + bonus
+        noun = self._siblings.noun(answer)
+        if noun and f" {fold(noun)} " in asked_for and self._siblings.noun(entity) != noun:
+            closeness -= _OTHER_NOUN  # asked for a Spanish city, nobody takes a Swiss one
         return Candidate(label, entity, kind, closeness, tuple(traits))
 
     def _like_by_name(self, one: str, other: str) -> float:

@@ -24,7 +24,7 @@ from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.programs import open_book
 from hopwright.synthesis.topologies import topology
 
-_ANCHORS = 3
+_ANCHORS = 2
 _TRIES = 3
 _STRIDE = 11
 _PILOTS = 120
@@ -147,10 +147,9 @@ class Drawer:
                 # Rather a property over its share than an anchor without a plan.
                 tries = _TRIES if kind else 2 * _TRIES
                 yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops, not kind)
-        yield _Attempt("graph", wish.kind, wish.answer, 4 * _TRIES)
-        yield _Attempt("graph:any", "", "", 4 * _TRIES)
-        yield _Attempt("graph:free", wish.kind, wish.answer, 3 * _TRIES, free=True)
-        yield _Attempt("graph:free:any", "", "", 8 * _TRIES, free=True)
+        yield _Attempt("graph", wish.kind, wish.answer, 2 * _TRIES)
+        yield _Attempt("graph:any", "", "", 2 * _TRIES)
+        yield _Attempt("graph:free", "", "", 3 * _TRIES, free=True)
         # Rather a property over its share than a slot without a plan.
         yield _Attempt("graph:open", "", "", 20 * _TRIES, open=True)
 
@@ -245,9 +244,7 @@ class Drawer:
                 drawn += 1
                 shares.update(properties_of(pilot.plan))
                 shares.update(self.themes(pilot.plan))
-                reached.update(
-                    (dimension, name) for dimension, names in self.describe(pilot).items() for name in names
-                )
+                reached.update((dimension, name) for dimension, names in self.describe(pilot).items() for name in names)
             if not drawn:
                 return
             for name, count in shares.items():
@@ -301,6 +298,8 @@ class _Deck:
     def pick(self, slot: int, band: str, number: int, fits: Callable[[Anchor], bool]) -> Anchor | None:
         """The anchor of a slot at its so-manieth try, of the band where that has some; None when few fit."""
         pool = self._by_band.get(band) or list(self.anchors)
+        if not pool:
+            return None
         step = len(pool) // _STRIDE + 1
         for place in range(_STRIDE):
             anchor = pool[(slot + number * 7 * step + place * step) % len(pool)]

@@ -152,19 +152,23 @@ def run_programs(
     Raises DeadEnd where no operation goes along; `reasons` counts the failures on the way.
     """
     start, forced = _lay_out(sketch, programs, anchor, kept)
-    live = [one for one in programs if _layout_of(one, bool(anchor), len(kept)) == (start, tuple(forced))]
+    live: Sequence[Program] = programs
+    if anchor or kept:
+        live = [one for one in programs if _layout_of(one, bool(anchor), len(kept)) == (start, tuple(forced))]
     states: list[State] = []
     for place in range(len(live[0].operations)):
         dead: set[object] = set()
         for _ in range(_PATIENCE):
-            by_key: dict[object, list[Program]] = {}
-            for one in live:
-                by_key.setdefault(one.keys[place], []).append(one)
-            options = [key for key, some in by_key.items() if key not in dead and _goes(some[0], place, sketch, states)]
-            if not options:
+            options = list(live) if not dead else [one for one in live if one.keys[place] not in dead]
+            program = None
+            while options:
+                program = sketch.rng.choices(options, [one.weight for one in options])[0]
+                if _goes(program, place, sketch, states):
+                    break
+                dead.add(program.keys[place])
+                options = [one for one in options if one.keys[place] != program.keys[place]]
+            if not options or program is None:
                 raise DeadEnd("nothing that is computed there suits what was found")
-            chosen = by_key[sketch.rng.choices(options, [sum(one.weight for one in by_key[key]) for key in options])[0]]
-            program = sketch.rng.choices(chosen, [one.weight for one in chosen])[0]
             mark = sketch.mark()
             try:
                 states.append(_run(program, place, sketch, states, anchor if place == start else "", forced))

@@ -58,6 +58,9 @@ def choose_numbers(
         if len(found) < _LIKELY and number not in found and form.fits(number):
             found[number] = form.describe(number, kind, 2 - weight)
     _add_steps(form, found, rng)
+    if len(found) < 3:
+        form.exact = False
+        _add_steps(form, found, rng)
     own = form.describe(value, "operand", 0.0)
     # An inner number is nearer to the others than an outer one: its rank by size says what its likeness can be.
     rank = rng.randrange(4)
@@ -115,6 +118,8 @@ class _Form:
     ) -> None:
         self.value = value
         self.year = year
+        self.exact = True
+        """Whether large numbers must be given to as many digits; given up where that leaves too few."""
         self._decimal = Decimal(value)
         self._lowest = lowest
         self._highest = highest
@@ -139,7 +144,7 @@ class _Form:
         if comma != self._comma or decimals != self._decimals:
             return False
         # Of large numbers, all are given to as many digits: one rounded to thousands among exact ones would stand out.
-        if self._decimal >= 1000:
+        if self._decimal >= 1000 and self.exact:
             return digits == self._digits and _count_zeros(number) == self._zeros
         return abs(digits - self._digits) <= 1
 
@@ -242,9 +247,9 @@ def _read_notation(number: Number) -> tuple[bool, int, int]:
 
 
 def _count_zeros(number: Number) -> int:
-    """Zeros at the end of a whole number, three at the most."""
+    """Zeros at the end of a whole number, two at the most."""
     text = str(number)
-    return 0 if "." in text else min(3, len(text) - len(text.rstrip("0")))
+    return 0 if "." in text else min(2, len(text) - len(text.rstrip("0")))
 
 
 def _tidy(number: Decimal) -> Number:

@@ -24,7 +24,7 @@ from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.options import assign_options
 from hopwright.synthesis.properties import default_table
 from hopwright.synthesis.slips import LATEST_YEAR, choose_dates, choose_numbers, list_slips
-from tests.builders import converging_item
+from tests.builders import chain_item, converging_item
 from tests.synthesis.drafts import draft_items
 from tests.worlds import DictGraph, DictKinds
 
@@ -124,11 +124,22 @@ class TestNumbers:
         slips = set(list_slips(Compute(expression="comb(7, 3)", kind="combinatorics"), {}, facts))
         assert {(210, "slip"), (21, "slip"), (20, "slip"), (56, "slip")} <= slips
 
-    def test_a_computation_gets_a_slip_among_its_distractors(self):
-        maker = DistractorMaker(DictGraph(), TABLE, DictKinds(DictGraph()), 1)
-        made = [maker.make(number_hop("55", "hop1 - hop2"), {1: Decimal(90), 2: 35}, ()) for _ in range(1)]
-        texts = {one.text for one in made[0]}
-        assert texts & {"90", "35", "125"}
+    def test_a_computation_gets_the_result_of_a_wrong_operation_among_its_distractors(self):
+        graph = DictGraph()
+        texts = set()
+        for seed in range(10):
+            maker = DistractorMaker(graph, TABLE, DictKinds(graph), seed)
+            made = maker.make(number_hop("40", "hop1 - hop2"), {1: Decimal(60), 2: 20}, ())
+            texts |= {one.text for one in made if one.kind == "slip"}
+        assert "80" in texts
+
+    def test_a_number_that_the_question_states_or_of_another_unit_is_not_offered(self):
+        earlier = chain_item().hops[2]
+        hop = number_hop("1,890", "hop3 - 15").model_copy(update={"question": "What is 1,905 less 15?"})
+        for seed in range(30):
+            maker = DistractorMaker(DictGraph(), TABLE, DictKinds(DictGraph()), seed)
+            made = maker.make(hop, {3: 1905}, (earlier,), "Is it 1,891 or 1,790?")
+            assert not {one.text for one in made} & {"1,905", "1,891", "1,790"}
 
     def test_a_count_of_nought_has_three_wrong_numbers(self):
         maker = DistractorMaker(DictGraph(), TABLE, DictKinds(DictGraph()), 1)
@@ -266,8 +277,9 @@ class TestOnTheSample:
             answers = {}
             for hop in item.hops:
                 earlier = item.hops[: hop.index - 1]
-                assert same.make(hop, answers, earlier) == hop.distractors
-                changed += other.make(hop, answers, earlier) != hop.distractors
+                asked = item.question if hop is item.hops[-1] else ""
+                assert same.make(hop, answers, earlier, asked) == hop.distractors
+                changed += other.make(hop, answers, earlier, asked) != hop.distractors
                 answers[hop.index] = stated_value(hop)
         assert changed > 40
 
