@@ -1,71 +1,101 @@
-"""How many distinct plans the shipped sample offers, each proven against the graph, and what they compute.
+"""What plans a graph offers: how many a second, how varied, and how near to the targets they come.
 
-    python bench/plans.py [--plans 20000]
+    python bench/plans.py [--slots 2000] [--seed 0] [--store FOLDER]
 
-Every nameable entity is an anchor in turn, for each topology, until so many different plans are drawn.
+Without a store the shipped sample is ingested; its anchors are used, and with another store none. Printed are the time
+to open the planner and to calibrate it, plans a second, memory, the shares of properties, themes, entities and answers,
+the domains, and every target with the share that was reached and where planning failed.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
+import resource
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
+from hopwright.graph.anchors import link_anchors, read_anchor_questions
 from hopwright.graph.ingest import ingest
 from hopwright.graph.store import GraphStore
-from hopwright.records import Compute
+from hopwright.records import Anchor, Rejected
+from hopwright.synthesis.drawing import Drawer
 from hopwright.synthesis.kinds import KindIndex
+from hopwright.synthesis.mix import Mix
+from hopwright.synthesis.plan import properties_of
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.properties import default_table
-from hopwright.synthesis.topologies import TOPOLOGIES
+from hopwright.synthesis.targeting import Ledger, read_targets
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
-NAMES = ("chain", "converging", "bridge")
+MIX = Mix({"chain": 1.0, "converging": 1.0, "bridge": 1.0})
 
 
 def main() -> None:
     """Draw and count."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plans", type=int, default=20_000)
-    parser.add_argument("--rounds", type=int, default=20, help="passes over the entities, at most")
+    parser.add_argument("--slots", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--store", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        store = Path(folder) / "store"
-        ingest(SAMPLE, store)
+        store = options.store
+        if store is None:
+            store = Path(folder) / "store"
+            ingest(SAMPLE, store)
         graph = GraphStore.open(store)
-        planner = Planner(graph, default_table(), KindIndex(graph))
-        moves = planner.moves
-        anchors = [e for e in graph.entities() if moves.nameable(e) and (moves.lookups_from(e) or moves.measures(e))]
-        random.Random(0).shuffle(anchors)
-        seen: set[str] = set()
-        topologies: Counter[str] = Counter()
-        kinds: Counter[str] = Counter()
-        answers: set[str] = set()
-        draws = 0
-        start = time.process_time()
-        for number in range(options.rounds * len(anchors)):
-            anchor = anchors[number % len(anchors)]
-            for name in NAMES:
-                draws += 1
-                try:
-                    plan = planner.draw(TOPOLOGIES[name], anchor, f"bench:{number}:{name}")
-                except NoPlanError:
-                    continue
-                if plan.id not in seen:
-                    seen.add(plan.id)
-                    topologies[name] += 1
-                    answers.add(str(plan.steps[-1].value))
-                    kinds.update(s.derivation.kind for s in plan.steps if isinstance(s.derivation, Compute))
-            if len(seen) >= options.plans:
-                break
-        seconds = time.process_time() - start
-    print(f"{len(seen):,} distinct proven plans from {draws:,} draws, {len(answers):,} distinct final answers")
-    print(f"{seconds:.0f} s of CPU, {len(seen) / seconds:.0f} plans/s; {len(anchors):,} anchors")
-    print("topologies: " + ", ".join(f"{name} {count / len(seen):.1%}" for name, count in topologies.most_common()))
-    print("computing hops: " + ", ".join(f"{kind} {count / kinds.total():.1%}" for kind, count in kinds.most_common()))
+        anchors: list[Anchor] = []
+        if options.store is None:
+            questions = read_anchor_questions(SAMPLE / "anchors.jsonl")
+            anchors, _ = link_anchors([one for one in questions if not isinstance(one, Rejected)], graph)
+        draw_all(graph, anchors, options.slots, options.seed)
+
+
+def draw_all(graph: GraphStore, anchors: list[Anchor], slots: int, seed: int) -> None:
+    """Fill the slots and print what came of it."""
+    table = default_table()
+    start = time.process_time()
+    planner = Planner(graph, table, KindIndex(graph))
+    drawer = Drawer(planner, MIX, seed, graph)
+    opened = time.process_time() - start
+    start = time.process_time()
+    seen: set[str] = set()
+    figures: dict[str, Counter[str]] = {
+        name: Counter() for name in ("property", "theme", "answer", "domain", "domains")
+    }
+    ledger = Ledger(drawer)
+    calibrated = 0.0
+    for slot in range(slots):
+        try:
+            drawn = drawer.draw(anchors, slot)
+        except NoPlanError as error:
+            ledger.note_failure(error)
+            continue
+        finally:
+            if not slot:
+                calibrated, start = time.process_time() - start, time.process_time()
+        ledger.note(drawn)
+        seen.add(drawn.plan.id)
+        rulings = planner.domains.of_steps(drawn.plan.steps)
+        figures["property"].update(f"{name} {table.label(name)}" for name in properties_of(drawn.plan))
+        figures["theme"].update(drawer.themes(drawn.plan))
+        figures["answer"][str(drawn.plan.steps[-1].value)] += 1
+        figures["domain"].update(ruling.domain.value for ruling in rulings)
+        figures["domains"][str(len({ruling.domain for ruling in rulings}))] += 1
+    seconds = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"opened in {opened:.1f} s, calibrated in {calibrated:.1f} s; peak {peak:.0f} MiB")
+    print(f"{len(seen):,} distinct proven plans of {slots:,} slots: {len(seen) / seconds:.0f} plans/s of CPU")
+    for name in ("property", "theme", "answer"):
+        top = ", ".join(f"{one} {count / max(len(seen), 1):.1%}" for one, count in figures[name].most_common(8))
+        print(f"{name}: {len(figures[name]):,} different; most often {top}")
+    hops = figures["domain"].total() or 1
+    print("domains of hops: " + ", ".join(f"{name} {n / hops:.1%}" for name, n in figures["domain"].most_common()))
+    mean = sum(int(number) * count for number, count in figures["domains"].items()) / max(len(seen), 1)
+    print(f"domains per plan: {mean:.2f}; {dict(sorted(figures['domains'].items()))}")
+    for target in read_targets(ledger.take(), MIX):
+        print(f"  {target}")
 
 
 if __name__ == "__main__":

@@ -232,9 +232,7 @@ def rewrite(
     seed: Seed = None,
     twins: Twins = None,
     back_translation: Translation = None,
-    translation_model: Annotated[
-        str | None, typer.Option(help="Who translates with `llm`, as endpoint/model.")
-    ] = None,
+    translation_model: Annotated[str | None, typer.Option(help="Who translates with `llm`, as endpoint/model.")] = None,
     pivot: Annotated[
         list[str] | None, typer.Option(help="Language to go through with `llm`; several are tried in turn.")
     ] = None,
@@ -546,7 +544,7 @@ def verify_release(
 @app.command()
 def show(
     run: Annotated[str | None, typer.Argument(help="A run; the latest otherwise.")] = None,
-    sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="How many items.")] = 5,
+    sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="How many items of each topology.")] = 5,
     seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 0,
     stage: Annotated[
         Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are shown.")

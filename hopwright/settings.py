@@ -130,7 +130,7 @@ class SynthesizeParameters(Parameters):
     """How questions are planned and worded."""
 
     drafts: int = Field(
-        default=6000,
+        default=3000,
         ge=1,
         le=10_000_000,
         title="Drafts",
@@ -672,7 +672,7 @@ class ReleaseParameters(Parameters):
         title="Reviewed items only",
         description="Release the accepted set of the expert review instead of everything that the filter kept.",
     )
-    against: list[str] = Field(
+    against: list[Annotated[str, Field(min_length=1, max_length=4096)]] = Field(
         default=[],
         max_length=20,
         title="Published questions",
@@ -690,7 +690,7 @@ class EvaluateParameters(Parameters):
         title="Dataset",
         description="A release's folder or a JSONL file in the release format; empty takes this run's release.",
     )
-    models: list[str] = Field(
+    models: list[Annotated[str, Field(min_length=3, max_length=500, pattern=_MODEL)]] = Field(
         default=[],
         max_length=100,
         title="Models",
@@ -729,6 +729,7 @@ class EvaluateParameters(Parameters):
     judge: str = Field(
         default="",
         max_length=500,
+        pattern=_MODEL,
         title="Judge",
         description="A model, as endpoint/model, that says whether a free answer means the gold one; empty asks none.",
     )

@@ -49,7 +49,7 @@ _PER_ITEM = 4
 _LEAST_YIELD = 0.02
 """A round of drafts that gives fewer new ones per slot shows that the corpus has little more to give."""
 _MORE = 1.2
-_MOST_ROUNDS = 30
+_MOST_ROUNDS = 100
 
 
 @dataclass
@@ -177,7 +177,7 @@ def plan_wording(
             (parts[part], tuple(row for _, row, _ in group))
             for part, group in itertools.groupby(batch, key=lambda one: one[0])
         )
-        specs.append(Commission(store, parameters.seed, wanted, rows, access, since))
+        specs.append(Commission(store, parameters.seed, wanted, rows, access, since, name_model(wanted.embeddings)))
     return StagePlan(
         name=name,
         unit="drafts",

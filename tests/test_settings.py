@@ -141,6 +141,8 @@ def _is_bounded(schema: dict[str, Any]) -> bool:
         return True
     if schema.get("type") == "array":
         return "maxItems" in schema and _is_bounded(schema["items"])
+    if schema.get("type") == "object":  # shares by name: the names are listed, the shares bounded
+        return "enum" in schema.get("propertyNames", {}) and _is_bounded(schema["additionalProperties"])
     if schema.get("type") == "string":
         return "pattern" in schema or "maxLength" in schema
     lower, upper = {"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}

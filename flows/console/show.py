@@ -16,9 +16,15 @@ from hopwright.settings import home
 
 
 def show_sample(run: str | None, stage: str, sample: int, seed: int, *, as_json: bool) -> None:
-    """Print items of a stage, drawn evenly; the same seed draws the same."""
+    """Print items of a stage, so many of each topology, drawn evenly; the same seed draws the same."""
     source = Stage(RunFolder(home(), pick_run(run)), stage)
-    items = heapq.nsmallest(sample, _read_all(source), key=lambda item: _shuffle(item, seed))
+    chosen: dict[str, list[tuple[bytes, str, Item]]] = {}
+    for item in _read_all(source):
+        kept = chosen.setdefault(item.topology, [])
+        kept.append((_shuffle(item, seed), item.id, item))
+        if len(kept) > 2 * sample:
+            kept[:] = heapq.nsmallest(sample, kept)
+    items = [item for name in sorted(chosen) for _, _, item in heapq.nsmallest(sample, chosen[name])]
     if as_json:
         print_json([item.model_dump(mode="json") for item in items])
         return

@@ -67,10 +67,18 @@ def _list_candidates(hop: Hop, distractor: Distractor, new: Scalar, operands: Ma
     if isinstance(old, dt.date) and isinstance(wrong, dt.date) and isinstance(new, dt.date):
         yield from (render_answer(date, hop.unit) for date in _list_dates(old, wrong, new))
     elif isinstance(old, int | Decimal) and isinstance(wrong, int | Decimal) and isinstance(new, int | Decimal):
-        for number in _list_numbers(wrong - old, new):
+        places = _count_places(render_answer(new, hop.unit))
+        for exact in _list_numbers(wrong - old, new):
+            # An option with more decimals than the answer, or fewer, gives itself away.
+            number = round(Decimal(exact), places) if places else round(Decimal(exact))
+            text = render_answer(number, hop.unit)
             fits = (number > 0 or wrong <= 0) and (hop.unit != "year" or number <= LAST_YEAR)
-            if fits:
-                yield render_answer(number, hop.unit)
+            if fits and _count_places(text) == places:
+                yield text
+
+
+def _count_places(text: str) -> int:
+    return len(text.partition(".")[2])
 
 
 def _list_numbers(slip: _Number, new: _Number) -> Iterator[_Number]:

@@ -126,8 +126,11 @@ def finish_twins(
     for stage_one, back in zip(made, returned, strict=True):
         stage_two = adopt(stage_one, back)
         twin, failed = workshop.check(stage_two)
-        why = f"{failed.name}: {failed.reason}" if failed is not None else _find_loss(stage_two, workshop.graph)
-        if why and stage_two.provenance.back_translation:
+        reworded = bool(stage_two.provenance.back_translation)
+        why = f"{failed.name}: {failed.reason}" if failed is not None else ""
+        if reworded and not why:
+            why = _find_loss(stage_two, workshop.graph)
+        if why and reworded:
             note = CheckResult(name="back_translation", outcome="fail", reason=why)
             plain = stage_two.provenance.model_copy(update={"back_translation": ""})
             kept = stage_one.model_copy(update={"checks": (*stage_one.checks, note), "provenance": plain})

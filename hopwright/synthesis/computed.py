@@ -161,9 +161,9 @@ class ComputedWords:
         one = noun if noun and not person else "one"
         relative = f"the {one} {'who' if person else 'that'} {predicate}"
         simple = len(names) == 2 and not any(_CLAUSE.search(name) for name in names)
-        if simple and self._pick((True, True, False)):
+        if simple and self._text.chance(0.67):
             return f"whichever of {listed(names)} {predicate}"
-        if len(names) == 2 and self._pick((True, False)):
+        if len(names) == 2 and self._text.chance(0.5):
             # The comparison itself is stated first, and what is asked goes on from it.
             self._text.preludes.append(self._pick(_ONE_OF_TWO).format(names=listed(names), predicate=predicate))
             return self._pick(("that " + (noun if noun and not person else "one"), f"the {one} in question"))
@@ -396,7 +396,7 @@ class ComputedWords:
             members = "one member" if size == "1" else f"{size} members"
             return f"In how many ways can a committee of {members} be chosen from {pool}?"
         members = self._group(form.size).replace("people", "members", 1)
-        if self._pick((True, False)):
+        if self._text.chance(0.5):
             self._text.preludes.append(f"A committee is to have {members}.")
             return self._pick(
                 (

@@ -244,9 +244,7 @@ class Drawer:
                 drawn += 1
                 shares.update(properties_of(pilot.plan))
                 shares.update(self.themes(pilot.plan))
-                reached.update(
-                    (dimension, name) for dimension, names in self.describe(pilot).items() for name in names
-                )
+                reached.update((dimension, name) for dimension, names in self.describe(pilot).items() for name in names)
             if not drawn:
                 return
             for name, count in shares.items():
@@ -300,6 +298,8 @@ class _Deck:
     def pick(self, slot: int, band: str, number: int, fits: Callable[[Anchor], bool]) -> Anchor | None:
         """The anchor of a slot at its so-manieth try, of the band where that has some; None when few fit."""
         pool = self._by_band.get(band) or list(self.anchors)
+        if not pool:
+            return None
         step = len(pool) // _STRIDE + 1
         for place in range(_STRIDE):
             anchor = pool[(slot + number * 7 * step + place * step) % len(pool)]

@@ -41,7 +41,6 @@ class Mix:
     theme_share: float = 0.04
     min_domains: int = 2
 
-
     def dimensions(self) -> dict[str, Mapping[str, float]]:
         """The shares of every dimension of a brief."""
         return {
@@ -142,9 +141,7 @@ def chance(seed: int, slot: int, name: str) -> float:
 
 
 def _point(seed: int, slot: int) -> tuple[float, ...]:
-    return tuple(
-        (chance(seed, -1, name) + slot * step) % 1.0 for name, step in zip(_DIMENSIONS, _steps(), strict=True)
-    )
+    return tuple((chance(seed, -1, name) + slot * step) % 1.0 for name, step in zip(_DIMENSIONS, _steps(), strict=True))
 
 
 @functools.cache

@@ -282,9 +282,11 @@ def ahead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     others, count = _draw_sides(
         sketch,
         [one for one in spread(pool, _LOOKED_AT) if one != state.entity],
-        lambda other: (value > mine) == more  # type: ignore[operator]
-        if sketch.moves.differ(property, mine, value := _value(sketch, other, property))
-        else None,
+        lambda other: (
+            (value > mine) == more  # type: ignore[operator]
+            if sketch.moves.differ(property, mine, value := _value(sketch, other, property))
+            else None
+        ),
         _least_count(place),
     )
     sketch.claim(*others)
@@ -302,9 +304,11 @@ def later(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     others, count = _draw_sides(
         sketch,
         spread(pool, _LOOKED_AT),
-        lambda other: (held > state.whole) == after
-        if (held := _value(sketch, other, seed.property).year) != state.whole  # type: ignore[union-attr]
-        else None,
+        lambda other: (
+            (held > state.whole) == after
+            if (held := _value(sketch, other, seed.property).year) != state.whole  # type: ignore[union-attr]
+            else None
+        ),
         _least_count(place),
     )
     sketch.claim(*others)
@@ -449,9 +453,7 @@ def total(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         raise DeadEnd("the entities have no number in common")
     property = sketch.rng.choice(shared)
     if len(inputs) == 1:
-        others = _draw_others(
-            sketch, lambda: sketch.moves.comparable(entities[0], property, sketch.rng), wanted - 1
-        )
+        others = _draw_others(sketch, lambda: sketch.moves.comparable(entities[0], property, sketch.rng), wanted - 1)
         sketch.claim(*others)
         entities += others
         refs += others
@@ -490,9 +492,7 @@ def rate(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         per = next((m for m in sketch.measures(inputs[0].entity) if m.property == measure.entry.per), None)
         if per is None or isinstance(per.value, dt.date) or not per.value:
             continue
-        expression = (
-            f"round(value({measure.property}, {inputs[0].ref}) / value({per.property}, {inputs[0].ref}), 2)"
-        )
+        expression = f"round(value({measure.property}, {inputs[0].ref}) / value({per.property}, {inputs[0].ref}), 2)"
         result = _evaluate(sketch, expression)
         if _places(result) == 2:
             return State("number", sketch.compute(expression, "arithmetic", result), number=result)
@@ -763,9 +763,7 @@ def _events(sketch: Sketch, entity: str) -> dict[str, int]:
     }
 
 
-def _draw_others(
-    sketch: Sketch, draw: Callable[[], str | None], size: int, taken: Sequence[str] = ()
-) -> list[str]:
+def _draw_others(sketch: Sketch, draw: Callable[[], str | None], size: int, taken: Sequence[str] = ()) -> list[str]:
     """So many different entities that may be named together."""
     others: list[str] = []
     words = {token for one in taken for token in sketch.moves.tokens(one)}

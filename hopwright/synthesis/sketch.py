@@ -13,7 +13,7 @@ from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLo
 from hopwright.records.model import AnswerType
 from hopwright.records.values import Scalar
 from hopwright.synthesis.domains import DomainIndex
-from hopwright.synthesis.mix import Taste
+from hopwright.synthesis.mix import ComputeKind, Taste
 from hopwright.synthesis.moves import Edge, Measure, Moves
 from hopwright.synthesis.plan import Draft
 from hopwright.synthesis.targets import DatedTargets, Target
@@ -107,7 +107,7 @@ class Sketch:
         """Append a step and return its reference."""
         return self.draft.add(derivation, value, answer_type, unit)
 
-    def compute(self, expression: str, kind: str, value: Scalar | str, unit: str = "") -> str:
+    def compute(self, expression: str, kind: ComputeKind, value: Scalar | str, unit: str = "") -> str:
         """Append a computing step."""
         answer_type: AnswerType = "entity" if isinstance(value, str) else "number"
         return self.draft.add(Compute(expression=expression, kind=kind), value, answer_type, unit)
@@ -158,8 +158,7 @@ class Sketch:
         forward = [
             e
             for e in self.moves.lookups_from(state.entity)
-            if not (within and e.property in WITHIN)
-            and self._welcome(e) and self.admits(e.object) and suits(e.object)
+            if not (within and e.property in WITHIN) and self._welcome(e) and self.admits(e.object) and suits(e.object)
         ]
         backward = [
             e
@@ -238,7 +237,7 @@ class Sketch:
         """Choose a domain first, a new one rather, then a property, then an edge: the frequent ones do not take all."""
         by_domain: dict[str, dict[str, list[Edge]]] = {}
         for edge in edges:
-            domain = self._domains.of_fact(edge.property, edge.subject).domain
+            domain: str = self._domains.of_fact(edge.property, edge.subject).domain
             by_domain.setdefault(domain, {}).setdefault(edge.property, []).append(edge)
         touched = {ruling.domain for ruling in self._domains.of_steps(self.draft.steps)}
         names = sorted(by_domain)

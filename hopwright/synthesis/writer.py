@@ -225,6 +225,10 @@ class Text:
         """One of several ways to say the same."""
         return options[self._rng.randrange(len(options))]
 
+    def chance(self, share: float) -> bool:
+        """Whether something that is said so often is said here."""
+        return self._rng.random() < share
+
     def _templates(self, lookup: Lookup, step: Step, form: str, say: Say) -> tuple[str, ...]:
         literal = self.table.literal.get(lookup.property)
         kind = self.names.kind(self.entity(lookup.subject))

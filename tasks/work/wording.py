@@ -38,6 +38,7 @@ class Commission:
     """Some drafts to be worded: rows of parts, and all that wording them depends on.
 
     `since` (seconds since the epoch) is when the step began: what a model refused after that is not asked again.
+    `embeddings` names the sentence-embedding model that the drafts were made with.
     """
 
     store: Path
@@ -46,6 +47,7 @@ class Commission:
     rows: tuple[tuple[Path, tuple[int, ...]], ...]
     access: ModelAccess
     since: float
+    embeddings: str = ""
 
 
 def word_drafts(commission: Commission) -> ShardOutput:
@@ -96,7 +98,7 @@ def list_requests(commission: Commission) -> Iterable[Request]:
 def make_writer(commission: Commission, asker: Asker | None) -> ModelWriter:
     """The writer that a commission asks for; without an asker it can only list requests."""
     wanted = commission.parameters
-    synthesizer = open_synthesizer(commission.store, commission.seed, write_mix(wanted))
+    synthesizer = open_synthesizer(commission.store, commission.seed, write_mix(wanted), commission.embeddings)
     table = default_table()
     editor = Editor(
         synthesizer.graph, table, synthesizer.kinds, synthesizer.context, synthesizer.distractors, seed=commission.seed

@@ -96,7 +96,7 @@ def rounds(label_studio: LiveServer, tmp_path_factory: pytest.TempPathFactory) -
     store = home / "stores" / "sample"
     ingest(SAMPLE, store)
     graph = GraphStore.open(store)
-    items = list({item.id: item for item in draft_items(graph, 4 * ITEMS)}.values())[:ITEMS]
+    items = list({item.id: item for item in draft_items(graph, 2 * ITEMS, 25)}.values())[:ITEMS]
     run = make_run(home, store.relative_to(home), items, gold_share=GOLD / ITEMS)
     known = {item.id: item for item in items}
     context = CheckContext(default_table(), graph=graph)

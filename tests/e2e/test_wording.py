@@ -34,7 +34,7 @@ PRICES = 'dated = "2026-11-20"\n[models.tiny]\ninput = 1000.0\noutput = 1000.0\n
 @contextmanager
 def serve(*options: str) -> Iterator[str]:
     """The fallible model as a process of its own; its address."""
-    command = [sys.executable, "-m", "tests.synthesis.fallible_model", *options]
+    command = [sys.executable, "-m", "tests.synthesis.fallible_model", "--idle", "900", *options]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     try:
         assert server.stdout is not None
@@ -132,19 +132,15 @@ def test_so_it_does_in_the_other_format(retrieved: Path, tmp_path: Path, prefect
         check_report(home, finish(child), stats(url), 20)
 
 
-def test_what_is_missing_is_said_with_what_ate_it(retrieved: Path, tmp_path: Path, prefect_api: str) -> None:
-    """Few plans span so many domains, and half of what there is is refused."""
+def test_a_model_that_refuses_everything_ends_the_run_in_one_line(
+    retrieved: Path, tmp_path: Path, prefect_api: str
+) -> None:
     home = shutil.copytree(retrieved, tmp_path / "h")
-    with serve("--refusal", "0.3") as url:
-        taken = finish(start(home, url, prefect_api, "--items", "300", "--drafts", "50", "--min-domains", "4"))
-    assert 0 < taken["missing"] == 300 - taken["accepted"]
-    notes = json.loads((home / "runs/worded/synthesize/manifest.json").read_text("utf-8"))["notes"]
-    assert (notes["asked_for"], notes["missing"]) == (300, taken["missing"])
-    assert notes["missing_because"]["refusal"] == taken["faults"]["refusal"] > 0
-    assert sum(notes["missing_because"].values()) + taken["accepted"] == taken["slots"]
-    assert f"{taken['missing']} of the 300 items asked for are missing" in (
-        home / "runs/worded/synthesize/yield/yield.md"
-    ).read_text("utf-8")
+    with serve("--refusal", "1") as url:
+        stopped = finish(start(home, url, prefect_api, "--items", str(ITEMS), "--drafts", "50"))
+    assert stopped["error"].startswith("stopped: ")
+    assert "the model refused" in stopped["error"]
+    assert "\n" not in stopped["error"]
 
 
 def test_killed_and_started_again_it_pays_nothing_twice_and_ends_in_the_same_bytes(

@@ -35,14 +35,12 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=0)
     parser.add_argument("--drafts", type=int, default=200)
     parser.add_argument("--budget", type=float, default=0)
-    parser.add_argument("--min-domains", type=int, default=2)
     options = parser.parse_args()
     retrieve()
     parameters = SynthesizeRun(
         run=RUN, workers=2, shard_size=50, models=ModelParameters(budget_usd=options.budget),
         synthesize=SynthesizeParameters(
             writer=options.writer, model="local/tiny", items=options.items, drafts=options.drafts,
-            min_domains=options.min_domains,
         ),
     )  # fmt: skip
     with prefect_server(home()) as wait:

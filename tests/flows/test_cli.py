@@ -98,9 +98,9 @@ def test_a_users_mistake_is_one_line(arguments: list[str], message: str, call) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["build", "--sede", "3"], "no such option: --sede (Possible options: --seed)"),
+        (["build", "--sede", "3"], "no such option: --sede"),
         (["build", "--drafts", "many"], "'--drafts'"),
-        (["build", "--back-translation", "telepathy"], "'auto', 'apertium', 'off'"),
+        (["build", "--back-translation", "telepathy"], "'auto', 'apertium', 'llm', 'marian', 'off'"),
         (["frobnicate"], "no such command 'frobnicate'"),
         (["audit"], "missing argument 'file'"),
         (["audit", "one.jsonl", "another.jsonl"], "another.jsonl"),

@@ -15,7 +15,7 @@ from hopwright.graph.store import GraphStore
 from hopwright.records import Item
 from hopwright.records.arrow import items_to_table, read_items, table_to_items
 from hopwright.runs import RunFolder, ShardOutput, Stage, part_path, rejected_path, run_stage, write_shard
-from hopwright.settings import RewriteParameters, SynthesizeRun, sample_folder
+from hopwright.settings import RewriteParameters, SynthesizeParameters, SynthesizeRun, sample_folder
 from tasks.synthesize import plan_drafts
 from tasks.work.filter import FilterPart, name_voters, vote_on_part
 from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
@@ -30,7 +30,7 @@ from tasks.work.rewrite import (
     furnish_part,
     settle_names,
 )
-from tasks.work.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts
+from tasks.work.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts, write_mix
 
 DRAFTS = 120
 QUESTIONS = sample_folder() / "anchors.jsonl"
@@ -58,8 +58,8 @@ def run(store: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def slots(run: RunFolder, store: Path, size: int) -> list[DraftSlots]:
     anchors = tuple(Stage(run, "retrieve").parts())
-    shapes = ("chain", "converging", "bridge")
-    return [DraftSlots(store, anchors, 0, shapes, 2, start, size) for start in range(0, DRAFTS, size)]
+    mix = write_mix(SynthesizeParameters())
+    return [DraftSlots(store, anchors, 0, mix, start, size) for start in range(0, DRAFTS, size)]
 
 
 def select_all(parts: list[Path], share: float) -> list[Selection]:

@@ -11,8 +11,8 @@ from hopwright.synthesis.properties import default_table
 
 
 @functools.cache
-def draft_items(graph: GraphStore, count: int = 150) -> tuple[Item, ...]:
-    """At least `count` checked items around entities from all over the sample."""
+def draft_items(graph: GraphStore, count: int = 150, step: int = 250) -> tuple[Item, ...]:
+    """At least `count` checked items around entities from all over the sample, `step` slots at a time."""
     entities = [entity for entity in graph.entities() if 4 <= graph.degree(entity) <= 400][::23]
     anchors = [
         Anchor(
@@ -26,8 +26,8 @@ def draft_items(graph: GraphStore, count: int = 150) -> tuple[Item, ...]:
     ]
     synthesizer = Synthesizer(graph, default_table(), seed=5)
     items: list[Item] = []
-    for start in range(0, 20_000, 250):
-        items += synthesizer.draft(anchors, start, 250)[0]
+    for start in range(0, 20_000, step):
+        items += synthesizer.draft(anchors, start, step)[0]
         if len(items) >= count:
             return tuple(items)
     raise AssertionError(f"only {len(items)} items from 20,000 slots")

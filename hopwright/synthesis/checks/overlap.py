@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from hopwright.errors import InputError
 from hopwright.records import Item
 from hopwright.synthesis.checks.near import NearDuplicateFinder, cut
-from hopwright.synthesis.checks.text import fold
+from hopwright.synthesis.checks.text import fold, is_telling
 
 PUBLISHED = ("MuSiQue", "HotpotQA", "2WikiMultihopQA")
 """The sets that a release says it was, or was not, compared with."""
@@ -239,7 +239,8 @@ def _recognise(record: Any) -> str:
 def _cut_runs(question: str) -> Iterator[str]:
     """Runs of eight words that hold a name or a number: `the country of citizenship of the person who` is anybody's."""
     words = fold(question).split()
-    telling = {word for token in question.split()[1:] if token[:1].isupper() for word in fold(token).split()}
+    capitals = [token for token in question.split()[1:] if token[:1].isupper() and is_telling(token)]
+    telling = {word for token in capitals for word in fold(token).split()}
     marks = [word in telling or any(character.isdigit() for character in word) for word in words]
     for place in range(len(words) - RUN + 1):
         if any(marks[place : place + RUN]):
