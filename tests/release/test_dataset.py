@@ -236,7 +236,7 @@ def test_empty_release_is_still_a_release(tmp_path: Path) -> None:
 def test_plots_are_pictures_of_fair_size(tmp_path: Path) -> None:
     release(tmp_path / "out")
     plots = list((tmp_path / "out/plots").iterdir())
-    assert len(plots) == 6
+    assert len(plots) == 7
     for plot in plots:
         data = plot.read_bytes()
         width, height = int.from_bytes(data[16:20]), int.from_bytes(data[20:24])

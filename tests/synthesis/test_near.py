@@ -84,6 +84,13 @@ class TestOverlap:
         ways = {match.key: match.way for match in finder.report().questions}
         assert ways == {"a": "near", "b": "run"}
 
+    def test_a_run_without_a_name_or_a_number_is_anybodys(self, tmp_path):
+        finder = OverlapFinder()
+        finder.add("a", "Which is the country of citizenship of the person who directed Night Harbour?")
+        other = "Who found the country of citizenship of the person who wrote Glass Meridian in Iria in the end?"
+        finder.compare(write(tmp_path / "q.json", [{"question": other}]))
+        assert finder.report().questions == ()
+
     def test_another_question_is_no_overlap(self, finder, tmp_path):
         finder.compare(
             write(tmp_path / "q.json", [{"question": "Who built the harbour of Port Sabel, and in what year?"}])

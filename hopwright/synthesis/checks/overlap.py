@@ -1,7 +1,7 @@
 """Overlap with published question sets: which questions of theirs a question of ours repeats, wholly or nearly.
 
-A question overlaps when, folded, it is one of theirs; when it shares eight words in a row with one; or when they share
-most of their pieces of three words.
+A question overlaps when, folded, it is one of theirs; when it shares eight words in a row with one, a name or a number
+among them; or when they share most of their pieces of three words.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pydantic import BaseModel, ConfigDict
 from hopwright.errors import InputError
 from hopwright.records import Item
 from hopwright.synthesis.checks.near import NearDuplicateFinder, cut
-from hopwright.synthesis.checks.text import fold
+from hopwright.synthesis.checks.text import fold, is_telling
 
 PUBLISHED = ("MuSiQue", "HotpotQA", "2WikiMultihopQA")
 """The sets that a release says it was, or was not, compared with."""
 RUN = 8
-"""Words in a row that two questions do not share by chance."""
+"""Words in a row, a name or a number among them, that two questions do not share by chance."""
 NEAR = 0.7
 _FEWEST_PIECES = 5
 """Two short questions have half their pieces in common by being questions."""
@@ -111,7 +111,7 @@ class OverlapFinder:
         self._keys[key] = None
         folded = fold(question)
         self._same.setdefault(_digest(folded), []).append(key)
-        for run in set(_cut_runs(folded.split())):
+        for run in set(_cut_runs(question)):
             self._runs.setdefault(_digest(run), []).append(key)
         self._near.insert(question, key)
         self._known |= cut(question)
@@ -157,7 +157,7 @@ class OverlapFinder:
         folded = fold(text)
         for key in self._same.get(_digest(folded), ()):
             self._note(Match(key=key, way="same", file=file, place=place, text=text, share=1.0))
-        for run in _cut_runs(folded.split()):
+        for run in _cut_runs(text):
             for key in self._runs.get(_digest(run), ()):
                 self._note(Match(key=key, way="run", file=file, place=place, text=text, share=0.0))
         pieces = cut(text)
@@ -236,9 +236,15 @@ def _recognise(record: Any) -> str:
     return ""
 
 
-def _cut_runs(words: list[str]) -> Iterator[str]:
+def _cut_runs(question: str) -> Iterator[str]:
+    """Runs of eight words that hold a name or a number: `the country of citizenship of the person who` is anybody's."""
+    words = fold(question).split()
+    capitals = [token for token in question.split()[1:] if token[:1].isupper() and is_telling(token)]
+    telling = {word for token in capitals for word in fold(token).split()}
+    marks = [word in telling or any(character.isdigit() for character in word) for word in words]
     for place in range(len(words) - RUN + 1):
-        yield " ".join(words[place : place + RUN])
+        if any(marks[place : place + RUN]):
+            yield " ".join(words[place : place + RUN])
 
 
 def _digest(text: str) -> bytes:
