@@ -475,7 +475,7 @@ class RewriteParameters(Parameters):
         title="Model of the back-translation",
         description="Who translates when a language model does, as endpoint/model.",
     )
-    pivots: list[str] = Field(
+    pivots: list[Annotated[str, Field(min_length=2, max_length=100)]] = Field(
         default=["Chinese"],
         min_length=1,
         max_length=5,
@@ -483,7 +483,7 @@ class RewriteParameters(Parameters):
         description="Languages to go through when a language model translates, tried in turn; 'Chinese, German' goes "
         "through both.",
     )
-    weights: list[str] = Field(
+    weights: list[Annotated[str, Field(min_length=1, max_length=4096)]] = Field(
         default=[],
         max_length=8,
         title="MarianMT weights",
@@ -518,7 +518,7 @@ class RewriteParameters(Parameters):
         title="Judge of the meaning",
         description="A model, as endpoint/model, that must say that a reworded text means the same; empty asks none.",
     )
-    memory_voters: list[str] = Field(
+    memory_voters: list[Annotated[str, Field(min_length=3, max_length=500, pattern=_MODEL)]] = Field(
         default=[],
         max_length=8,
         title="Voters from memory",

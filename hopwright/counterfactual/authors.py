@@ -77,7 +77,8 @@ def find_fault(draft: Draft, text: str) -> str:
     for number in _NUMBER.findall(text):
         if number not in _NUMBER.findall(f"{rules} {draft.passage.title}"):
             return f"the number {number} is none of the facts"
-    known = {word.casefold() for word in _WORD.findall(f"{rules} {draft.passage.title}")}
+    words = {word.casefold() for word in _WORD.findall(f"{rules} {draft.passage.title}")}
+    known = words | {word.removesuffix("'s").removesuffix("’s") for word in words}
     for run in _NAME.findall(text):
         for word in _WORD.findall(run):
             bare = word.removesuffix("'s").removesuffix("’s")

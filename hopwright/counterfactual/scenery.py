@@ -167,8 +167,10 @@ def find_unanswered(item: Item) -> str:
 
 
 def _list_writings(hop: Hop) -> Iterator[str]:
-    """How a passage may write an answer: as it stands, and a date also the American way."""
+    """How a passage may write an answer: as it stands, with a small article, and a date the American way."""
     yield hop.answer
+    if hop.answer.startswith("The "):
+        yield f"the {hop.answer[4:]}"
     yield from hop.answer_aliases
     words = hop.answer.split()
     if hop.answer_type == "date" and len(words) == 3:

@@ -27,6 +27,7 @@ NARROWED = {
     "P17": "rivers and ranges cross borders, a country lies in itself, an award has no location",
     "P155": "the edition before a race or season can be read from its name",
     "P276": "a people or an award has no one location",
+    "P1376": "of a country it names former seats of government too; its own P36 is asked",
     "P945": "the data calls an alliance a state",
 }
 FILLERS = ("Iceland", "the Rhine", '"Psycho"', "an hour", 'the country where the director of "Psycho" was born')
