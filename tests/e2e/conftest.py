@@ -66,7 +66,8 @@ class Home:
         return {
             str(path.relative_to(root)): path.read_bytes()
             for path in sorted(root.rglob("*"))
-            if (path.is_file() and path.suffix in (".parquet", ".jsonl", ".png", ".md")) or "review/tasks/" in str(path)
+            if path.is_file()
+            and (path.suffix in (".parquet", ".jsonl", ".png", ".md") or "review/tasks/" in path.as_posix())
         }
 
 

@@ -55,7 +55,8 @@ def test_a_task_is_a_shard(shown: tuple[str, Home, dict[str, Any]]) -> None:
         names = {row["name"] for row in ask(api, "task_runs", **wanted)}
         time.sleep(0.5)
     assert expected <= names
-    assert len(names) <= 2 * shards + 1
+    # Drafts and the selection by shard; a look over all drafts, the selection itself and the yields are one each.
+    assert len(names) <= 2 * shards + 3
 
 
 def test_every_stage_left_its_artifacts(shown: tuple[str, Home, dict[str, Any]]) -> None:
