@@ -159,7 +159,7 @@ def test_instructions_are_shown_first(label_studio: LiveServer, page: Any, tmp_p
     report = push_to(label_studio, "Instructions", [build_task(chain_item(), Kind.MULTI_HOP)], tmp_path)
     page.goto(f"{label_studio.url}/projects/{report.project}/data?labeling=1")
     page.get_by_text("Labeling Instructions").wait_for()
-    assert page.get_by_role("heading", name="1 Logical integrity").is_visible()
+    assert page.get_by_role("heading", name="1 Logical integrity").first.is_visible()
     keep_screenshot(page, tmp_path, "review-instructions")
     page.keyboard.press("Escape")
 
