@@ -26,7 +26,7 @@ CHOSEN = (
 )
 HEAD = """# Ten items
 
-From a real run of the offline profile on the shipped sample with the default parameters: three chains, three bridges
+From real runs of the offline profile on the shipped sample: three chains, three bridges
 and four converging ones. The last column says which hops a hop needs; ids are Wikidata's. The facts are those of the
 sample, a snapshot that is some years old. `python docs/renew.py RELEASE` renews this page.
 """
