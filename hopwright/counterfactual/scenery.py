@@ -160,7 +160,12 @@ def find_unanswered(item: Item) -> str:
             continue
         if isinstance(hop.derivation, Compute) and hop.answer_type != "entity":
             continue
-        texts = [text for passage in evidence.passages if passage.supporting for text in (passage.title, passage.text)]
+        texts = [
+            text
+            for passage in evidence.passages
+            if passage.supporting
+            for text in (passage.title, passage.text, passage.text.replace('"', ""))  # a title within a name is quoted
+        ]
         if not any(next(find_mentions(text, form), None) is not None for text in texts for form in _list_writings(hop)):
             return f"hop {hop.index}: {hop.answer!r} is in none of its passages"
     return ""
