@@ -82,6 +82,20 @@ def begin_labelling(page: Any, server: LiveServer, project: int) -> None:
     page.get_by_role("button", name="Submit").first.wait_for()
 
 
+def choose_verdict(page: Any, verdict: str) -> None:
+    """Press a verdict's key until the page takes it: it listens to keys a moment after it shows its form."""
+    choice = page.get_by_role("radio", name=verdict)
+    for _ in range(20):
+        page.keyboard.press({"Retain": "a", "Fix": "s", "Discard": "d"}[verdict])
+        page.wait_for_timeout(200)
+        if choice.is_checked():
+            return
+        page.wait_for_timeout(1_000)
+        if choice.is_checked():  # taken late: another press would take it back
+            return
+    pytest.fail(f"the page does not take the key of {verdict}")
+
+
 def review_next(
     page: Any,
     server: LiveServer,
@@ -96,7 +110,7 @@ def review_next(
     begin_labelling(page, server, project)
     item = str(page.locator(".hw-id").inner_text()).strip()
     answer = decide(item)
-    page.keyboard.press({"Retain": "a", "Fix": "s", "Discard": "d"}[answer.verdict])
+    choose_verdict(page, answer.verdict)
     for number, stars in enumerate(answer.stars, 1):
         for _ in range(stars):
             page.keyboard.press(str(number))

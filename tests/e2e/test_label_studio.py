@@ -26,6 +26,7 @@ from tests.e2e.review_pages import (
     assert_graph_is_right,
     begin_labelling,
     choose,
+    choose_verdict,
     keep_screenshot,
     make_items,
     make_task,
@@ -133,7 +134,7 @@ def test_every_interface_fits_the_window(label_studio: LiveServer, page: Any, tm
         assert page.locator(".hw-right").first.inner_text().split("\n")[0] in "ABCD"
         assert_graph_is_right(page, item)
         keep_screenshot(page, tmp_path, f"review-{kind}-{item.topology}", docs=False)
-        page.keyboard.press("s")
+        choose_verdict(page, "Fix")
         page.locator("[data-testid=textarea-region]").nth(5).wait_for()
         for number, _ in enumerate(criteria_of(kind, of), 1):
             for _ in range(4):
@@ -147,7 +148,7 @@ def test_every_interface_fits_the_window(label_studio: LiveServer, page: Any, tm
         keep_screenshot(page, tmp_path, f"review-{kind}-{item.topology}-fix", docs=False)
     # The queue that an annotator works through, which has the whole window; its next task is the first one.
     begin_labelling(page, label_studio, report.project)
-    page.keyboard.press("s" if kind is Kind.MULTI_HOP else "a")
+    choose_verdict(page, "Fix" if kind is Kind.MULTI_HOP else "Retain")
     for number, _ in enumerate(criteria_of(kind, of), 1):
         for _ in range(5 - number % 2):
             page.keyboard.press(str(number))
@@ -180,7 +181,7 @@ def test_planted_text_is_shown_as_text_and_the_page_stays_usable(
     open_task(page, label_studio, report.project, held.id)
     for place in (".hw-question bdi", ".hw-option bdi", ".hw-check bdi", ".hw-id bdi", *PLACES[kind]):
         assert text in page.locator(place).last.text_content(), place
-    page.keyboard.press("s")
+    choose_verdict(page, "Fix")
     page.locator("[data-testid=textarea-region]").nth(5).wait_for()
     assert_fits(page)
     keep_screenshot(page, tmp_path, f"planted-{planted}-{kind}", docs=False)
