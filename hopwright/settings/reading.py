@@ -23,6 +23,8 @@ def identify(parameters: RunParameters) -> dict[str, Any]:
     """The parameters that shape the output: all but the run's name, how it is executed, where tasks are pushed, and
     where models answer at what cost."""
     hidden: Any = {"run": True, "workers": True, "fresh": True, "models": True, "vllm": True, "pull": True}
+    # A preset is what it fills in.
+    hidden |= {"preset": True, "dated": True, "notify": True}
     hidden |= {"review": {"url"}, "adjudicate": {"url"}}
     return parameters.model_dump(mode="json", exclude=hidden)
 
