@@ -41,8 +41,10 @@ def merge_values(below: Mapping[str, Any], above: Mapping[str, Any], defaults: B
     merged = dict(below)
     for name, value in above.items():
         held, group = merged.get(name), getattr(defaults, name, None)
-        nested = isinstance(group, BaseModel) and isinstance(held, Mapping) and isinstance(value, Mapping)
-        merged[name] = merge_values(held, value, group) if nested else value
+        if isinstance(group, BaseModel) and isinstance(held, Mapping) and isinstance(value, Mapping):
+            merged[name] = merge_values(held, value, group)
+        else:
+            merged[name] = value
     return merged
 
 
