@@ -16,7 +16,8 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from hopwright.errors import BudgetError
 from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.settings import STAGES, RunParameters, home, identify
-from tasks.artifacts import StageProgress, publish_stage
+from tasks.artifacts import publish_stage
+from tasks.live import StageProgress
 from tasks.models import ModelProgress, demand_models, end_models, hand_in, note_models, prepare_models
 from tasks.pool import current_pool, open_pool
 from tasks.progress import tell_models
@@ -84,16 +85,16 @@ def _follow_models(plan: StagePlan, missing: list[int]) -> Iterator[ModelProgres
 
 def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: ModelProgress | None) -> None:
     assert plan.process is not None
-    progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing))
+    progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing), plan.unit)
     works = [ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]) for index in missing]
     errors: list[Exception] = []
     for future in _start_shards(works):
         try:
-            future.result()
+            report = future.result()
         except Exception as error:
             errors.append(error)
         else:
-            progress.advance()
+            progress.advance(report)
             if models is not None:
                 models.advance()
     if errors:
