@@ -32,7 +32,7 @@ def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
         table=count_rows(manifest, examples),
         description=f"{manifest.stage}: {unit} by outcome",
     )
-    if manifest.counts.rejected:
+    if any(examples.values()):
         create_markdown_artifact(
             key=name_artifact(manifest.stage, "rejected"),
             markdown=show_rejected(manifest, examples),
