@@ -13,6 +13,8 @@ from hopwright.difficulty.render import render_report
 from hopwright.difficulty.report import DifficultyReport
 from hopwright.records import Rejected
 from hopwright.runs import StageManifest
+from hopwright.runs.code import digest_code
+from hopwright.runs.stage import CODE
 from tasks.live import name_artifact
 from tasks.steps import in_flow
 from tasks.work.rejections import describe_row, find_examples
@@ -121,6 +123,8 @@ def tell_story(manifest: StageManifest, unit: str, folder: str) -> str:
         f"{counts.taken:,} {unit} in, {counts.out:,} out, {lost:,} rejected "
         f"({counts.taken:,} = {counts.out:,} + {lost:,}), in {manifest.seconds:.1f} s.",
     ]
+    if manifest.versions.get(CODE, "") not in ("", digest_code(manifest.stage)):
+        lines.append(f"It was made by another version of the code ({manifest.versions[CODE]}) than is here now.")
     if manifest.shards_found:
         lines.append(f"{manifest.shards_found} of {manifest.shards} shards were there from an earlier start.")
     if counts.rejected:
