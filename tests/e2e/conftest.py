@@ -83,6 +83,8 @@ def prefect_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "PREFECT_HOME": str(folder),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_LOGGING_LEVEL": "WARNING",
+        # Its pages ask this address; left alone they ask port 4200.
+        "PREFECT_SERVER_UI_API_URL": f"http://127.0.0.1:{port}/api",
     }
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
     with (folder / "log").open("wb") as log:
