@@ -95,7 +95,7 @@ class PushReport:
 
 
 def name_project(run: str, kind: Kind, of: Kind | None = None) -> str:
-    """The title of a run's project for a kind of tasks; a run's name that does not fit is cut, and marked by its hash."""
+    """The title of a run's project for a kind of tasks; a run's name that is too long is cut and marked by its hash."""
     what = f": adjudication of {_TITLES[of]}" if of is not None else f": {_TITLES[kind]}"
     room = _LONGEST_TITLE - len(what)
     if len(run) > room:
