@@ -42,7 +42,8 @@ def open_cluster(address: str, workers: int) -> Iterator[Any]:
         try:
             runner.client.wait_for_workers(1, timeout=_PATIENCE_S)
         except (OSError, TimeoutError) as error:
-            raise ServiceError(f"no Dask worker can be reached by {address} ({type(error).__name__}): start one") from None
+            why = f"no Dask worker can be reached by {address} ({type(error).__name__})"
+            raise ServiceError(f"{why}: start a scheduler and a worker, or choose no cluster") from None
         yield runner
 
 

@@ -69,8 +69,10 @@ def open_pool(workers: int, cluster: str = "") -> Iterator[WorkerPool]:
             yield pool
         return
     count = workers or len(os.sched_getaffinity(0))
-    with open_cluster(cluster, count) as runner, contextlib.closing(WorkerPool(count, cluster=runner)) as pool, _use(pool):
-        yield pool
+    with contextlib.ExitStack() as stack:
+        runner = stack.enter_context(open_cluster(cluster, count))
+        pool = stack.enter_context(contextlib.closing(WorkerPool(count, cluster=runner)))
+        yield stack.enter_context(_use(pool))
 
 
 @contextlib.contextmanager

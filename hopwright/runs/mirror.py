@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from hopwright.errors import HopwrightError, RunError
 from hopwright.runs.files import clear_leftovers, hash_file, remove_tree, write_file
-from hopwright.runs.storage import Storage, open_storage
+from hopwright.runs.storage import open_storage
 
 _MANIFEST = "manifest.json"
 _MARKER = ".storage"

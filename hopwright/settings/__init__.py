@@ -3,7 +3,7 @@
 from hopwright.settings.base import STAGES, Parameters
 from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters, VoterName
 from hopwright.settings.models import ModelParameters
-from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder
+from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
 from hopwright.settings.reading import identify, load_parameters, narrow
 from hopwright.settings.release import EvaluateParameters, ReleaseParameters
 from hopwright.settings.review import AdjudicateParameters, PullParameters, ReviewParameters
@@ -64,4 +64,5 @@ __all__ = [
     "narrow",
     "prompts_folder",
     "sample_folder",
+    "storage",
 ]

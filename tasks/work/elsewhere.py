@@ -59,7 +59,8 @@ def execute_elsewhere(work: ShardWork, origin: Origin) -> ShardReport:
     host = socket.gethostname()
     differences = name_differences(origin.versions, _own_versions())
     if differences:
-        raise RunError(f"the worker on {host} would write other bytes ({', '.join(differences)}): install the same there")
+        named = ", ".join(differences)
+        raise RunError(f"the worker on {host} has other versions ({named}): install the same, or the bytes may differ")
     if describe_state(RunFolder(origin.home, origin.run)) == origin.state:
         return execute_shard(work)
     if not origin.storage:
