@@ -197,6 +197,8 @@ def run_stage(
     """Run a stage in this process: every missing shard in order, then the manifest."""
     for index in stage.begin(parameters, inputs=inputs, shards=len(shards)):
         report = write_shard(stage.folder, index, process(shards[index]))
+        if stage.run.mirror is not None:
+            stage.run.mirror.put_files([rejected_path(stage.folder, index), part_path(stage.folder, index)])
         if on_shard is not None:
             on_shard(report)
     return stage.finish(notes=notes)
