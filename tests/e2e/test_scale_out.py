@@ -53,13 +53,11 @@ def start(folder: Path, environment: dict[str, str], *command: str) -> subproces
 def serve_dask(folder: Path, environment: dict[str, str], workers: int) -> Iterator[tuple[str, list[int]]]:
     """A scheduler and its workers on one machine; the scheduler's address, and the workers' process ids."""
     scheduler_file = folder / "scheduler.json"
-    options = ("--scheduler-file", str(scheduler_file))
-    children = [
-        start(folder, environment, "dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *options)
-    ]
+    options = ("--scheduler-file", str(scheduler_file), "--no-dashboard", "--host", "127.0.0.1")
+    children = [start(folder, environment, "dask", "scheduler", "--port", "0", *options)]
     try:
         for _ in range(workers):
-            one = ("--nthreads", "1", "--memory-limit", "0", "--no-dashboard", "--host", "127.0.0.1", "--no-nanny")
+            one = ("--nthreads", "1", "--memory-limit", "0", "--no-nanny")
             children.append(start(folder, environment, "dask", "worker", *options, *one))
         deadline = time.monotonic() + 60
         while not scheduler_file.exists():

@@ -22,7 +22,9 @@ def make_tools() -> Path:
     TOOLS.parent.mkdir(exist_ok=True)
     with (TOOLS.parent / "tools.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(["make", "--no-print-directory", "tools"], cwd=ROOT, check=True, timeout=280, capture_output=True)
+        subprocess.run(
+            ["make", "--no-print-directory", "tools"], cwd=ROOT, check=True, timeout=280, capture_output=True
+        )
     return TOOLS / "bin"
 
 

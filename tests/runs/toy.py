@@ -31,9 +31,7 @@ def process_slowly(shard: int) -> ShardOutput:
     return process(shard)
 
 
-def run_toy(
-    home: Path, *, slow: bool = False, seed: int = 1, storage: str = "", fresh: bool = False
-) -> StageManifest:
+def run_toy(home: Path, *, slow: bool = False, seed: int = 1, storage: str = "", fresh: bool = False) -> StageManifest:
     """Run the toy stage in a run of its own."""
     run = RunFolder(home, "toy", storage)
     with run.hold():
