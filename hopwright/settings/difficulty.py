@@ -25,12 +25,12 @@ class FilterParameters(Parameters):
     """Who judges how difficult an item is, how they are asked, and when an item is too easy to keep."""
 
     voters: list[VoterName] = Field(
-        default=["shortcuts"],
-        min_length=1,
+        default=[],
         max_length=12,
         title="Voters",
         description="Who votes: shortcuts (four solvers without weights), vllm:MODEL (served by the stage; a Hugging "
-        "Face id or a folder), transformers:MODEL (in this process), or ENDPOINT/MODEL (a server that already runs).",
+        "Face id or a folder), transformers:MODEL (in this process), or ENDPOINT/MODEL (a server that already runs). "
+        "Nobody: the voters of the profile, else shortcuts.",
     )
     max_right: int = Field(
         default=1,
@@ -125,6 +125,12 @@ class FilterParameters(Parameters):
         title="Device",
         description="Where transformers voters run; auto takes the first GPU where there is one.",
     )
+
+    @field_validator("voters")
+    @classmethod
+    def seat_the_solvers(cls, names: list[str]) -> list[str]:
+        """Where nobody is named, the solvers without weights vote."""
+        return names or ["shortcuts"]
 
     @field_validator("max_right")
     @classmethod

@@ -24,6 +24,8 @@ def identify(parameters: RunParameters) -> dict[str, Any]:
     where models answer at what cost."""
     hidden: Any = {"run": True, "workers": True, "cluster": True, "fresh": True}
     hidden |= {"models": True, "vllm": True, "pull": True}
+    # A preset is what it fills in.
+    hidden |= {"preset": True, "dated": True, "notify": True}
     hidden |= {"review": {"url"}, "adjudicate": {"url"}}
     return parameters.model_dump(mode="json", exclude=hidden)
 

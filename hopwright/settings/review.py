@@ -67,6 +67,11 @@ class PullParameters(Parameters):
         title="Label Studio address",
         description="The server that the review tasks were pushed to; empty takes LABEL_STUDIO_URL.",
     )
+    all_runs: bool = Field(
+        default=False,
+        title="All runs",
+        description="Pull every run that was pushed to this server, whatever run is named: for a schedule.",
+    )
     full: bool = Field(
         default=False, title="Everything", description="Fetch every annotation again, not only those that changed."
     )

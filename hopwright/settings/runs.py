@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from hopwright.settings.base import NAME_PATTERN, Parameters
 from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.paths import sample_folder
+from hopwright.settings.presets import PresetName, apply_preset, list_changes, read_presets
 from hopwright.settings.release import EvaluateParameters, ReleaseParameters
 from hopwright.settings.review import AdjudicateParameters, PullParameters, ReviewParameters
 from hopwright.settings.synthesis import SynthesizeParameters
@@ -45,6 +46,14 @@ class RunParameters(Parameters):
     )
     fresh: bool = Field(
         default=False, title="Start over", description="Remove what an earlier run of this name made, and begin again."
+    )
+    notify: str = Field(
+        default="",
+        max_length=200,
+        pattern=r"^([a-z0-9-]+/[a-z0-9-]+)?$",
+        title="Notify",
+        description="Prefect notification block that is told when the run fails, crashes or reaches its budget, "
+        "such as slack-webhook/ops; empty takes HOPWRIGHT_NOTIFY of the environment.",
     )
 
 
@@ -166,9 +175,30 @@ class EvaluateRun(ShardedRun, ModelRun):
     )
 
 
-class BuildParameters(RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun):
+def _put_choices_first(schema: dict[str, Any]) -> None:
+    """Forms list parameters in this order: which run and of what kind, then the stages, then how it is executed."""
+    last = ("models", "vllm", "shard_size", "seed", "workers", "notify", "fresh")
+    fields = schema["properties"]
+    order = ["run", "dated", "preset", "profile", *(name for name in fields if name not in last), *last]
+    schema["properties"] = {name: fields[name] for name in dict.fromkeys(order)}
+
+
+class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRun, RetrieveRun):
     """A whole run, from raw files to a release."""
 
+    model_config = ConfigDict(json_schema_extra=_put_choices_first)
+
+    dated: bool = Field(
+        default=False,
+        title="Dated",
+        description="Append the day for which the run was planned to its name, so that a schedule makes one run a day.",
+    )
+    preset: PresetName = Field(
+        default="none",
+        title="Preset",
+        description="Fills in what is left at its default. offline: no key, no GPU. api: a model words and translates, "
+        "with a budget. gpu: Omanic's four models vote, in vLLM. paper: Omanic's own figures; needs the whole corpus.",
+    )
     profile: Literal["offline", "api", "gpu"] = Field(
         default="offline",
         title="Profile",
@@ -186,9 +216,20 @@ class BuildParameters(RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewR
         group = values.get("filter", {})
         if isinstance(group, FilterParameters):
             group = group.model_dump(exclude_unset=True)
-        if not isinstance(group, Mapping) or "voters" in group:
+        if not isinstance(group, Mapping) or group.get("voters"):
             return values
         return {**values, "filter": {**group, "voters": list(GPU_VOTERS)}}
+
+    @model_validator(mode="before")
+    @classmethod
+    def fill_in_the_preset(cls, values: Any) -> Any:
+        """What differs from its default was chosen, and goes before the preset. The last of these comes first."""
+        name = values.get("preset") if isinstance(values, Mapping) else None
+        if not isinstance(name, str) or name not in read_presets():
+            return values
+        defaults = cls()
+        chosen = list_changes({key: value for key, value in values.items() if key != "preset"}, defaults)
+        return {**apply_preset(name, chosen, defaults), "preset": name}
 
     @model_validator(mode="after")
     def settle_profile(self) -> Self:
