@@ -3,12 +3,8 @@
 from hopwright.settings.base import STAGES, Parameters
 from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters, VoterName
 from hopwright.settings.models import ModelParameters
-<<<<<<< HEAD
 from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
-=======
-from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, merge_values, read_presets
->>>>>>> main
 from hopwright.settings.reading import identify, load_parameters, narrow
 from hopwright.settings.release import EvaluateParameters, ReleaseParameters
 from hopwright.settings.review import AdjudicateParameters, PullParameters, ReviewParameters
