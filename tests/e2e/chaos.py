@@ -53,6 +53,7 @@ class Course:
     paid_twice: int = 0
     lost_in_flight: int = 0
     said: list[str] = field(default_factory=list)
+    """The last lines of starts that ended with an error."""
 
 
 @contextmanager
@@ -149,7 +150,7 @@ def _wait_for(models: tuple[str, str], child: subprocess.Popen[str], answers: fl
 def _kill(
     victim: str, child: subprocess.Popen[str], server: PrefectServer, database: Database | None, course: Course
 ) -> None:
-    workers = _list_workers(child.pid) if victim == "worker" else []
+    workers = _wait_for_workers(child) if victim == "worker" else []
     if workers:
         with contextlib.suppress(ProcessLookupError):
             os.kill(workers[course.starts % len(workers)], signal.SIGKILL)
@@ -166,8 +167,15 @@ def _kill(
     course.kills[victim] += 1
 
 
+def _wait_for_workers(child: subprocess.Popen[str]) -> list[int]:
+    """The worker processes of a build; they come with its first work, so there may be none when it is about to end."""
+    deadline = time.monotonic() + 30
+    while not (found := _list_workers(child.pid)) and child.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
 def _list_workers(parent: int) -> list[int]:
-    """The worker processes of a build."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -188,7 +196,7 @@ def _take_stock(
     What was paid for at the stock before must not have been asked for since.
     """
     _, said = child.communicate(timeout=280)
-    if said.strip():
+    if child.returncode > 0:
         course.said.append(said.strip().splitlines()[-1])
     heard = read_heard(models)
     course.paid_twice += sum(heard[name] - times for name, times in before.items())
