@@ -30,7 +30,7 @@ from hopwright.release.plots import draw_plots, draw_scorecard
 from hopwright.release.statistics import DatasetStatistics, describe
 from hopwright.release.swap import hold_aside, put_in_place
 from hopwright.synthesis.checks import Case
-from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport
+from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.synthesis.scorecard import Scorecard, ScorecardMaker, render_scorecard
 
 MANIFEST = "manifest.json"
@@ -89,9 +89,10 @@ def write_release(
 ) -> ReleaseManifest:
     """Write `folder` and return its manifest; a release of the same content is left untouched.
 
-    Both iterables are read once, in any order; only ids stay in memory. A factual item that a twin names gets
-    the twin's id in its `twin` field. `rejections`: stage → check → rows. `against`: files of published questions, to
-    state which items repeat one; a release says what it was compared with, and with what it was not.
+    Both iterables are read once, in any order; ids stay in memory, and questions that may repeat published ones. A
+    factual item that a twin names gets the twin's id in its `twin` field. `rejections`: stage → check → rows.
+    `against`: files of published questions, to state which items repeat one; a release says what it was compared with,
+    and with what it was not.
 
     Raises InputError for a bad name or version, an id that occurs twice, an item of the wrong variant, twin
     links that lead nowhere, or a folder that holds something other than a release; RunError when the place
@@ -133,7 +134,7 @@ def _fill(
     rejections: Mapping[str, Mapping[str, int]],
     against: Sequence[Path],
 ) -> ReleaseManifest:
-    measures = _Measures()
+    measures = _Measures(against)
     links: dict[str, str] = {}
     with (
         _Spool(aside / ".counterfactual", "counterfactual") as counterfactual_spool,
@@ -149,7 +150,7 @@ def _fill(
             if spool.ids or spool.variant == "factual":
                 rows |= _write_rows(aside, spool)
         example = factual_spool.read_first()
-    scorecard, overlap = measures.finish(against)
+    scorecard, overlap = measures.finish()
     plots = (*draw_plots(figures, rejections, aside / "plots"), _SCORECARD_PLOT)
     draw_scorecard(scorecard, aside / "plots" / _SCORECARD_PLOT)
     (aside / SCORECARD).write_text(scorecard.model_dump_json(indent=2) + "\n", encoding="utf-8", newline="\n")
@@ -224,26 +225,29 @@ def _write_rows(aside: Path, spool: _Spool) -> dict[str, int]:
 class _Measures:
     """What is measured over all factual items on their way to the file, whatever their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, against: Sequence[Path]) -> None:
         self._scorecard = ScorecardMaker()
-        self._questions: dict[str, list[str]] = {}
+        self._screen = OverlapScreen(against) if against else None
+        self._suspects: list[tuple[str, int, str]] = []
 
     def take(self, items: Iterable[Item]) -> Iterator[Item]:
         """Measure every item, and pass it on."""
         for item in items:
             self._scorecard.add(Case(item))
-            self._questions[item.id] = [item.question, *(hop.question for hop in item.hops)]
+            if self._screen is not None:
+                for place, text in enumerate((item.question, *(hop.question for hop in item.hops))):
+                    if self._screen.lets_through(text):
+                        self._suspects.append((item.id, place, text))
             yield item
 
-    def finish(self, against: Sequence[Path]) -> tuple[Scorecard, OverlapReport]:
-        """The scorecard, and what the questions repeat of the given files."""
-        if not against:
+    def finish(self) -> tuple[Scorecard, OverlapReport]:
+        """The scorecard, and what the questions repeat of the files."""
+        if self._screen is None:
             return self._scorecard.finish(), OverlapReport()
         finder = OverlapFinder()
-        for id, texts in sorted(self._questions.items()):
-            for place, text in enumerate(texts):
-                finder.add(f"{id}:{place}" if place else id, text)
-        for path in against:
+        for id, place, text in sorted(self._suspects):
+            finder.add(f"{id}:{place}" if place else id, text)
+        for path in self._screen.paths:
             finder.compare(path)
         return self._scorecard.finish(), finder.report()
 
