@@ -556,7 +556,9 @@ def verify_release(
 
 @app.command()
 def show(
-    run: Annotated[str | None, typer.Argument(help="A run; the latest otherwise.")] = None,
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN|ITEM_ID]", help="A run, or one item; the latest run otherwise.")
+    ] = None,
     sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="How many items of each topology.")] = 5,
     seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 0,
     stage: Annotated[
