@@ -280,13 +280,32 @@ def release(
     name: Name = None,
     version: Version = None,
     reviewed: Annotated[
-        bool | None, typer.Option("--reviewed/--all", help="Only what the expert review accepted, or everything.")
+        bool | None,
+        typer.Option(
+            "--reviewed/--all", help="What the expert review accepted as bench, the rest as synth; or all as synth."
+        ),
+    ] = None,
+    separation: Annotated[
+        str | None, typer.Option(help="facts or paths: what no two sets may share.", metavar="RULE")
+    ] = None,
+    test: Annotated[float | None, typer.Option(help="Share of the machine-checked items for a set test.")] = None,
+    validation: Annotated[float | None, typer.Option(help="The same for a set validation.")] = None,
+    previous: Annotated[
+        str | None, typer.Option(help="Folder of the release before: what changed since is told.", metavar="FOLDER")
     ] = None,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
     """Write a run's items and twins as a dataset: JSONL, Parquet, card and plots."""
-    group = {"name": name, "version": version, "reviewed": reviewed}
+    group = {
+        "name": name,
+        "version": version,
+        "reviewed": reviewed,
+        "separation": separation,
+        "test": test,
+        "validation": validation,
+        "previous": previous,
+    }
     _run_stage("release", run, {"release": group}, fresh, as_json)
 
 
