@@ -4,7 +4,10 @@ from typing import Any
 
 from prefect import flow
 
+from flows.budget import work_within_budget
+from flows.deployed import continue_own, name_day, name_flow_run
 from flows.filter import run_filter
+from flows.hooks import tell_failure
 from flows.pools import hand_over
 from flows.release import run_release
 from flows.retrieve import run_retrieve
@@ -24,20 +27,31 @@ from hopwright.settings import (
     narrow,
 )
 from tasks.engine import make_task_runner, open_run
+from tasks.preflight import check_build
 from tasks.summary import publish_summary, summarise
-from tasks.voters import check_voters
 
 DEFAULT = BuildParameters()
 _ABOUT = "Raw files → a dataset release, every stage a subflow; started again, it continues where it stopped."
 
 
-@flow(name="build-dataset", description=_ABOUT, task_runner=make_task_runner(), flow_run_name="build-{parameters.run}")
+@flow(
+    name="build-dataset",
+    description=_ABOUT,
+    task_runner=make_task_runner(),
+    flow_run_name=name_flow_run,
+    on_failure=[tell_failure],
+    on_crashed=[tell_failure],
+)
 def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
     """Run every stage in order; returns the figures that are printed at the end."""
+    return work_within_budget(continue_own(name_day(parameters)), _build)
+
+
+def _build(parameters: BuildParameters) -> dict[str, Any]:
     with open_run(parameters) as run:
         run.begin(identify(parameters), fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
-        check_voters(run, narrow(stages, FilterRun))
+        check_build(run, stages)
         run_retrieve(narrow(stages, RetrieveRun))
         run_synthesize(narrow(stages, SynthesizeRun))
         if not parameters.vllm.deployment:

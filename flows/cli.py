@@ -115,6 +115,10 @@ def build(
     corpus: Annotated[str | None, typer.Option(help="Folder with Wikidata5M's files.")] = None,
     anchors: Annotated[str | None, typer.Option(help="MuSiQue's JSONL of 2-hop questions.")] = None,
     shard_size: Annotated[int | None, typer.Option(help="Items per shard (50-500).")] = None,
+    preset: Annotated[
+        Literal["offline", "api", "gpu", "paper"] | None,
+        typer.Option(help="Parameters to begin with; options and --parameters go before it."),
+    ] = None,
     profile: Annotated[
         Literal["offline", "api", "gpu"] | None, typer.Option(help="Who judges difficulty unless voters are named.")
     ] = None,
@@ -151,6 +155,7 @@ def build(
             "writer": writer,
             "model": model,
         },
+        "preset": preset,
         "profile": profile,
         "filter": {"voters": voter or None, "max_right": max_right},
         "rewrite": {"enabled": twins, "back_translation": back_translation},

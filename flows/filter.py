@@ -2,9 +2,13 @@
 
 from prefect import flow
 
+from flows.budget import work_within_budget
+from flows.deployed import continue_own, take_from_run
+from flows.hooks import tell_failure
 from hopwright.runs import StageManifest
 from hopwright.settings import FilterRun
 from tasks.engine import make_task_runner, open_run
+from tasks.ensemble import PLAN
 from tasks.filter import make_filter
 
 DEFAULT = FilterRun()
@@ -15,8 +19,14 @@ DEFAULT = FilterRun()
     description="Items → items that the voters do not find too easy.",
     task_runner=make_task_runner(),
     flow_run_name="filter-{parameters.run}",
+    on_failure=[tell_failure],
+    on_crashed=[tell_failure],
 )
 def run_filter(parameters: FilterRun = DEFAULT) -> StageManifest:
     """Items → items that the voters do not find too easy."""
+    return work_within_budget(continue_own(take_from_run(parameters), "filter", PLAN), _filter)
+
+
+def _filter(parameters: FilterRun) -> StageManifest:
     with open_run(parameters) as run:
         return make_filter(run, parameters)

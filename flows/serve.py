@@ -1,25 +1,26 @@
-"""`make serve`: Prefect's server with the flows served from it, and Label Studio, until Ctrl-C."""
+"""`make serve`: Prefect's server, every deployment of `prefect.yaml`, their workers, and Label Studio, until Ctrl-C."""
 
 import contextlib
 import os
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from flows.deploy import deploy_all
 from flows.label_studio import label_studio
-from flows.servers import running
-from hopwright.errors import HopwrightError
-from hopwright.settings import home
+from flows.servers import end, running
+from hopwright.errors import HopwrightError, ServiceError
+from hopwright.settings import checkout, home
 
 _LABEL_STUDIO = Path(".venvs/label-studio/bin/label-studio")
-_PULL_SECONDS = 900
-"""How often reviews are pulled, once somebody resumes that schedule: until then there is nothing to pull."""
+_LOOK_SECONDS = 2.0
 
 
 def main() -> None:
-    """Start the servers, serve the flows, and end what was started."""
+    """Start the servers, deploy, work on what is asked, and end what was started."""
     for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a shell is started deaf to Ctrl-C
         signal.signal(number, _interrupt)
     try:
@@ -28,33 +29,30 @@ def main() -> None:
             if _LABEL_STUDIO.exists():
                 stack.enter_context(label_studio(_LABEL_STUDIO, int(os.environ.get("LABEL_STUDIO_PORT", "8080"))))
             os.environ["PREFECT_API_URL"] = api
-            serve_flows()
+            listed = deploy_all(api, checkout())
+            print(f"Deployments   {', '.join(name for name, _ in listed)}", flush=True)
+            work_on({pool for _, pool in listed})
     except HopwrightError as error:
         print(f"hopwright: {error}", file=sys.stderr)
         sys.exit(1)
 
 
-def serve_flows() -> None:
-    """Register a deployment of every flow and run what is asked of them."""
-    from prefect import serve
-
-    from flows.adjudicate import run_adjudicate
-    from flows.build_dataset import build_dataset
-    from flows.filter import run_filter
-    from flows.release import run_release
-    from flows.retrieve import run_retrieve
-    from flows.review import run_review
-    from flows.review_pull import run_review_pull
-    from flows.rewrite import run_rewrite
-    from flows.synthesize import run_synthesize
-
-    pull: Any = run_review_pull.to_deployment("local", tags=["review"], interval=_PULL_SECONDS, paused=True)
-    stages = (run_retrieve, run_synthesize, run_filter, run_rewrite, run_review, run_release)
-    # Typed as both kinds by Prefect; called from synchronous code it returns the deployment itself.
-    deployments: list[Any] = [build_dataset.to_deployment("local", tags=["build"])]
-    deployments += [stage.to_deployment("local", tags=["stage"]) for stage in stages]
-    deployments += [pull, run_adjudicate.to_deployment("local", tags=["review"])]
-    serve(*deployments, pause_on_shutdown=False)
+def work_on(pools: set[str]) -> None:
+    """Run a worker for each work pool until Ctrl-C. Raises ServiceError when one of them ends by itself."""
+    started: dict[str, subprocess.Popen[bytes]] = {}
+    paths = os.pathsep.join(filter(None, [str(checkout()), os.environ.get("PYTHONPATH", "")]))
+    try:
+        for pool in sorted(pools):
+            command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process"]
+            started[pool] = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths})
+        print(f"Workers       {', '.join(started)}; Ctrl-C ends everything", flush=True)
+        while all(child.poll() is None for child in started.values()):
+            time.sleep(_LOOK_SECONDS)
+        ended = next(pool for pool, child in started.items() if child.poll() is not None)
+        raise ServiceError(f"the worker of the pool {ended} has ended; what it said is above")
+    finally:
+        for child in started.values():
+            end(child)
 
 
 @contextlib.contextmanager
@@ -68,7 +66,7 @@ def prefect_server(port: int) -> Iterator[str]:
     # The page in the browser takes its API's address from here; left alone it asks port 4200 whatever the server's is.
     environment = {"PREFECT_SERVER_UI_API_URL": api, **os.environ}
     with running("Prefect", command, f"{api}/health", environment):
-        print(f"Prefect       http://127.0.0.1:{port}")
+        print(f"Prefect       http://127.0.0.1:{port}", flush=True)
         yield api
 
 

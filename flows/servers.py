@@ -11,6 +11,7 @@ from hopwright.errors import ServiceError
 from hopwright.settings import home
 
 _START_SECONDS = 120
+_END_SECONDS = 15
 
 
 @contextlib.contextmanager
@@ -36,9 +37,14 @@ def running(name: str, command: list[str], health: str, environment: dict[str, s
             time.sleep(0.5)
         yield
     finally:
-        child.terminate()
-        try:
-            child.wait(timeout=15)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        end(child)
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    """End a child process, if it has not ended; one that does not want to is killed."""
+    child.terminate()
+    try:
+        child.wait(timeout=_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()

@@ -15,6 +15,7 @@ from hopwright.runs import RunFolder, Stage, StageManifest, write_file, write_sh
 from hopwright.settings import AdjudicateRun
 from tasks.artifacts import publish_stage
 from tasks.engine import pick_parameters
+from tasks.events import ACCEPTED_COMPLETE, announce
 from tasks.steps import retry_service
 from tasks.work.accepted import DecidedShard, keep_accepted
 from tasks.work.reviews import decide_reviews, hash_items, push_adjudication
@@ -42,6 +43,8 @@ def make_accepted(run: RunFolder, parameters: AdjudicateRun) -> StageManifest:
         create_link_artifact(key="review-adjudication", link=one["url"], description=one["summary"])
     publish_stage(manifest, "items", str(run.path / ACCEPTED))
     create_markdown_artifact(key="review-report", markdown=render_markdown(report), description="The review's report")
+    if report.decided and not any(one.decision.state == "open" for one in report.decided):
+        announce(ACCEPTED_COMPLETE, run.name, {"accepted": manifest.counts.out})
     return manifest.model_copy(update={"notes": {**manifest.notes, "pushed": [one["summary"] for one in pushed]}})
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
+from prefect.logging import get_run_logger
 
+from hopwright.errors import HopwrightError, RunError
 from hopwright.runs import RunFolder
 from hopwright.settings import ReviewPullRun
+from tasks.events import REVIEW_COMPLETE, announce
 from tasks.steps import retry_service
-from tasks.work.reviews import Round, ask_back, find_url, pull_reviews, refuse_missing
+from tasks.work.reviews import Round, ask_back, decide_reviews, find_url, pull_reviews, refuse_missing
 
 _SHOWN = 20
 
@@ -25,8 +29,10 @@ def make_pull(run: RunFolder, parameters: ReviewPullRun) -> dict[str, Any]:
     url = find_url(parameters.pull.url)
     done = pull_projects(run, url, parameters.pull.full)
     returned = return_corrections(run, url) if done.news or parameters.pull.full else None
+    waiting = count_waiting(run, parameters.seed) if done.news else None
     summary: dict[str, Any] = {
         "run": run.name,
+        "waiting": waiting,
         "projects": [{**asdict(one), "summary": one.summary} for one in done.pulled],
         "new": sum(one.new for one in done.pulled),
         "changed": sum(one.changed for one in done.pulled),
@@ -38,7 +44,53 @@ def make_pull(run: RunFolder, parameters: ReviewPullRun) -> dict[str, Any]:
     }
     _publish(summary)
     refuse_missing(done)
+    if waiting == 0:
+        announce(REVIEW_COMPLETE, run.name, {"url": url, "held": summary["held"]})
     return summary
+
+
+def make_pulls(home: Path, parameters: ReviewPullRun) -> dict[str, Any]:
+    """Pull every run that was pushed to the server; one that cannot be pulled does not stop the others.
+
+    Returns the summaries by run. Raises the first error when all others are home.
+    """
+    runs = list_pushed(home, parameters.pull.url)
+    if not runs:
+        get_run_logger().info("no run is under review: nothing was pushed to Label Studio yet")
+    summaries: dict[str, Any] = {}
+    errors: list[HopwrightError] = []
+    for name in runs:
+        try:
+            summaries[name] = make_pull(RunFolder(home, name), parameters.model_copy(update={"run": name}))
+        except HopwrightError as error:
+            get_run_logger().error("run %s: %s", name, error)
+            errors.append(error)
+    if errors:
+        raise errors[0]
+    return {"runs": summaries}
+
+
+def list_pushed(home: Path, url: str) -> list[str]:
+    """The runs of which tasks were pushed to this server."""
+    from annotation.access import check_address
+    from annotation.ledger import FOLDER, ledger_path
+
+    pushed = sorted(path.parent.name for path in (home / "runs").glob(f"*/{FOLDER}"))
+    if not pushed:
+        return []
+    server = check_address(find_url(url))
+    return [name for name in pushed if ledger_path(home / "runs" / name, server).is_file()]
+
+
+def count_waiting(run: RunFolder, seed: int) -> int | None:
+    """Items that wait for reviews, or for an answer to a question; None before the first review came."""
+    from annotation.decisions import RETURNED, WAITING, Thresholds
+
+    try:
+        report, _ = decide_reviews(run, Thresholds(), seed=seed)
+    except RunError:
+        return None
+    return sum(one.decision.check in (WAITING, RETURNED) for one in report.decided)
 
 
 @task(name="pull-reviews", cache_policy=NO_CACHE, persist_result=False, **retry_service(3))
@@ -65,6 +117,8 @@ def _publish(summary: dict[str, Any]) -> None:
     )
     questions = summary["questions"]
     lines = [f"# Reviews of run {summary['run']}", "", f"{summary['held']:,} annotations are held."]
+    if summary["waiting"] is not None:
+        lines.append(f"{summary['waiting']:,} items wait for reviews, or for an answer to a question.")
     if questions is not None:
         lines.append(
             f"Corrections that do not hold: {questions['open']:,} tasks wait for their authors "

@@ -19,8 +19,11 @@ from hopwright.settings import (
     SynthesizeRun,
     home,
     identify,
+    list_changes,
     load_parameters,
+    merge_values,
     narrow,
+    read_presets,
     sample_folder,
 )
 
@@ -109,7 +112,7 @@ def test_a_stage_gets_its_part_of_the_parameters() -> None:
     assert (part.run, part.seed, part.filter.max_right) == ("r", 3, 2)
     assert len(STAGES) == len(STAGE_MODELS)
     covered = {name for model in STAGE_MODELS for name in model.model_fields}
-    assert covered == set(BuildParameters.model_fields) - {"profile"}
+    assert covered == set(BuildParameters.model_fields) - {"profile", "preset", "dated"}
 
 
 def test_home_and_sample_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -152,3 +155,34 @@ def _is_bounded(schema: dict[str, Any]) -> bool:
 def test_models_refuse_what_they_do_not_know() -> None:
     assert issubclass(BuildParameters, BaseModel)
     assert BuildParameters.model_config["extra"] == "forbid"
+
+
+def test_a_preset_fills_in_what_a_form_left_at_its_default() -> None:
+    # A form sends every parameter, chosen or not.
+    form = BuildParameters().model_dump(mode="json")
+    form |= {"preset": "paper", "corpus": "/wikidata5m", "synthesize": form["synthesize"] | {"items": 50}}
+    paper = load_parameters(form, BuildParameters)
+    assert (paper.profile, paper.synthesize.model, paper.review.items) == ("gpu", "anthropic/claude-sonnet-4-5", 1172)
+    assert paper.filter.voters == list(GPU_VOTERS)
+    assert paper.synthesize.items == 50, "chosen"
+    assert load_parameters(paper.model_dump(mode="json"), BuildParameters) == paper, "the same when it is read again"
+    spelt = paper.model_dump(mode="json") | {"preset": "none"}
+    assert identify(load_parameters(spelt, BuildParameters)) == identify(paper)
+
+
+def test_every_preset_is_fit_to_run_and_lacks_nothing_but_the_corpus() -> None:
+    for name in read_presets():
+        made = load_parameters({"preset": name, "corpus": "/wikidata5m"}, BuildParameters)
+        assert made.profile == ("gpu" if name == "paper" else name)
+    with pytest.raises(InputError, match=r"the preset paper needs more than the sample: .*own-corpus\.md\)$"):
+        load_parameters({"preset": "paper"}, BuildParameters)
+
+
+def test_a_table_that_is_chosen_replaces_the_table_below_it() -> None:
+    defaults = BuildParameters()
+    below = {"synthesize": {"drafts": 60, "targets": {"kinds": {"temporal": 1}, "theme_share": 0.5}}}
+    above = {"synthesize": {"targets": {"kinds": {"counting": 1}}}}
+    merged = merge_values(below, above, defaults)
+    assert merged == {"synthesize": {"drafts": 60, "targets": {"kinds": {"counting": 1}, "theme_share": 0.5}}}
+    assert list_changes(merged, defaults) == merged
+    assert list_changes(defaults.model_dump(mode="json"), defaults) == {}

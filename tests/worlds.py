@@ -65,14 +65,14 @@ class DictGraph(GraphStore):
     def degree(self, id: str) -> int:
         return len(self._out.get(id, ())) + len(self._in.get(id, ()))
 
-    def literals(self, subject: str) -> tuple[LiteralFact, ...]:
+    def literals(self, subject: str, property: str = "") -> tuple[LiteralFact, ...]:
         return tuple(
             LiteralFact(
                 subject=s, property=p, value=v, datatype=d, subject_label=self.label(s),
                 property_label=PROPERTY.get(p, p),
             )
             for s, p, v, d in self._literals
-            if s == subject
+            if s == subject and property in ("", p)
         )  # fmt: skip
 
     def literal_subjects(self, property: str) -> tuple[str, ...]:

@@ -5,16 +5,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from flows.console.options import merge_options, read_parameter_file
+from flows.console.options import read_build_parameters
 from flows.console.output import out, prefect_ready, print_json, show_stages
-from hopwright.settings import BuildParameters, load_parameters
+from hopwright.settings import BuildParameters
 
 
 def build_run(file: Path | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
     """Run the parent flow and print its summary."""
     began = time.monotonic()
-    values = merge_options(read_parameter_file(file), options)
-    parameters = load_parameters({**values, **({"fresh": True} if fresh else {})}, BuildParameters)
+    parameters = read_build_parameters(file, options, fresh=fresh)
     with prefect_ready(_import_flow) as (build_dataset, summary_lines), show_stages():
         summary = build_dataset(parameters)
     seconds = round(time.monotonic() - began, 1)

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flows.console.options import merge_options, parameters_of, read_parameter_file
+from flows.console.options import parameters_of, read_build_parameters
 from flows.console.output import err, out, print_json
 from hopwright.llm.estimate import Estimate, render_estimate
-from hopwright.settings import BuildParameters, EvaluateRun, FilterRun, ModelRun, RewriteRun, load_parameters
+from hopwright.settings import EvaluateRun, FilterRun, ModelRun, RewriteRun
 
 
 def estimate_build_run(file: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Print what a whole run would ask and cost."""
-    parameters = load_parameters(merge_options(read_parameter_file(file), options), BuildParameters)
+    parameters = read_build_parameters(file, options, fresh=False)
     with err.status("rehearsing"):
         from tasks.rehearsal import estimate_build
 

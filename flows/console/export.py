@@ -7,11 +7,9 @@ from flows.console.output import out, print_json
 from hopwright.errors import InputError
 from hopwright.evaluation.items import read_items
 from hopwright.exports import export_items
-from hopwright.llm.prompts import read_prompts
+from hopwright.llm.prompts import load_prompts
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import home
-
-_PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 
 
 def export_to(
@@ -24,7 +22,7 @@ def export_to(
     if not items:
         raise InputError(f"{source}: no {variant} item in it")
     target = folder or Path(f"hopwright-{tool}")
-    written = export_items(items, tool, read_prompts(_PROMPTS), target, seed)
+    written = export_items(items, tool, load_prompts(), target, seed)
     if as_json:
         print_json({"folder": str(target), "items": len(items), "files": [path.name for path in written]})
         return

@@ -71,7 +71,7 @@ def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun)
     from hopwright.counterfactual.rewriting import Workshop
     from hopwright.graph.store import GraphStore
     from hopwright.llm.config import read_settings
-    from hopwright.llm.prompts import read_prompts
+    from hopwright.llm.prompts import load_prompts
     from hopwright.llm.session import open_session
     from hopwright.llm.types import parse_model
     from hopwright.synthesis.kinds import KindIndex
@@ -91,7 +91,7 @@ def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun)
         if question_model:
             home().mkdir(parents=True, exist_ok=True)
             session = open_session(settings, access.store, run=_RUN, budget_usd=access.budget_usd)
-            prompt = read_prompts(Path(__file__).resolve().parents[2] / "prompts")["question-passage"]
+            prompt = load_prompts()["question-passage"]
             questioner = Questioner(session, prompt, parse_model(question_model))
     graph = GraphStore.open(store)
     workshop = Workshop(graph, KindIndex(graph), default_table(), seed=parameters.seed)

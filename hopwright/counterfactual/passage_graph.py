@@ -157,9 +157,9 @@ class PassageGraph(GraphStore):
         """See GraphStore."""
         return sum(id in (s, o) for s, _, o in self._edges)
 
-    def literals(self, subject: str) -> tuple[LiteralFact, ...]:
+    def literals(self, subject: str, property: str = "") -> tuple[LiteralFact, ...]:
         """See GraphStore."""
-        return tuple(self._facts.get(subject, ()))
+        return tuple(one for one in self._facts.get(subject, ()) if property in ("", one.property))
 
     def literal_subjects(self, property: str) -> tuple[str, ...]:
         """See GraphStore."""

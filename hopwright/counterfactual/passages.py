@@ -129,7 +129,7 @@ class PassagePlanner:
         for _ in range(_TRIES if pool else 0):
             other = pool[rng.randrange(len(pool))]
             if wanted and scene.admits(other):
-                held = tuple(one for one in self._graph.literals(other) if one.property == property)
+                held = self._graph.literals(other, property)
                 scene.take(other, self._graph.label(other))
                 wanted -= 1
                 yield self._make(other, (), held, supporting=False)
@@ -150,7 +150,7 @@ class PassagePlanner:
         literals: tuple[LiteralFact, ...] = ()
         if measures and len(chosen) < _CONTEXT:
             property = rng.choice(measures).property
-            literals = tuple(one for one in self._graph.literals(subject) if one.property == property)
+            literals = self._graph.literals(subject, property)
         return Evidence(triplets=tuple(chosen), literals=literals)
 
     def _make(

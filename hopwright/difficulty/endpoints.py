@@ -11,13 +11,13 @@ from hopwright.difficulty.prompting import (
     PROMPTS,
     Answering,
     fold_system,
-    load_prompts,
     read_open_answer,
     read_reasoning,
     word_choice,
     word_question,
 )
 from hopwright.difficulty.voters import Answer, Choice, Picked, Unanswered
+from hopwright.llm.prompts import load_prompts
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Outcome, Request, Response, Sampling, Usage
 from hopwright.records import LABELS

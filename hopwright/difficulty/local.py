@@ -18,7 +18,6 @@ from typing import Any
 from hopwright.difficulty.prompting import (
     Answering,
     fold_system,
-    load_prompts,
     read_open_answer,
     read_reasoning,
     word_choice,
@@ -26,6 +25,7 @@ from hopwright.difficulty.prompting import (
 )
 from hopwright.difficulty.voters import Answer, Choice, Unanswered
 from hopwright.errors import InputError
+from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Message
 from hopwright.records import LABELS
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 from hopwright.difficulty.voters import Choice, Picked, Unanswered
-from hopwright.llm.prompts import Prompt, read_prompts
+from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Message
 from hopwright.records import LABELS
 
@@ -20,12 +18,6 @@ PROMPTS: dict[Answering, str] = {"letter": "vote", "reasoning": "vote-reasoning"
 OPEN_PROMPT = "vote-open"
 _LAST_LINE = re.compile(r"^\W*answer:?\W*([ABCD])\W*$", re.IGNORECASE)
 _ANY_ANSWER = re.compile(r"^\W*answer:?\W*([ABCD])\b", re.IGNORECASE | re.MULTILINE)
-
-
-@functools.cache
-def load_prompts() -> dict[str, Prompt]:
-    """The shipped prompts. Raises InputError where one is not fit to be used."""
-    return read_prompts(Path(__file__).resolve().parents[2] / "prompts")
 
 
 def word_choice(choice: Choice, answering: Answering) -> tuple[Message, ...]:

@@ -63,8 +63,8 @@ class Neighbourhood(Protocol):
         """(property, subject) pairs."""
         ...
 
-    def literals(self, subject: str) -> tuple[LiteralFact, ...]:
-        """The entity's literals."""
+    def literals(self, subject: str, property: str = "") -> tuple[LiteralFact, ...]:
+        """The entity's literals; those of one property where it is named."""
         ...
 
     def literal_subjects(self, property: str) -> tuple[str, ...]:
@@ -140,9 +140,8 @@ class PopularityPrior(_Solver):
             for property, entry in self._table.literal.items()
             if entry.value in ("date", "year")
             for subject in self._graph.literal_subjects(property)[:_MAX_DATED]
-            for literal in self._graph.literals(subject)
-            if literal.property == property
-            and isinstance(value := self._table.normalise(property, literal.value, literal.datatype), dt.date)
+            for literal in self._graph.literals(subject, property)
+            if isinstance(value := self._table.normalise(property, literal.value, literal.datatype), dt.date)
         )
 
 
@@ -232,20 +231,18 @@ class LastHopOnly(_Solver):
         return math.log1p(len(found))
 
     def _read_literal(self, id: str, property: str) -> float | None:
-        for literal in self._graph.literals(id):
-            if literal.property == property:
-                value = self._table.normalise(property, literal.value, literal.datatype)
-                if value is not None:
-                    return _as_float(value)
+        for literal in self._graph.literals(id, property):
+            value = self._table.normalise(property, literal.value, literal.datatype)
+            if value is not None:
+                return _as_float(value)
         return None
 
     def _find_typical(self, property: str, answer_type: str, unit: str) -> float | None:
         values = [
             value.year if isinstance(value, dt.date) and (unit == "year" or answer_type == "number") else value
             for subject in self._graph.literal_subjects(property)
-            for literal in self._graph.literals(subject)
-            if literal.property == property
-            and (value := self._table.normalise(property, literal.value, literal.datatype)) is not None
+            for literal in self._graph.literals(subject, property)
+            if (value := self._table.normalise(property, literal.value, literal.datatype)) is not None
         ]
         return median(_as_float(value) for value in values) if values else None
 

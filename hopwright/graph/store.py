@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -245,14 +245,18 @@ class GraphStore:
         number = self.number(id)
         return self._degree_at(number) if number >= 0 else 0
 
-    def literals(self, subject: str) -> tuple[LiteralFact, ...]:
-        """The entity's literals, by property and then value, as the corpus writes them."""
+    def literals(self, subject: str, property: str = "") -> tuple[LiteralFact, ...]:
+        """The entity's literals, by property and then value, as the corpus writes them; of one property if named."""
         number = self.number(subject)
         if number < 0 or not self._has_literals:
             return ()
         start, stop = self._literal_start[number], self._literal_start[number + 1]
         label = self._label_at(number) if start < stop else ""
-        return tuple(self._literal_at(row, subject, label) for row in range(start, stop))
+        rows: Iterable[int] = range(start, stop)
+        if property:
+            wanted = self._property_number.get(property, -1)
+            rows = (row for row in rows if self._literal_property[row] == wanted)
+        return tuple([self._literal_at(row, subject, label) for row in rows])
 
     def literal_subjects(self, property: str) -> tuple[str, ...]:
         """The entities that have a literal of the property."""

@@ -9,6 +9,7 @@ every version ever released; a prompt that changed without a new version is refu
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import json
@@ -25,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from hopwright.errors import InputError
 from hopwright.llm.types import Message, ModelRef, Request, Role, Sampling
+from hopwright.settings import prompts_folder
 
 LOCK = "versions.json"
 _SUFFIX = ".md.j2"
@@ -103,6 +105,12 @@ class Prompt:
             sampling=sampling
             or Sampling(max_tokens=self.front.max_tokens, temperature=self.front.temperature, seed=seed),
         )  # fmt: skip
+
+
+@functools.cache
+def load_prompts() -> dict[str, Prompt]:
+    """The shipped prompts by name, read once. Raises InputError at the first that is not fit to be used."""
+    return read_prompts(prompts_folder())
 
 
 def read_prompts(folder: Path, check: bool = True) -> dict[str, Prompt]:

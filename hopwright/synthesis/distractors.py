@@ -75,6 +75,7 @@ class DistractorMaker:
         self._values = NearbyValues(graph, self._facts)
         self._likeness = likeness
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
+        self._around = functools.lru_cache(50_000)(self._list_around)
         self._compare_facts = functools.lru_cache(200_000)(self._siblings.kinship)
 
     def make(
@@ -205,7 +206,7 @@ class DistractorMaker:
             for one in entities:
                 if most == 0 or len(found) == MOST_CANDIDATES:
                     break
-                name = fold(self._graph.label(one))
+                name = self._siblings.card(one).folded
                 shown = one in rejected or f" {name} " in asked_for
                 if one in found or name in names or (shown and kind != "operand"):
                     continue
@@ -312,19 +313,23 @@ class DistractorMaker:
 
     def _look(self, entity: str) -> tuple[float | str, ...]:
         """What a guesser may go by: capitals and length of the name, how well known it is, its place by alphabet."""
-        label = self._graph.label(entity)
-        return sum(map(str.isupper, label)), len(label), self._graph.degree(entity), fold(label)
+        card = self._siblings.card(entity)
+        return card.capitals, len(card.label), card.degree, card.folded
 
     def _list_next(self, answer: str, siblings: Sequence[str]) -> list[str]:
         """Siblings next to the answer in time (contemporaries, nearest first) or in place (common border, district)."""
         apart = [(self._siblings.years_apart(answer, one), one) for one in siblings]
         found = [one for years, one in sorted((y, one) for y, one in apart if y is not None and y <= _BESIDE_IN_TIME)]
-        around = {place for property, place in self._graph.out_edges(answer) if property in _BESIDE_IN_PLACE}
+        around = self._around(answer)
         for one in siblings if around else ():
-            places = {place for property, place in self._graph.out_edges(one) if property in _BESIDE_IN_PLACE}
+            places = self._around(one)
             if one in around or around & places:
                 found.append(one)
         return list(dict.fromkeys(found))
+
+    def _list_around(self, entity: str) -> frozenset[str]:
+        """What an entity borders on or lies in."""
+        return frozenset(place for property, place in self._graph.out_edges(entity) if property in _BESIDE_IN_PLACE)
 
     def _is_wrong(self, candidate: str, derivation: Derivation, answers: Mapping[int, Value], compared: str) -> bool:
         """Whether a candidate can be offered: comparable where there is a comparison, else not true in the graph."""
@@ -348,9 +353,8 @@ class DistractorMaker:
         return False
 
     def _is_usable(self, candidate: str, answer: str) -> bool:
-        label = self._graph.label(candidate)
         return (
-            bool(_NAME.match(label))
+            bool(_NAME.match(self._siblings.card(candidate).label))
             and self._siblings.kind(candidate) == self._siblings.kind(answer)
             and self._siblings.is_distinct(candidate, answer)
         )
@@ -366,8 +370,8 @@ class DistractorMaker:
         bonus: float = 0.0,
     ) -> Candidate:
         """An entity as an option: how near to the answer, how long its name, how well known, how it compares."""
-        label = self._graph.label(entity)
-        words = [] if compared else fold(label).split()  # a comparison names its candidates
+        card = self._siblings.card(entity)
+        words = [] if compared else card.folded.split()  # a comparison names its candidates
         shared = sum(f" {word} " in asked_for for word in words if len(word) > 3)
         traits = [shared, *self._look(entity)]
         if compared:
@@ -377,7 +381,7 @@ class DistractorMaker:
         noun = self._siblings.noun(answer)
         if noun and f" {fold(noun)} " in asked_for and self._siblings.noun(entity) != noun:
             closeness -= _OTHER_NOUN  # asked for a Spanish city, nobody takes a Swiss one
-        return Candidate(label, entity, kind, closeness, tuple(traits))
+        return Candidate(card.label, entity, kind, closeness, tuple(traits))
 
     def _like_by_name(self, one: str, other: str) -> float:
         return self._likeness(self._graph.label(one), self._graph.label(other))

@@ -15,22 +15,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hopwright.graph.store import GraphStore
-from hopwright.records import Anchor, Compute
+from hopwright.records import Anchor, Compute, Derivation, Lookup
 from hopwright.synthesis.anchoring import AnchorHops, AnchorReader
 from hopwright.synthesis.mix import Brief, Mix, Taste, chance, draw_brief
 from hopwright.synthesis.moves import spread
-from hopwright.synthesis.plan import Plan, named_entities, properties_of
+from hopwright.synthesis.plan import Plan, named_entities, properties_of, properties_of_step
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.programs import open_book
-from hopwright.synthesis.topologies import topology
+from hopwright.synthesis.topologies import Topology, topology
 
 _ANCHORS = 2
 _TRIES = 3
 _STRIDE = 11
-_PILOTS = 120
+_PILOTS = 200
 _ROUNDS = 3
 _TELLING = 6
 _SAMPLED = 60
+_OF_LOOK_UPS = ("year", "named-year", "date")
+_OF_COMPUTATIONS = ("later", "between", "between-two", "apart-named", "age")
+_OF_TARGETS = ("dated", "dated-by-amount", "dated-stated", "dated-among", "dated-by-both")
+_LEAST_ODDS = 0.05
+"""An operation is not made rarer than this, however far over its share what it needs is."""
+_MOST_ASKED = 1.6
 # A property may take part in so many items for each of its facts: four facts do not make a hundred questions.
 _PER_FACT = 0.002
 
@@ -61,10 +67,6 @@ class _Attempt:
     tries: int
     anchor: Anchor | None = None
     hops: tuple[AnchorHops, ...] = ()
-    free: bool = False
-    """Whether look-ups whose property is over its share may be used."""
-    open: bool = False
-    """Whether anything over its share may be."""
 
 
 class Drawer:
@@ -78,14 +80,21 @@ class Drawer:
         self._graph = graph
         self._reader = AnchorReader(planner.moves)
         self._bounds = _find_bounds(planner)
-        self._admitted: dict[str, float] = {}
+        self._weights: dict[str, float] = {}
+        self._uses: list[tuple[tuple[str, ...], str]] = []
         self._deck: _Deck | None = None
+        self._capped_themes_of = functools.lru_cache(200_000)(self._list_capped)
+        self._closed_in = functools.lru_cache(8)(self._list_closed)
+        self._roots = functools.cache(self._list_roots)
+        self._odds = functools.lru_cache(64)(self._find_odds)
+        self._shaded = functools.lru_cache(64)(self._shade)
 
     def draw(self, anchors: Sequence[Anchor], slot: int) -> Drawn:
         """The plan of a slot. Raises NoPlanError when not even the bare topology could be planned."""
         if self._deck is None or self._deck.anchors is not anchors:
             self._deck = _Deck(anchors, self.band_of, self._graph)
-            self._admitted, self._wishes = {}, self._mix
+            self._weights, self._uses, self._wishes = {}, [], self._mix
+            self._renew()
             self._calibrate()
         return self._fill(slot)
 
@@ -121,7 +130,8 @@ class Drawer:
         return frozenset(theme for entity in _entities_of(plan) for theme in self._themes_of(entity))
 
     def _fill(self, slot: int) -> Drawn:
-        wish = draw_brief(self._wishes, self._seed, slot, lambda name, _: open_book(topology(name)).cells)
+        odds = self._odds_of(slot)
+        wish = draw_brief(self._wishes, self._seed, slot, lambda name: _compare_cells(topology(name), odds))
         if wish.anchoring == "2" and not open_book(topology(wish.topology)).keeps_pairs:
             wish = replace(wish, anchoring="1")
         taste = self._taste(slot, wish.band)
@@ -138,24 +148,26 @@ class Drawer:
         """What to try in turn: with the anchors of the slot, then without; what is asked for, then less of it."""
         assert self._deck is not None
         for number in range(_ANCHORS if wish.anchoring in ("0", "1", "2") else 0):
-            anchor = self._deck.pick(slot, wish.band, number, lambda one: self._can_keep(one, wish.anchoring))
+            anchor = self._deck.pick(slot, wish.band, number, lambda one: self._can_keep(slot, one, wish.anchoring))
             if anchor is None:
                 break
             resolved = self._reader.read(anchor)
             hops = resolved if wish.anchoring == "2" else resolved[-1:] if wish.anchoring == "1" else ()
             for kind, answer in ((wish.kind, wish.answer), ("", "")):
-                # Rather a property over its share than an anchor without a plan.
                 tries = _TRIES if kind else 2 * _TRIES
-                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops, not kind)
+                yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops)
         yield _Attempt("graph", wish.kind, wish.answer, 2 * _TRIES)
-        yield _Attempt("graph:any", "", "", 2 * _TRIES)
-        yield _Attempt("graph:free", "", "", 3 * _TRIES, free=True)
-        # Rather a property over its share than a slot without a plan.
-        yield _Attempt("graph:open", "", "", 20 * _TRIES, open=True)
+        yield _Attempt("graph:any", "", "", 6 * _TRIES)
+        yield _Attempt("graph:open", "", "", 20 * _TRIES)
 
-    def _can_keep(self, anchor: Anchor, anchoring: str) -> bool:
-        """Whether so many of the anchor's own hops can be kept."""
-        return anchoring == "0" or len(self._reader.read(anchor)) >= int(anchoring)
+    def _can_keep(self, slot: int, anchor: Anchor, anchoring: str) -> bool:
+        """Whether so many of the anchor's own hops can be kept, and none of what they name is over its share."""
+        hops = self._reader.read(anchor)
+        if len(hops) < int(anchoring):
+            return False
+        kept = hops if anchoring == "2" else hops[-1:] if anchoring == "1" else ()
+        named = {anchor.entity, *(end for hop in kept for end in (hop.edge.subject, hop.edge.object))}
+        return not any(self._is_closed(slot, one) for one in named)
 
     def _try(self, slot: int, attempt: _Attempt, taste: Taste, reasons: Counter[str]) -> Plan | None:
         brief = Brief(self._topology_of(slot), attempt.kind, attempt.answer)
@@ -165,10 +177,11 @@ class Drawer:
                 attempt.anchor.entity if attempt.anchor else "",
                 f"{self._seed}:{slot}:{attempt.name}",
                 brief,
-                taste=self._taste(slot, taste.band, attempt) if attempt.free or attempt.open else taste,
+                taste=taste,
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
-                refuse=None if attempt.open else functools.partial(self._is_over, slot),
+                # At last rather something over its share than a slot without a plan.
+                refuse=None if attempt.name == "graph:open" else functools.partial(self._is_over, slot),
             )
         except NoPlanError as error:
             reasons.update(error.reasons)
@@ -177,7 +190,17 @@ class Drawer:
 
     def _is_over(self, slot: int, plan: Plan) -> bool:
         """Whether a plan touches a theme that would be over its share."""
-        return any(self._refuses(slot, theme) for theme in self.themes(plan))
+        return not self._closed_in(slot).isdisjoint(properties_of(plan)) or any(
+            self._is_closed(slot, entity) for entity in _entities_of(plan)
+        )
+
+    def _is_closed(self, slot: int, entity: str) -> bool:
+        capped = self._capped_themes_of(entity)
+        return bool(capped) and not self._closed_in(slot).isdisjoint(capped)
+
+    def _list_closed(self, slot: int) -> frozenset[str]:
+        """The properties and the themes over their share that have to stay out of this slot."""
+        return frozenset(name for name, share in self._weights.items() if chance(self._seed, slot, name) >= share)
 
     def _topology_of(self, slot: int) -> str:
         return draw_brief(self._wishes, self._seed, slot).topology
@@ -191,41 +214,31 @@ class Drawer:
             if (wanted := getattr(drawn.brief, dimension)) and wanted not in reached[dimension]
         }
 
-    def _taste(self, slot: int, band: str, attempt: _Attempt | None = None) -> Taste:
-        free, admits_all = (attempt.free, attempt.open) if attempt else (False, False)
-        refused = functools.lru_cache(None)(functools.partial(self._refuses, slot, free=free))
-        roots = [(name, weight) for name, weight in self._roots if admits_all or not refused(name)]
+    def _taste(self, slot: int, band: str) -> Taste:
+        names, reached = self._roots()
         return Taste(
             domains=self._mix.domains,
             band=band,
             band_of=self.band_of,
-            refused=_refuse_none if admits_all else refused,
-            roots=[name for name, _ in roots],
-            root_weights=list(itertools.accumulate(weight for _, weight in roots)),
+            weights=self._leanings(slot),
+            odds=self._odds_of(slot),
+            closed=functools.partial(self._is_closed, slot),
+            roots=names,
+            root_weights=reached,
             min_domains=3 if chance(self._seed, slot, "domains") < 0.9 else 0,
         )
 
-    @functools.cached_property
-    def _roots(self) -> tuple[tuple[str, float], ...]:
+    def _list_roots(self) -> tuple[list[str], list[float]]:
         """The properties that a chain may begin with: every domain by its weight, its properties alike."""
         table = self._planner.table
         domains = Counter(table.entity[name].domain for name in self._planner.moves.askable)
         weights = self._mix.domains
-        return tuple(
-            (name, weights.get(table.entity[name].domain, 0.0) / domains[table.entity[name].domain])
+        roots = {
+            name: weights[domain] / domains[domain] * self._weights.get(name, 1.0)
             for name in self._planner.moves.askable
-            if weights.get(table.entity[name].domain, 0.0) > 0
-        )
-
-    def _refuses(self, slot: int, name: str, *, free: bool = False) -> bool:
-        """Whether a property or a theme that would be over its share has to stay out of this slot.
-
-        `free`: look-ups are let in all the same; what is measured and compared has others in its place.
-        """
-        if free and name in self._planner.table.entity:
-            return False
-        admitted = self._admitted.get(name)
-        return admitted is not None and chance(self._seed, slot, name) >= admitted
+            if weights.get(domain := table.entity[name].domain, 0.0) > 0
+        }
+        return list(roots), list(itertools.accumulate(roots.values()))
 
     def _calibrate(self) -> None:
         """Draw pilots, and correct: what is over its share is admitted to fewer slots, what falls short is asked more.
@@ -235,6 +248,7 @@ class Drawer:
         for turn in range(_ROUNDS):
             shares: Counter[str] = Counter()
             reached: Counter[tuple[str, str]] = Counter()
+            uses: list[tuple[tuple[str, ...], str]] = []
             drawn = 0
             for number in range(_PILOTS):
                 try:
@@ -244,13 +258,16 @@ class Drawer:
                 drawn += 1
                 shares.update(properties_of(pilot.plan))
                 shares.update(self.themes(pilot.plan))
+                uses += [use for step in pilot.plan.steps for use in self._find_uses(step.derivation)]
                 reached.update((dimension, name) for dimension, names in self.describe(pilot).items() for name in names)
             if not drawn:
                 return
             for name, count in shares.items():
                 # A few pilots prove little: what is only just over its share is left alone.
                 if count > max(_TELLING, 1.2 * drawn * (cap := self._cap(name))):
-                    self._admitted[name] = self._admitted.get(name, 1.0) * cap * drawn / count
+                    self._weights[name] = self._weights.get(name, 1.0) * cap * drawn / count
+            self._uses = uses
+            self._renew()
             self._wishes = replace(
                 self._wishes,
                 kinds=_correct(self._mix.kinds, self._wishes.kinds, "kind", reached, drawn),
@@ -258,6 +275,44 @@ class Drawer:
                 anchoring=_correct(self._mix.anchoring, self._wishes.anchoring, "anchoring", reached, drawn),
                 bands=_correct(self._mix.bands, self._wishes.bands, "band", reached, drawn),
             )
+
+    def _find_uses(self, derivation: Derivation) -> Iterator[tuple[tuple[str, ...], str]]:
+        """The dated properties that a step rests on, each with the operations that it may come from."""
+        dated = [name for name in properties_of_step(derivation) if name in self._dates]
+        group = (
+            _OF_COMPUTATIONS if isinstance(derivation, Compute)
+            else _OF_LOOK_UPS if isinstance(derivation, Lookup)
+            else _OF_TARGETS
+        )  # fmt: skip
+        yield from ((group, name) for name in dated)
+
+    @functools.cached_property
+    def _dates(self) -> frozenset[str]:
+        return frozenset(name for name, entry in self._planner.table.literal.items() if entry.value != "number")
+
+    def _odds_of(self, slot: int) -> tuple[tuple[str, float], ...]:
+        return self._odds(self._find_closed(slot))
+
+    def _leanings(self, slot: int) -> Mapping[str, float]:
+        return self._shaded(self._find_closed(slot))
+
+    def _find_closed(self, slot: int) -> frozenset[str]:
+        """The dates that would be over their share, and that this slot is to do without."""
+        return self._closed_in(slot) & self._dates
+
+    def _shade(self, closed: frozenset[str]) -> Mapping[str, float]:
+        return {**self._weights, **dict.fromkeys(closed, _LEAST_ODDS)}
+
+    def _find_odds(self, closed: frozenset[str]) -> tuple[tuple[str, float], ...]:
+        """Operations become as much rarer as, in the pilots, they rested on dates that are closed now."""
+        held: dict[tuple[str, ...], list[bool]] = {}
+        for group, name in self._uses if closed else ():
+            held.setdefault(group, []).append(name not in closed)
+        return tuple(
+            (operation, max(_LEAST_ODDS, sum(open) / len(open)))
+            for group, open in sorted(held.items())
+            for operation in group
+        )
 
     def _cap(self, name: str) -> float:
         """The largest share of the items that a property or a theme may have."""
@@ -277,6 +332,15 @@ class Drawer:
             found |= {f"clubs:{moves.kinds.sort(entity)}:{one}" for one in self._graph.objects(entity, "P17")}
         return frozenset({f"entity:{entity}", *found})
 
+    def _renew(self) -> None:
+        """Forget what rests on the weights."""
+        self._capped_themes_of.cache_clear()
+        self._closed_in.cache_clear()
+        self._roots.cache_clear()
+
+    def _list_capped(self, entity: str) -> tuple[str, ...]:
+        return tuple(theme for theme in self._themes_of(entity) if theme in self._weights)
+
     @functools.cached_property
     def _themes_of(self) -> Callable[[str], frozenset[str]]:
         return functools.lru_cache(50_000)(self._list_themes)
@@ -284,6 +348,15 @@ class Drawer:
 
 _PROPERTY = re.compile(r"^P\d+$")
 _SERIES = ("P3450", "P361", "P664", "P118")
+
+
+@functools.lru_cache(64)
+def _compare_cells(of: Topology, odds: tuple[tuple[str, float], ...]) -> dict[str, dict[str, float]]:
+    plain, rare = open_book(of).cells, open_book(of, odds).cells
+    return {
+        kind: {answer: rare[kind][answer] / weight for answer, weight in answers.items()}
+        for kind, answers in plain.items()
+    }
 
 
 class _Deck:
@@ -317,16 +390,14 @@ def _correct(
 ) -> dict[str, float]:
     """Shares to ask for next, so that those reached come nearer to those wanted."""
     total, sum_asked = sum(wanted.values()) or 1.0, sum(asked.values()) or 1.0
-    return {
+    found = {
         name: asked[name]
         / sum_asked
         * min(2.5, max(0.4, (share / total + 0.01) / (reached.get((dimension, name), 0) / drawn + 0.01)))
         for name, share in wanted.items()
     }
-
-
-def _refuse_none(name: str) -> bool:
-    return False
+    # What cannot be had is not asked for in vain: never much more often than it is wanted.
+    return {name: min(share, _MOST_ASKED * wanted[name] / total) for name, share in found.items()}
 
 
 def _locate(plan: Plan, hops: Sequence[AnchorHops]) -> tuple[tuple[int, str], ...]:

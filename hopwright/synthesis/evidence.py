@@ -75,7 +75,7 @@ def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
 
 
 def _literals(graph: GraphStore, subject: str, property: str) -> tuple[LiteralFact, ...]:
-    return tuple(literal for literal in graph.literals(subject) if literal.property == property)
+    return graph.literals(subject, property)
 
 
 def _triplet(graph: GraphStore, subject: str, property: str, object: str) -> Triplet:

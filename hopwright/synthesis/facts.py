@@ -70,9 +70,8 @@ class GraphFacts:
     def _read_scalars(self, subject: str, property: str) -> tuple[Scalar, ...]:
         values = {
             value
-            for literal in self._graph.literals(subject)
-            if literal.property == property
-            and (value := self._table.normalise(property, literal.value, literal.datatype)) is not None
+            for literal in self._graph.literals(subject, property)
+            if (value := self._table.normalise(property, literal.value, literal.datatype)) is not None
         }
         return tuple(sorted(values, key=str))
 

@@ -138,7 +138,18 @@ def kinship(one: float, other: float) -> float:
 @functools.lru_cache(maxsize=131_072)
 def share_form(one: str, other: str) -> float:
     """How many of ten marks of form two texts share: comma, brackets, digits, capital, number of words, …"""
-    return float(sum(mine == theirs for mine, theirs in zip(_read_form(one), _read_form(other), strict=True)))
+    return float(sum(mine == theirs for mine, theirs in zip(encode_form(one), encode_form(other), strict=True)))
+
+
+@functools.lru_cache(maxsize=65_536)
+def encode_form(text: str) -> tuple[int, ...]:
+    """The ten marks of form of a text, as numbers."""
+    is_number = read_number(text) is not None
+    return (
+        "," in text, "(" in text, "-" in text, "." in text, "'" in text or "’" in text, text[:1].isupper(),
+        any(character.isdigit() for character in text), not text.isascii(), is_number,
+        len(text) if is_number else 0,
+    )  # fmt: skip
 
 
 def find_centrality(values: Sequence[str], likeness: Callable[[str, str], float]) -> list[float]:
@@ -268,16 +279,6 @@ def _read_values(guess: Guess) -> list[float]:
             return []
         values.append(float(value) if isinstance(value, int | Decimal) else float(value.toordinal()))
     return values
-
-
-@functools.lru_cache(maxsize=65_536)
-def _read_form(text: str) -> tuple[object, ...]:
-    is_number = read_number(text) is not None
-    return (
-        "," in text, "(" in text, "-" in text, "." in text, "'" in text or "’" in text, text[:1].isupper(),
-        any(character.isdigit() for character in text), not text.isascii(), is_number,
-        len(text) if is_number else 0,
-    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- the trained solver

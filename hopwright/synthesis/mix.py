@@ -37,7 +37,7 @@ class Mix:
     bands: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_BANDS))
     anchoring: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANCHORING))
     domains: Mapping[str, float] = field(default_factory=lambda: {domain.value: 1.0 for domain in Domain})
-    property_share: float = 0.3
+    property_share: float = 0.4
     theme_share: float = 0.04
     min_domains: int = 2
 
@@ -75,39 +75,44 @@ class Brief:
 class Taste:
     """What one plan prefers and refuses on its way.
 
-    `ceiling`: entities of a larger degree are passed by. `refused`: properties that are over their share in this slot.
+    `ceiling`: entities of a larger degree are passed by; so are those that are `closed`. `weights`: properties that
+    are chosen more seldom than others, with how readily, from 0 to 1.
     """
 
     domains: Mapping[str, float] = field(default_factory=dict)
     band: str = ""
     band_of: Callable[[int], str] = field(default=lambda degree: "")
-    refused: Callable[[str], bool] = field(default=lambda property: False)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    closed: Callable[[str], bool] = field(default=lambda entity: False)
+    odds: tuple[tuple[str, float], ...] = ()
+    """Operations that are chosen more seldom, because what they need is over its share."""
     ceiling: float = float("inf")
     roots: Sequence[str] = ()
     root_weights: Sequence[float] = ()
     """The properties that a chain may begin with, and their cumulative weights; empty for all alike."""
     min_domains: int = 0
     """How many domains a plan has to span, for as long as most of the tries last."""
-    known: dict[tuple[tuple[str, ...], str], bool] = field(default_factory=dict, compare=False)
-    """What has been found out in this slot: whether operations can follow on an entity."""
-
-    def refuses(self, property: str) -> bool:
-        """Whether the property may not be used in this slot."""
-        return self.refused(property)
 
 
 def draw_brief(
-    mix: Mix, seed: int, slot: int, feasible: Callable[[str, str], Mapping[str, set[str]]] | None = None
+    mix: Mix, seed: int, slot: int, feasible: Callable[[str], Mapping[str, Mapping[str, float]]] | None = None
 ) -> Brief:
-    """The brief of a slot. `feasible(topology, "")` maps the computing kinds that a topology allows to answer types."""
+    """The brief of a slot.
+
+    `feasible(topology)` maps the computing kinds that a topology allows to answer types, each with how readily it is
+    had there, from 0 to 1.
+    """
     place = dict(zip(_DIMENSIONS, _point(seed, slot), strict=True))
     topology = pick(mix.topologies, place["topology"])
-    allowed = feasible(topology, "") if feasible is not None else None
-    kinds = mix.kinds if allowed is None else {k: w for k, w in mix.kinds.items() if allowed.get(k)}
+    allowed = feasible(topology) if feasible is not None else None
+    kinds = mix.kinds
+    if allowed is not None:
+        kinds = {kind: share * max(allowed[kind].values()) for kind, share in mix.kinds.items() if allowed.get(kind)}
     kind = pick(kinds, place["kind"])
     answers = mix.answers
     if allowed is not None and kind:
-        answers = {answer: weight for answer, weight in mix.answers.items() if answer in allowed[kind]}
+        ready = allowed[kind]
+        answers = {answer: weight * ready[answer] for answer, weight in mix.answers.items() if answer in ready}
     return Brief(
         topology,
         kind,

@@ -66,6 +66,8 @@ class Moves:
         self.facts = GraphFacts(graph, table)
         self.classes = PropertyClasses.of(graph)
         self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
+        self.followed: dict[tuple[tuple[str, ...], str, float], bool] = {}
+        """What has been found out: whether operations can follow on an entity, past none of more than a degree."""
         self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
         self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
         self.reverse_from = functools.lru_cache(50_000)(self._reverse_from)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -31,9 +32,14 @@ _CENTENARIAN = 100
 # Whether a film is about something, or something lies somewhere, is no question to count over a list.
 _DULL = frozenset({"P921", "P138", "P6885", "P7938"})
 _LOOKED_AT = 120
+# Fewer than so many do not give a list in which some of them stand beside others.
+_SHARERS = 3
 OUTWARD = "extend-outward"
 """A look-up that may not say in what its subject lies: one that does has come before it."""
 _MODERN = 1950
+_REMEMBERED = 500_000
+"""So many answers to "can these operations follow on this entity" are kept."""
+_PROPERTY_OF = operator.attrgetter("property")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +126,7 @@ def extend(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 
 def year(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """The year of an entity's event."""
-    found = [m for m in sketch.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
+    found = [m for m in sketch.moves.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
     if place.reader == "age":
         found = [m for m in found if _year(m) >= _MODERN]
     if place.partners and place.partners[0].type == "year":
@@ -128,15 +134,15 @@ def year(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         found = near
     if not found:
         raise DeadEnd("the entity has no dated event that suits")
-    return sketch.measure(inputs[0].ref, sketch.rng.choice(found))
+    return sketch.measure(inputs[0].ref, sketch.prefer_measure(found))
 
 
 def date(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """The full date of an entity's event."""
-    found = [m for m in sketch.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.ask]
+    found = [m for m in sketch.moves.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.ask]
     if not found:
         raise DeadEnd("the entity has no full date")
-    return sketch.measure(inputs[0].ref, sketch.rng.choice(found), full_date=True)
+    return sketch.measure(inputs[0].ref, sketch.prefer_measure(found), full_date=True)
 
 
 def number(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
@@ -173,7 +179,7 @@ def dated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         target = sketch.targets.near(state.whole, sketch.rng, within=60)
         if target is None:
             break
-        if not wanted(target.entity) or sketch.refuses_target(target):
+        if not wanted(target.entity) or sketch.refuses_target(target) or not _lets_in(sketch, target):
             continue
         apart = target.year - state.whole
         if abs(apart) >= 2:
@@ -189,8 +195,9 @@ def dated_by_amount(sketch: Sketch, inputs: Sequence[State], place: Place) -> St
         target = sketch.targets.any(sketch.rng)
         if target is None:
             break
-        value = _offset(sketch, state, target.year)
-        if value and wanted(target.entity) and target.entity not in sketch.used and not sketch.refuses_target(target):
+        if not wanted(target.entity) or not sketch.admits(target.entity) or sketch.refuses_target(target):
+            continue
+        if _lets_in(sketch, target) and (value := _offset(sketch, state, target.year)):
             return sketch.dated(value, target)
     raise DeadEnd("no target fits")
 
@@ -219,7 +226,7 @@ def dated_stated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State
     targets = [t for t in sketch.open_targets(inputs[0].entity) if sketch.admits(t.entity) and wanted(t.entity)]
     if not targets:
         raise DeadEnd("nothing dated stands in a relation to it")
-    target = sketch.rng.choice(targets)
+    target = sketch.prefer(targets, _PROPERTY_OF)
     return sketch.dated(str(target.year), target, constraint=inputs[0].ref)
 
 
@@ -231,13 +238,11 @@ def dated_by_both(sketch: Sketch, inputs: Sequence[State], place: Place) -> Stat
     options: list[tuple[str, Target]] = []
     for sign, moved in (("+", base.whole + offset.whole), ("-", base.whole - offset.whole)):
         options += [
-            (sign, t)
-            for t in sketch.targets.of_year(moved)
-            if t.entity not in sketch.used and not sketch.refuses_target(t)
+            (sign, t) for t in sketch.targets.of_year(moved) if sketch.admits(t.entity) and not sketch.refuses_target(t)
         ]
     if not options:
         raise DeadEnd("the year has no target")
-    sign, target = sketch.rng.choice(options)
+    sign, target = sketch.prefer(options, lambda option: option[1].property)
     return sketch.dated(f"{base.ref} {sign} {offset.ref}", target)
 
 
@@ -247,7 +252,8 @@ def dated_by_both(sketch: Sketch, inputs: Sequence[State], place: Place) -> Stat
 def compare(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """Whichever of several entities has the largest or the smallest value of a property."""
     shared = _shared(sketch, [state.entity for state in inputs], comparing=True)
-    sketch.rng.shuffle(shared)
+    weights = sketch.taste.weights
+    shared.sort(key=lambda name: sketch.rng.random() ** (1 / weights.get(name, 1.0)), reverse=True)
     wanted = place.forced  # an anchor's hop that goes on from the winner
     for property in shared[:6]:
         values = {state.entity: _value(sketch, state.entity, property) for state in inputs}
@@ -322,24 +328,24 @@ def members(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """How many of several named subjects have an entity as their one object of a property."""
     (state,) = inputs
     by_property = sketch.moves.shared_by(state.entity)
-    usable = [one for one in by_property if not sketch.taste.refuses(one) and one not in _DULL]
+    usable = [one for one, edges in by_property.items() if len(edges) >= _SHARERS and one not in _DULL]
     if not usable:
         raise DeadEnd("too few have the entity as theirs")
-    property = sketch.rng.choice(usable)
+    property = sketch.prefer_name(usable)
     edges = by_property[property]
     sort = sketch.moves.kinds.sort(sketch.rng.choice(edges).subject)
     mine = [edge.subject for edge in edges if sketch.moves.kinds.sort(edge.subject) == sort]
-    theirs = [edge for edge in sketch.moves.alike(property, sort) if edge.object != state.entity]
+    theirs = [edge.subject for edge in sketch.moves.alike(property, sort) if edge.object != state.entity]
     size = sketch.rng.choice((4, 4, 5, 5, 6))
-    most = min(len(mine), size - 1)
-    if most < 1 or len(theirs) < size:
-        raise DeadEnd("too few have the entity as theirs")
+    ours = _draw_others(sketch, mine, size - 1)
     least = _least_count(place)
-    if most < least:
+    if len(ours) < least:
         raise DeadEnd("too few have the entity as theirs")
-    count = sketch.rng.randint(least, most)
-    ours = _draw_others(sketch, lambda: sketch.rng.choice(mine), count)
-    others = _draw_others(sketch, lambda: sketch.rng.choice(theirs).subject, size - count, ours)
+    count = sketch.rng.randint(least, len(ours))
+    ours = ours[:count]
+    others = _draw_others(sketch, theirs, size - count, ours)
+    if len(ours) + len(others) < size:
+        raise DeadEnd("too few to name beside it")
     listed = [*ours, *others]
     sketch.rng.shuffle(listed)
     sketch.claim(*listed)
@@ -358,7 +364,7 @@ def between(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     else:
         if not mine:
             raise DeadEnd("the entity has no dated event")
-        property = sketch.rng.choice(sorted(mine))
+        property = sketch.prefer_name(sorted(mine))
         found = sketch.moves.comparable(one.entity, property, sketch.rng)
         if found is None or not sketch.admits(found):
             raise DeadEnd("nothing comparable")
@@ -368,7 +374,7 @@ def between(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     shared = sorted(mine.keys() & theirs.keys())
     if not shared:
         raise DeadEnd("the two have no event in common")
-    property = sketch.rng.choice(shared)
+    property = sketch.prefer_name(shared)
     years = abs(mine[property] - theirs[property])
     if years < 2:
         raise DeadEnd("the years are too close")
@@ -403,7 +409,7 @@ def age_named(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     (state,) = inputs
     for _ in range(30):
         measure = sketch.targets.random_event(sketch.rng, property="P569")
-        if measure is None or sketch.taste.refuses("P569"):
+        if measure is None:
             break
         years = state.whole - _year(measure)
         if 4 <= years <= _CENTENARIAN and sketch.admits(measure.entity) and _lived(sketch, measure.entity, state.whole):
@@ -451,9 +457,11 @@ def total(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     shared = [p for p in _shared(sketch, entities, comparing=False) if _hows(sketch, p, wanted)]
     if not shared:
         raise DeadEnd("the entities have no number in common")
-    property = sketch.rng.choice(shared)
+    property = sketch.prefer_name(shared)
     if len(inputs) == 1:
-        others = _draw_others(sketch, lambda: sketch.moves.comparable(entities[0], property, sketch.rng), wanted - 1)
+        others = _draw_others(sketch, _list_comparable(sketch, entities[0], property), wanted - 1)
+        if len(others) < wanted - 1:
+            raise DeadEnd("too few to name beside it")
         sketch.claim(*others)
         entities += others
         refs += others
@@ -487,9 +495,9 @@ def total(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 
 def rate(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """One number of an entity divided by another: goals a match."""
-    found = [m for m in sketch.measures(inputs[0].entity) if m.entry.per and not isinstance(m.value, dt.date)]
+    found = [m for m in sketch.moves.measures(inputs[0].entity) if m.entry.per and not isinstance(m.value, dt.date)]
     for measure in found:
-        per = next((m for m in sketch.measures(inputs[0].entity) if m.property == measure.entry.per), None)
+        per = next((m for m in sketch.moves.measures(inputs[0].entity) if m.property == measure.entry.per), None)
         if per is None or isinstance(per.value, dt.date) or not per.value:
             continue
         expression = f"round(value({measure.property}, {inputs[0].ref}) / value({per.property}, {inputs[0].ref}), 2)"
@@ -571,20 +579,22 @@ def suits(sketch: Sketch, readers: Sequence[str]) -> Callable[[str], bool]:
 def _can_follow(sketch: Sketch, readers: tuple[str, ...], entity: str) -> bool:
     if not readers:
         return True
-    known = sketch.taste.known
-    if (verdict := known.get((readers, entity))) is None:
+    known, most = sketch.moves.followed, sketch.passable
+    if (verdict := known.get((readers, entity, most))) is None:
         if readers[0] in ("extend", OUTWARD):
             edges = [(edge.property, edge.object) for edge in sketch.moves.lookups_from(entity)]
             edges += [(edge.property, edge.subject) for edge in sketch.moves.reverse_from(entity)]
             verdict = any(
-                not sketch.taste.refuses(property)
-                and not (readers[0] == OUTWARD and property in WITHIN)
+                not (readers[0] == OUTWARD and property in WITHIN)
+                and sketch.moves.degree(other) <= most
                 and _can_follow(sketch, _follow(readers, property), other)
                 for property, other in edges
             )
         else:
             verdict = _need_of(sketch, readers[0])(entity)
-        known[readers, entity] = verdict
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        known[readers, entity, most] = verdict
     return verdict
 
 
@@ -597,7 +607,7 @@ def _follow(readers: tuple[str, ...], property: str) -> tuple[str, ...]:
 
 def _need_of(sketch: Sketch, reader: str) -> Callable[[str], bool]:
     """What an operation needs of the entity that it reads."""
-    measures = sketch.measures
+    measures = sketch.moves.measures
     if reader in ("year", "between", "between-two"):
         return lambda entity: any(isinstance(m.value, dt.date) and m.entry.event for m in measures(entity))
     if reader == "date":
@@ -611,11 +621,10 @@ def _need_of(sketch: Sketch, reader: str) -> Callable[[str], bool]:
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader == "members":
-        return lambda entity: any(
-            one not in _DULL and not sketch.taste.refuses(one) for one in sketch.moves.shared_by(entity)
-        )
+        shared_by = sketch.moves.shared_by
+        return lambda entity: any(len(e) >= _SHARERS and one not in _DULL for one, e in shared_by(entity).items())
     if reader in ("dated-stated", "dated-among"):
-        return lambda entity: bool(sketch.open_targets(entity))
+        return lambda entity: bool(sketch.targets.conditioned(entity))
     return lambda entity: True
 
 
@@ -627,7 +636,7 @@ def _find_measured(sketch: Sketch, place: Place) -> str | None:
     if place.reader in ("dated-among", "dated-stated"):
         for _ in range(20):
             target = sketch.targets.any(sketch.rng)
-            if target is None or sketch.refuses_target(target):
+            if target is None or sketch.refuses_target(target) or not _lets_in(sketch, target):
                 continue
             if sketch.moves.lookups_to(entity := target.condition.object) and sketch.admits(entity):
                 return entity
@@ -643,6 +652,8 @@ def _find_measured(sketch: Sketch, place: Place) -> str | None:
         if measure is None:
             break
         entity = measure.entity
+        if not sketch.lets_in(measure.property):
+            continue
         if sketch.moves.lookups_to(entity) and sketch.admits(entity) and wanted(entity):
             return entity
     return None
@@ -653,9 +664,9 @@ def _find_like(sketch: Sketch, entity: str, reader: str) -> str:
     if reader == "between-two":
         properties = sorted(_events(sketch, entity))
     elif reader == "total-two":
-        properties = [m.property for m in sketch.measures(entity) if _hows(sketch, m.property, 2)]
+        properties = [m.property for m in sketch.moves.measures(entity) if _hows(sketch, m.property, 2)]
     else:
-        properties = [m.property for m in sketch.measures(entity) if m.entry.more and m.entry.less]
+        properties = [m.property for m in sketch.moves.measures(entity) if m.entry.more and m.entry.less]
     if not properties:
         raise DeadEnd("nothing to compare the entity by")
     for _ in range(10):
@@ -678,7 +689,7 @@ def _shared(sketch: Sketch, entities: Sequence[str], *, comparing: bool) -> list
     if len(set(entities)) != len(entities) or len({sketch.moves.kinds.sort(one) for one in entities}) != 1:
         return []
     found = []
-    for measure in sketch.measures(entities[0]):
+    for measure in sketch.moves.measures(entities[0]):
         if comparing and not (measure.entry.more and measure.entry.less):
             continue
         if not comparing and isinstance(measure.value, dt.date):
@@ -697,12 +708,12 @@ def _shared(sketch: Sketch, entities: Sequence[str], *, comparing: bool) -> list
 
 
 def _comparable_property(sketch: Sketch, entity: str) -> str:
-    found = [measure for measure in sketch.measures(entity) if measure.entry.more and measure.entry.less]
+    found = [measure for measure in sketch.moves.measures(entity) if measure.entry.more and measure.entry.less]
     if not found:
         raise DeadEnd("nothing to compare the entity by")
     # What does not change over the years makes the better question, where there is any.
     lasting = [measure for measure in found if measure.entry.stable or measure.property in _LASTING]
-    return sketch.rng.choice(lasting if lasting and sketch.rng.random() < 0.5 else found).property
+    return sketch.prefer_measure(lasting if lasting and sketch.rng.random() < 0.5 else found).property
 
 
 def _choose_number(sketch: Sketch, entity: str, place: Place) -> Measure:
@@ -715,11 +726,13 @@ def _choose_number(sketch: Sketch, entity: str, place: Place) -> Measure:
             found = [m for m in found if m.property == place.partners[0].of]
     if not found:
         raise DeadEnd("the entity has no number that suits")
-    return sketch.rng.choice(found)
+    return sketch.prefer_measure(found)
 
 
 def _numbers(sketch: Sketch, entity: str) -> list[Measure]:
-    return [m for m in sketch.measures(entity) if m.entry.stable and m.entry.ask and not isinstance(m.value, dt.date)]
+    return [
+        m for m in sketch.moves.measures(entity) if m.entry.stable and m.entry.ask and not isinstance(m.value, dt.date)
+    ]
 
 
 def _random_measure(sketch: Sketch, place: Place) -> Measure:
@@ -727,7 +740,7 @@ def _random_measure(sketch: Sketch, place: Place) -> Measure:
         measure = sketch.targets.random_number(sketch.rng)
         if measure is None:
             break
-        if sketch.taste.refuses(measure.property) or not sketch.admits(measure.entity):
+        if not sketch.lets_in(measure.property) or not sketch.admits(measure.entity):
             continue
         try:
             return _choose_number(sketch, measure.entity, place)
@@ -740,15 +753,15 @@ def _event_near(sketch: Sketch, near: Sequence[State], anchor: str, since: int =
     """An event of a named entity, the anchor's where it has one, some years away from the partners' years."""
     years = [state.whole for state in near if state.type == "year"]
     if anchor:
-        found = [m for m in sketch.measures(anchor) if isinstance(m.value, dt.date) and m.entry.event]
+        found = [m for m in sketch.moves.measures(anchor) if isinstance(m.value, dt.date) and m.entry.event]
         if not found:
             raise DeadEnd("the anchor has no dated event")
-        return sketch.rng.choice(found)
+        return sketch.prefer_measure(found)
     for _ in range(30):
         measure = sketch.targets.random_event(sketch.rng)
         if measure is None:
             break
-        if sketch.taste.refuses(measure.property) or not sketch.admits(measure.entity):
+        if not sketch.lets_in(measure.property) or not sketch.admits(measure.entity):
             continue
         if _year(measure) >= since and all(2 <= abs(_year(measure) - one) <= 300 for one in years):
             return measure
@@ -758,27 +771,25 @@ def _event_near(sketch: Sketch, near: Sequence[State], anchor: str, since: int =
 def _events(sketch: Sketch, entity: str) -> dict[str, int]:
     return {
         measure.property: measure.value.year
-        for measure in sketch.measures(entity)
+        for measure in sketch.moves.measures(entity)
         if isinstance(measure.value, dt.date) and measure.entry.event
     }
 
 
-def _draw_others(sketch: Sketch, draw: Callable[[], str | None], size: int, taken: Sequence[str] = ()) -> list[str]:
-    """So many different entities that may be named together."""
+def _draw_others(sketch: Sketch, pool: Sequence[str], size: int, taken: Sequence[str] = ()) -> list[str]:
+    """At most so many different entities of a pool that may be named together, and beside those taken."""
     others: list[str] = []
     words = {token for one in taken for token in sketch.moves.tokens(one)}
-    for _ in range(6 * size + 6):
-        other = draw()
-        if other is None or other in others or other in taken or not sketch.admits(other):
+    for other in sketch.rng.sample(pool, min(len(pool), _LOOKED_AT if size > 1 else _LOOKED_AT // 4)):
+        if other in others or other in taken or not sketch.admits(other):
             continue
         tokens = sketch.moves.tokens(other)
-        if words & tokens:
-            continue
-        words |= tokens
-        others.append(other)
-        if len(others) == size:
-            return others
-    raise DeadEnd("too few to name beside it")
+        if words.isdisjoint(tokens):
+            words |= tokens
+            others.append(other)
+            if len(others) == size:
+                break
+    return others
 
 
 def _draw_sides(
@@ -791,13 +802,21 @@ def _draw_sides(
     for other in sketch.rng.sample(pool, min(len(pool), _LOOKED_AT)):
         if (verdict := counts(other)) is not None:
             sides[verdict].append(other)
-    if len(sides[True]) < wanted or len(sides[False]) < size - wanted:
+    ours = _draw_others(sketch, sides[True], wanted)
+    theirs = _draw_others(sketch, sides[False], size - wanted, ours)
+    if len(ours) + len(theirs) < size:
         raise DeadEnd("too few to name beside it")
-    ours = _draw_others(sketch, lambda: sketch.rng.choice(sides[True]), wanted)
-    theirs = _draw_others(sketch, lambda: sketch.rng.choice(sides[False]), size - wanted, ours)
     others = [*ours, *theirs]
     sketch.rng.shuffle(others)
     return others, wanted
+
+
+def _list_comparable(sketch: Sketch, entity: str, property: str) -> list[str]:
+    """Entities of the same sort whose value of a property differs clearly from this one's."""
+    moves = sketch.moves
+    mine = _value(sketch, entity, property)
+    pool = spread(moves.measured(property, moves.kinds.sort(entity)), _LOOKED_AT)
+    return [one for one in pool if one != entity and moves.differ(property, mine, _value(sketch, one, property))]
 
 
 def _least_count(place: Place) -> int:
@@ -851,6 +870,10 @@ def _evaluate(sketch: Sketch, expression: str) -> int | Decimal:
 
 def _sorted(inputs: Sequence[State], type: Type) -> State:
     return next(state for state in inputs if state.type == type)
+
+
+def _lets_in(sketch: Sketch, target: Target) -> bool:
+    return sketch.lets_in(target.property, target.condition.property)
 
 
 def _year(measure: Measure) -> int:

@@ -50,15 +50,15 @@ class Draft:
 
 def properties_of(plan: Plan) -> frozenset[str]:
     """All properties that a plan's derivations use."""
-    found: set[str] = set()
-    for step in plan.steps:
-        derivation = step.derivation
-        if isinstance(derivation, Compute):
-            found.update(word for word in _words(derivation.expression) if word[0] == "P" and word[1:].isdigit())
-        else:
-            found.add(derivation.property)
-            found.update(one.property for one in getattr(derivation, "constraints", ()))
-    return frozenset(found)
+    return frozenset().union(*(properties_of_step(step.derivation) for step in plan.steps))
+
+
+def properties_of_step(derivation: Derivation) -> frozenset[str]:
+    """All properties that one derivation uses."""
+    if isinstance(derivation, Compute):
+        return frozenset(word for word in _words(derivation.expression) if word[0] == "P" and word[1:].isdigit())
+    conditions = getattr(derivation, "constraints", ())
+    return frozenset({derivation.property, *(one.property for one in conditions)})
 
 
 def named_entities(derivation: Derivation) -> tuple[str, ...]:

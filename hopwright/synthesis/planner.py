@@ -69,7 +69,8 @@ class Planner:
         """
         rng = random.Random(key)
         wanted = brief or Brief(topology.name)
-        programs = open_book(topology).find(wanted.kind, wanted.answer, str(len(kept)) if anchor else "")
+        book = open_book(topology, taste.odds if taste else ())
+        programs = book.find(wanted.kind, wanted.answer, str(len(kept)) if anchor else "")
         reasons: Counter[str] = Counter()
         if not programs:
             raise NoPlanError(Counter({"no sequence of operations gives that in this topology": 1}))
@@ -79,10 +80,11 @@ class Planner:
         liking = replace(taste or Taste(), ceiling=ceiling)
         if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
+        hopeless: set[object] = set()
         for number in range(tries):
             sketch = Sketch(self.moves, self.targets, self.domains, liking, rng)
             try:
-                run_programs(programs, sketch, anchor, kept, reasons)
+                run_programs(programs, sketch, anchor, kept, reasons, hopeless)
                 plan = Plan(topology.name, tuple(sketch.draft.steps))
                 self._prove(plan, sketch.draft, topology, liking.min_domains if number < 0.8 * tries else 0)
                 if refuse is not None and refuse(plan):
@@ -145,11 +147,17 @@ class Planner:
 
 
 def run_programs(
-    programs: Sequence[Program], sketch: Sketch, anchor: str, kept: Sequence[Edge], reasons: Counter[str]
+    programs: Sequence[Program],
+    sketch: Sketch,
+    anchor: str,
+    kept: Sequence[Edge],
+    reasons: Counter[str],
+    hopeless: set[object],
 ) -> list[State]:
     """Add one step per hop by one of the programs, decided hop by hop: an operation that fails gives way to another.
 
-    Raises DeadEnd where no operation goes along; `reasons` counts the failures on the way.
+    Raises DeadEnd where no operation goes along; `reasons` counts the failures on the way. `hopeless`: ways to begin
+    that failed already; those that fail now are added.
     """
     start, forced = _lay_out(sketch, programs, anchor, kept)
     live: Sequence[Program] = programs
@@ -157,7 +165,7 @@ def run_programs(
         live = [one for one in programs if _layout_of(one, bool(anchor), len(kept)) == (start, tuple(forced))]
     states: list[State] = []
     for place in range(len(live[0].operations)):
-        dead: set[object] = set()
+        dead: set[object] = hopeless if place == 0 else set()
         for _ in range(_PATIENCE):
             options = list(live) if not dead else [one for one in live if one.keys[place] not in dead]
             program = None

@@ -6,11 +6,10 @@ Small graphs are enumerated; of larger ones a seeded sample is taken. Nothing he
 from __future__ import annotations
 
 import functools
-import itertools
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from hopwright.synthesis.operations import OPERATIONS, Operation
 from hopwright.synthesis.topologies import Topology
@@ -26,6 +25,9 @@ _UNHAPPY = frozenset(
         ("between-two", "times"), ("apart-three", "times"), ("age", "product"), ("between", "product"),
         ("apart-named", "product"), ("between-two", "product"), ("apart", "product"), ("product", "choose"),
         ("shift-both", "dated"), ("named-year", "year"), ("committees", "later"),
+        # A count is one to five, and so few years are no distance.
+        ("ahead", "shift-both"), ("later", "shift-both"), ("members", "shift-both"),
+        ("ahead", "dated-by-both"), ("later", "dated-by-both"), ("members", "dated-by-both"),
     }
 )  # fmt: skip
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
@@ -98,9 +100,9 @@ class Program:
 class ProgramBook:
     """The programs of a topology, by computing kind and answer type."""
 
-    def __init__(self, topology: Topology) -> None:
+    def __init__(self, topology: Topology, programs: Sequence[Program]) -> None:
         self.topology = topology
-        self.programs = tuple(_list_programs(topology.depends_on))
+        self.programs = tuple(programs)
         self._cells: dict[tuple[str, str, str], tuple[Program, ...]] = {}
 
     def find(self, kind: str = "", answer: str = "", anchoring: str = "") -> tuple[Program, ...]:
@@ -124,19 +126,30 @@ class ProgramBook:
         return sum(program.weight for program in self.programs if program.pairs) > 0.25 * total
 
     @functools.cached_property
-    def cells(self) -> dict[str, set[str]]:
-        """Computing kind → types of answers that it can end in."""
-        found: dict[str, set[str]] = {}
+    def cells(self) -> dict[str, dict[str, float]]:
+        """Computing kind → types of answers that it can end in, with the weight of the programs that do."""
+        found: dict[str, dict[str, float]] = {}
         for program in self.programs:
             for kind in program.kinds:
-                found.setdefault(kind, set()).add(program.answer)
+                answers = found.setdefault(kind, {})
+                answers[program.answer] = answers.get(program.answer, 0.0) + program.weight
         return found
 
 
-@functools.cache
-def open_book(topology: Topology) -> ProgramBook:
-    """The book of a topology; made once a process."""
-    return ProgramBook(topology)
+@functools.lru_cache(128)
+def open_book(topology: Topology, odds: tuple[tuple[str, float], ...] = ()) -> ProgramBook:
+    """The book of a topology. `odds`: operations that are chosen more seldom than others, with how readily."""
+    if not odds:
+        return ProgramBook(topology, _list_programs(topology.depends_on))
+    factors = dict(odds)
+    return ProgramBook(topology, [_weigh(one, factors) for one in open_book(topology).programs])
+
+
+def _weigh(program: Program, factors: Mapping[str, float]) -> Program:
+    weight = program.weight
+    for operation in program.operations:
+        weight *= factors.get(operation.name, 1.0)
+    return replace(program, weight=weight)
 
 
 def _list_programs(depends_on: tuple[tuple[int, ...], ...]) -> list[Program]:
@@ -221,8 +234,3 @@ def _reads_well(operations: Sequence[Operation], depends_on: tuple[tuple[int, ..
     # A plain graph of named numbers asks for nothing but arithmetic.
     entities = sum(one.gives == "entity" for one in operations)
     return size <= 3 or entities >= 1
-
-
-def count_programs(topologies: Sequence[Topology]) -> dict[str, int]:
-    """How many programs each topology has."""
-    return {one.name: len(open_book(one).programs) for one in itertools.chain(topologies)}

@@ -13,13 +13,14 @@ import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwright.records import DistractorKind
 from hopwright.synthesis.checks.choices import find_odd_trait
-from hopwright.synthesis.guessing import FORM_MARKS, share_form
+from hopwright.synthesis.guessing import FORM_MARKS, encode_form
 
 MOST_CANDIDATES = 10
 _OFF_TARGET = 1.5
@@ -74,17 +75,22 @@ def choose_three(
     cost = _SAME_KIND * (3 - _count_kinds(pool, threes))
     closeness = np.array([candidate.closeness for candidate in pool])
     cost -= (closeness[one] + closeness[two] + closeness[last]) / 3
-    alien = np.array([FORM_MARKS - share_form(answer.text, candidate.text) for candidate in pool])
+    forms = np.array([encode_form(candidate.text) for candidate in (answer, *pool)])
+    shared = (forms[:, None, :] == forms[None, :, :]).sum(axis=2)
+    alien = FORM_MARKS - shared[0, 1:]
     cost += _OTHER_FORM * (alien[one] + alien[two] + alien[last])
     for place, own in enumerate(answer.traits):
         # Whether a candidate lies below the answer (1) or level with it (4): sums of three fit in 16.
         stands = np.array([(c.traits[place] < own) + 4 * (c.traits[place] == own) for c in pool])  # type: ignore[operator]
         cost += prices[place][stands[one] + stands[two] + stands[last]]
-    texts = [candidate.text for candidate in pool]
-    cost += prices[len(answer.traits)][_stand_by_likeness(answer.text, texts, share_form, threes)]
+    cost += prices[len(answer.traits)][_stand_by_likeness(shared[0, 1:], shared[1:, 1:], threes)]
     keys = [candidate.key for candidate in pool]
     for like, price in zip(likenesses, prices[len(answer.traits) + 1 :], strict=True):
-        cost += price[_stand_by_likeness(answer.key, keys, like, threes)]
+        to_answer = np.array([like(answer.key, other) for other in keys])
+        between = np.zeros((len(keys), len(keys)))
+        for i, j in itertools.combinations(range(len(keys)), 2):
+            between[i, j] = like(keys[i], keys[j])
+        cost += price[_stand_by_likeness(to_answer, between, threes)]
     best: tuple[float, int] | None = None
     for row in np.argsort(cost, kind="stable"):
         if best is not None and cost[row] >= best[0]:
@@ -114,18 +120,13 @@ def _count_kinds(pool: Sequence[Candidate], threes: tuple[_Ints, _Ints, _Ints]) 
 
 
 def _stand_by_likeness(
-    answer: str,
-    pool: Sequence[str],
-    like: Callable[[str, str], float],
-    threes: tuple[_Ints, _Ints, _Ints],
+    to_answer: npt.NDArray[Any], between: npt.NDArray[Any], threes: tuple[_Ints, _Ints, _Ints]
 ) -> _Ints:
-    """How the answer stands among each three by how much it is like the rest: below (1 each), level (4 each)."""
+    """How the answer stands among each three by how much it is like the rest: below (1 each), level (4 each).
+
+    to_answer: likeness of each candidate to the answer; between: of candidate i to candidate j, for i < j.
+    """
     one, two, last = threes
-    size = len(pool)
-    to_answer = np.array([like(answer, other) for other in pool])
-    between = np.zeros((size, size))
-    for i, j in itertools.combinations(range(size), 2):
-        between[i, j] = like(pool[i], pool[j])
     own = to_answer[one] + to_answer[two] + to_answer[last]
     ij, ik, jk = between[one, two], between[one, last], between[two, last]
     stands = np.zeros(len(one), dtype=np.intp)

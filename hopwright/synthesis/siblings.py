@@ -11,7 +11,7 @@ import math
 import random
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from hopwright.graph.store import GraphStore
 from hopwright.synthesis.checks.text import fold
@@ -43,6 +43,19 @@ class Kinds(Protocol):
     def noun(self, id: str) -> str:
         """Common noun, which a question may state: `American city`."""
         ...
+
+
+class Card(NamedTuple):
+    """What is looked at again and again of an entity."""
+
+    label: str
+    folded: str
+    capitals: int
+    degree: int
+    log_degree: float
+    noun: str
+    neighbours: frozenset[str]
+    era: int | None
 
 
 class _Pool:
@@ -77,7 +90,7 @@ class Siblings:
         self.neighbours = functools.lru_cache(200_000)(self._neighbours)
         self.names = functools.lru_cache(50_000)(self._names)
         self.wholes = functools.lru_cache(50_000)(self._wholes)
-        self.era = functools.lru_cache(50_000)(self._era)
+        self.card = functools.lru_cache(100_000)(self._read_card)
 
     def near(self, entity: str, pools: Sequence[tuple[str, Side]], rng: random.Random) -> list[str]:
         """Up to about forty candidates from pools of (property, side), the likest first, with some chance in it."""
@@ -118,29 +131,29 @@ class Siblings:
 
     def closeness(self, entity: str, candidate: str) -> float:
         """How alike two entities are in connections, era, popularity, noun and form of name: about -4 to 10."""
-        score = float(min(3, len(self.neighbours(entity) & self.neighbours(candidate))))
-        apart = self.years_apart(entity, candidate)
-        if apart is not None:
-            score += max(0.0, 2 - apart / 25)
-        degrees = self._graph.degree(candidate) + 1, self._graph.degree(entity) + 1
-        score += max(0.0, 2.5 - abs(math.log(degrees[0] / degrees[1])))
-        score += 3 * (self.noun(candidate) == self.noun(entity))
-        return score - 1.5 * _differ_in_look(self._graph.label(entity), self._graph.label(candidate))
+        mine, theirs = self.card(entity), self.card(candidate)
+        score = float(min(3, len(mine.neighbours & theirs.neighbours)))
+        if mine.era is not None and theirs.era is not None:
+            score += max(0.0, 2 - abs(mine.era - theirs.era) / 25)
+        score += max(0.0, 2.5 - abs(theirs.log_degree - mine.log_degree))
+        score += 3 * (theirs.noun == mine.noun)
+        return score - 1.5 * _differ_in_look(mine.label, theirs.label)
 
     def kinship(self, one: str, other: str) -> float:
         """What two entities have in common: country, sport, genre, …, and the noun that they are called by."""
-        return len(self.neighbours(one) & self.neighbours(other)) + 2.0 * (self.noun(one) == self.noun(other))
+        mine, theirs = self.card(one), self.card(other)
+        return len(mine.neighbours & theirs.neighbours) + 2.0 * (mine.noun == theirs.noun)
 
     def years_apart(self, one: str, other: str) -> int | None:
         """Years between the dates by which two entities are known; None where one has none."""
-        mine, theirs = self.era(one), self.era(other)
+        mine, theirs = self.card(one).era, self.card(other).era
         return None if mine is None or theirs is None else abs(mine - theirs)
 
     def is_distinct(self, candidate: str, answer: str) -> bool:
         """Whether two entities can be told apart: neither is named as the other, or is part of it."""
         if candidate in self.wholes(answer) or answer in self.wholes(candidate):
             return False
-        one, other = fold(self._graph.label(answer)), fold(self._graph.label(candidate))
+        one, other = self.card(answer).folded, self.card(candidate).folded
         if one in self.names(candidate) or other in self.names(answer):
             return False
         return f" {one} " not in f" {other} " and f" {other} " not in f" {one} "
@@ -159,6 +172,19 @@ class Siblings:
                 ((self._graph.degree(one), one) for one in kept), ends[:: -(-len(ends) // POOL_SIZE) or 1], self
             )
         return pool
+
+    def _read_card(self, entity: str) -> Card:
+        label, degree = self._graph.label(entity), self._graph.degree(entity)
+        return Card(
+            label=label,
+            folded=fold(label),
+            capitals=sum(map(str.isupper, label)),
+            degree=degree,
+            log_degree=math.log(degree + 1),
+            noun=self.noun(entity),
+            neighbours=self.neighbours(entity),
+            era=self._era(entity),
+        )
 
     def _neighbours(self, entity: str) -> frozenset[str]:
         return frozenset(object for property, object in self._graph.out_edges(entity) if property in _NEAR)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+import operator
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, TypeVar
 
 from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.model import AnswerType
 from hopwright.records.values import Scalar
 from hopwright.synthesis.domains import DomainIndex
 from hopwright.synthesis.mix import ComputeKind, Taste
-from hopwright.synthesis.moves import Edge, Measure, Moves
+from hopwright.synthesis.moves import HUB_DEGREE, Edge, Measure, Moves
 from hopwright.synthesis.plan import Draft
 from hopwright.synthesis.targets import DatedTargets, Target
 
@@ -27,6 +29,10 @@ WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P10
 # A domain that the plan has not touched yet is so much likelier to be chosen.
 _NEW_DOMAIN = 6.0
 _IN_BAND = 3.0
+# Larger than any degree's share of plans that would be worth a bound of its own.
+_ENDLESS = HUB_DEGREE * 64
+_T = TypeVar("_T")
+_PROPERTY_OF = operator.attrgetter("property")
 
 
 class DeadEnd(Exception):  # noqa: N818  (not an error: the planner tries again)
@@ -62,6 +68,8 @@ class Sketch:
         self.taste = taste
         self.rng = rng
         self.draft = Draft()
+        self.passable = _round_up(taste.ceiling)
+        """No entity of a larger degree is passed; one of few bounds, so that what is found out serves other plans."""
         self._domains = domains
         self._entities: set[str] = set()
         self._tokens: dict[str, str] = {}
@@ -97,9 +105,9 @@ class Sketch:
 
     def admits(self, entity: str) -> bool:
         """Whether an entity may still be claimed, and is not one of the hubs that this plan passes by."""
-        if entity in self._entities or any(token in self._tokens for token in self._telling(entity)):
+        if entity in self._entities or self.taste.closed(entity) or self.moves.degree(entity) > self.taste.ceiling:
             return False
-        return self.moves.degree(entity) <= self.taste.ceiling
+        return self._tokens.keys().isdisjoint(self._telling(entity))
 
     def add(
         self, derivation: Derivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = ""
@@ -126,14 +134,14 @@ class Sketch:
 
     def lead(self, entity: str) -> State:
         """A step whose answer is `entity`, asked of a named subject or by two of its properties."""
-        if self.rng.random() < 0.3 and (pair := self.moves.identify(entity, self.rng)) is not None:
+        if self.rng.random() < 0.3 and (pair := self._identify(entity)) is not None:
             return self.single_out(entity, pair)
         tokens = self._telling(entity)
         edges = [
             e
             for e in self.moves.lookups_to(entity)
-            if self._welcome(e)
-            and e.subject not in self._entities
+            if e.subject not in self._entities
+            and not self.taste.closed(e.subject)
             and tokens.isdisjoint(self._telling(e.subject))
             and self._tokens.keys().isdisjoint(self._telling(e.subject))
         ]
@@ -144,8 +152,6 @@ class Sketch:
     def single_out(self, entity: str, pair: tuple[Edge, Edge]) -> State:
         """The step that finds an entity by two of its facts."""
         one, other = pair
-        if self.taste.refuses(one.property) or self.taste.refuses(other.property):
-            raise DeadEnd("the property is over its share")
         self.claim(entity, one.object, other.object)
         condition = Constraint(property=other.property, value=other.object)
         derivation = ReverseLookup(property=one.property, value=one.object, constraints=(condition,))
@@ -158,13 +164,9 @@ class Sketch:
         forward = [
             e
             for e in self.moves.lookups_from(state.entity)
-            if not (within and e.property in WITHIN) and self._welcome(e) and self.admits(e.object) and suits(e.object)
+            if not (within and e.property in WITHIN) and self.admits(e.object) and suits(e.object)
         ]
-        backward = [
-            e
-            for e in self.moves.reverse_from(state.entity)
-            if self._welcome(e) and self.admits(e.subject) and suits(e.subject)
-        ]
+        backward = [e for e in self.moves.reverse_from(state.entity) if self.admits(e.subject) and suits(e.subject)]
         if not forward and not backward:
             raise DeadEnd("nothing to ask about the entity")
         if backward and (not forward or self.rng.random() < 0.25):
@@ -192,7 +194,7 @@ class Sketch:
     def dated(self, value: str, target: Target, constraint: str = "") -> State:
         """The reverse look-up of a target by the expression `value`, which must give its year."""
         if self.refuses_target(target):
-            raise DeadEnd("the property is over its share")
+            raise DeadEnd("its theme is over its share")
         self.claim(target.entity)
         if not constraint:
             if not self.admits(target.condition.object):
@@ -202,17 +204,31 @@ class Sketch:
         derivation = ReverseLookup(property=target.property, value=value, constraints=(condition,))
         return State("entity", self.add(derivation, target.entity), target.entity)
 
-    def measures(self, entity: str) -> list[Measure]:
-        """The entity's literals whose property is not over its share."""
-        return [one for one in self.moves.measures(entity) if not self.taste.refuses(one.property)]
-
     def refuses_target(self, target: Target) -> bool:
-        """Whether a target rests on a property that is over its share."""
-        return self.taste.refuses(target.property) or self.taste.refuses(target.condition.property)
+        """Whether a target, or what it is singled out by, is of a theme that is over its share."""
+        return self.taste.closed(target.entity) or self.taste.closed(target.condition.object)
 
     def open_targets(self, entity: str) -> list[Target]:
-        """The targets that stand in a relation to an entity, by properties that are not over their share."""
+        """The targets that stand in a relation to an entity, of themes that are not over their share."""
         return [target for target in self.targets.conditioned(entity) if not self.refuses_target(target)]
+
+    def lets_in(self, *properties: str) -> bool:
+        """Whether properties that are chosen by chance may come in this time."""
+        weights = self.taste.weights
+        return all(name not in weights or self.rng.random() < weights[name] for name in properties)
+
+    def prefer(self, options: Sequence[_T], property_of: Callable[[_T], str]) -> _T:
+        """Choose one of the options, those of properties over their share more seldom."""
+        weights = self.taste.weights
+        return self.rng.choices(options, [weights.get(property_of(one), 1.0) for one in options])[0]
+
+    def prefer_name(self, properties: Sequence[str]) -> str:
+        """Choose a property, one that is over its share more seldom."""
+        return self.prefer(properties, str)
+
+    def prefer_measure(self, measures: Sequence[Measure]) -> Measure:
+        """Choose a literal, one whose property is over its share more seldom."""
+        return self.prefer(measures, _PROPERTY_OF)
 
     def random_edge(self, suits: Callable[[str], bool], *, within: bool) -> Edge | None:
         """A fact of the graph whose object suits, of the band wanted where it can be.
@@ -241,10 +257,16 @@ class Sketch:
             by_domain.setdefault(domain, {}).setdefault(edge.property, []).append(edge)
         touched = {ruling.domain for ruling in self._domains.of_steps(self.draft.steps)}
         names = sorted(by_domain)
-        weights = [self.taste.domains.get(name, 1.0) * (1 if name in touched else _NEW_DOMAIN) for name in names]
+        known = self.taste.weights
+        weights = [
+            self.taste.domains.get(name, 1.0)
+            * (1 if name in touched else _NEW_DOMAIN)
+            * max(known.get(property, 1.0) for property in by_domain[name])
+            for name in names
+        ]
         drawn = self.rng.choices(names, weights)[0] if any(weights) else self.rng.choice(names)
         properties = by_domain[drawn]
-        chosen = properties[self.rng.choice(sorted(properties))]
+        chosen = properties[self.prefer_name(sorted(properties))]
         if not self.taste.band:
             return self.rng.choice(chosen)
         degree = self.moves.degree
@@ -255,8 +277,18 @@ class Sketch:
         ]  # fmt: skip
         return self.rng.choices(chosen, liked)[0]
 
-    def _welcome(self, edge: Edge) -> bool:
-        return not self.taste.refuses(edge.property)
+    def _identify(self, entity: str) -> tuple[Edge, Edge] | None:
+        pair = self.moves.identify(entity, self.rng)
+        if pair is None or any(self.taste.closed(one.object) for one in pair):
+            return None
+        return pair if self.lets_in(*(one.property for one in pair)) else None
 
     def _telling(self, entity: str) -> frozenset[str]:
         return self.moves.tokens(entity)
+
+
+def _round_up(ceiling: float) -> float:
+    """The next of a few bounds: the hub degree times a power of two."""
+    if ceiling >= _ENDLESS:
+        return float("inf")
+    return HUB_DEGREE * 2.0 ** math.ceil(math.log2(max(1.0, ceiling / HUB_DEGREE)))

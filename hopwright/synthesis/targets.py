@@ -53,7 +53,7 @@ class DatedTargets:
     def __init__(self, moves: Moves) -> None:
         self._events: dict[tuple[str, str], list[Measure]] = {}
         self._numbers: dict[tuple[str, str], list[Measure]] = {}
-        self._by_sort: dict[str, list[Target]] = {}
+        self._by_sort: dict[str, dict[str, list[Target]]] = {}
         self._by_condition: dict[str, list[Target]] = {}
         self._by_year: dict[int, list[Target]] = {}
         self._years_of: dict[tuple[str, str, str], tuple[int, ...]] = {}
@@ -75,8 +75,10 @@ class DatedTargets:
                     self._add_targets(moves, entity, property)
         # By the root of a group's size, so that the many seasons do not take all; a name that states its year makes
         # the last hop easy, so those come seldom.
+        self._pools = [list(pool.values()) for pool in self._by_sort.values()]
         self._weights = [
-            math.sqrt(len(pool)) * (0.2 if name_states_year(moves.graph.label(pool[0].entity)) else 1.0)
+            math.sqrt(sum(map(len, pool.values())))
+            * (0.2 if name_states_year(moves.graph.label(next(iter(pool)))) else 1.0)
             for pool in self._by_sort.values()
         ]
         self._event_weights = _weigh(self._events)
@@ -104,12 +106,12 @@ class DatedTargets:
         return None
 
     def any(self, rng: random.Random) -> Target | None:
-        """A random target, its sort first."""
+        """A random target: its sort first, then its entity, so that those of many memberships do not take all."""
         if not self._by_sort:
             return None
-        pools = list(self._by_sort.values())
-        pool = rng.choices(pools, self._weights)[0]
-        return pool[rng.randrange(len(pool))]
+        entities = rng.choices(self._pools, self._weights)[0]
+        targets = entities[rng.randrange(len(entities))]
+        return targets[rng.randrange(len(targets))]
 
     def of_year(self, year: int) -> list[Target]:
         """The targets of one year."""
@@ -137,7 +139,7 @@ class DatedTargets:
             years = self._years(moves, property, condition, object)
             if years.count(year) == 1 and len(years) >= _MIN_PEERS:
                 target = Target(entity, property, year, Edge(entity, condition, object))
-                self._by_sort.setdefault(moves.kinds.sort(entity), []).append(target)
+                self._by_sort.setdefault(moves.kinds.sort(entity), {}).setdefault(entity, []).append(target)
                 self._by_condition.setdefault(object, []).append(target)
                 self._by_year.setdefault(year, []).append(target)
 

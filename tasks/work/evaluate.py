@@ -21,14 +21,12 @@ from hopwright.evaluation.asking import (
 )
 from hopwright.evaluation.items import EvalFile, EvalItem, read_items
 from hopwright.llm.estimate import Likely
-from hopwright.llm.prompts import Prompt, read_prompts
+from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Request, parse_model
 from hopwright.records.arrow import read_parquet
 from hopwright.runs import ShardOutput
 from hopwright.runs.manifest import Usage
 from tasks.work.models import ModelAccess, open_models
-
-_PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ def ask_shard(spec: EvaluationShard) -> ShardOutput:
     session = open_models(spec.access)
     answers = _interviewer(spec).ask(items, session.complete_all)
     if spec.judge:
-        prompt = _load_prompts()["judge-answer"]
+        prompt = load_prompts()["judge-answer"]
         answers = judge_answers(answers, items, parse_model(spec.judge), prompt, session.complete_all)
     paid = {answer.key: answer for answer in answers}.values()
     return ShardOutput(
@@ -91,7 +89,7 @@ def describe_data(data: Path, limit: int) -> dict[str, Any]:
         "hashes": file.hashes,
         "prompts": {
             name: prompt.version
-            for name, prompt in _load_prompts().items()
+            for name, prompt in load_prompts().items()
             if name.startswith(("answer-", "judge-answer"))
         },
     }
@@ -123,7 +121,7 @@ def _interviewer(spec: EvaluationShard) -> Interviewer:
     ]
     return Interviewer(
         parse_model(spec.model),
-        _load_prompts(),
+        load_prompts(),
         settings,
         spec.protocols,
         context=_load(spec.data, spec.limit).items,
@@ -139,8 +137,3 @@ def _take(spec: EvaluationShard) -> tuple[EvalItem, ...]:
 @functools.lru_cache(maxsize=2)
 def _load(data: Path, limit: int) -> EvalFile:
     return read_items(data, limit)
-
-
-@functools.lru_cache(maxsize=1)
-def _load_prompts() -> dict[str, Prompt]:
-    return read_prompts(_PROMPTS)

@@ -23,7 +23,7 @@ from hopwright.counterfactual.rewriting import Workshop, finish_twins
 from hopwright.counterfactual.translating import BackTranslator
 from hopwright.errors import InputError
 from hopwright.llm.estimate import Likely
-from hopwright.llm.prompts import Prompt, read_prompts
+from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import parse_model
 from hopwright.records import Item
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_items, read_parquet, read_rejected
@@ -196,7 +196,7 @@ def open_translators(making: Making) -> list[BackTranslator]:
     if wanted.back_translation == "llm":
         assert making.access is not None
         session = open_models(making.access)
-        prompt, target = _read_prompt("translate"), parse_model(wanted.translation_model)
+        prompt, target = load_prompts()["translate"], parse_model(wanted.translation_model)
         return [
             ModelBackTranslator(session, prompt, target, pivots=_split_chain(chain), tries=wanted.tries)
             for chain in wanted.pivots
@@ -213,7 +213,7 @@ def open_gates(making: Making) -> Gates:
     if wanted.judge_model:
         assert making.access is not None
         judge = ModelJudge(
-            open_models(making.access), _read_prompt("judge-entailment"), parse_model(wanted.judge_model)
+            open_models(making.access), load_prompts()["judge-entailment"], parse_model(wanted.judge_model)
         )
     return Gates(
         max_overlap=wanted.max_overlap,
@@ -228,7 +228,7 @@ def list_translations(spec: RewritePart) -> Iterator[Likely]:
     wanted = spec.making.wanted
     if wanted.back_translation != "llm" or not spec.translate:
         return
-    prompt, target = _read_prompt("translate"), parse_model(wanted.translation_model)
+    prompt, target = load_prompts()["translate"], parse_model(wanted.translation_model)
     path = (HOME, *_split_chain(wanted.pivots[0]), HOME)
     for twin in read_items(spec.drafts):
         names = sorted({one.surrogate for one in twin.world if any(map(str.isalpha, one.surrogate))})
@@ -240,7 +240,7 @@ def list_translations(spec: RewritePart) -> Iterator[Likely]:
 
 def list_wordings(spec: PassagesPart) -> Iterator[Likely]:
     """About the requests of one part's passages in a model's words."""
-    prompt, target = _read_prompt("word-passage"), parse_model(spec.making.wanted.passage_model)
+    prompt, target = load_prompts()["word-passage"], parse_model(spec.making.wanted.passage_model)
     for one in open_workshop(spec.making).make_furnisher().furnish(read_items(spec.part)):
         for hop in one.item.hops:
             for passage in hop.evidence.passages:
@@ -273,7 +273,7 @@ def _open_furnisher(making: Making) -> Furnisher:
     if wanted.passages == "llm":
         assert making.access is not None
         author = ModelAuthor(
-            open_models(making.access), _read_prompt("word-passage"), parse_model(wanted.passage_model)
+            open_models(making.access), load_prompts()["word-passage"], parse_model(wanted.passage_model)
         )
     corpus = _open_corpus(making.store, Path(wanted.corpus).expanduser()) if wanted.passages == "corpus" else None
     return Furnisher(workshop.planner, workshop.names, workshop.table, author=author, corpus=corpus)
@@ -282,11 +282,6 @@ def _open_furnisher(making: Making) -> Furnisher:
 @functools.lru_cache(maxsize=1)
 def _open_corpus(store: Path, path: Path) -> Corpus:
     return Corpus(open_graph(store), read_corpus(path))
-
-
-@functools.cache
-def _read_prompt(name: str) -> Prompt:
-    return read_prompts(Path(__file__).resolve().parents[2] / "prompts")[name]
 
 
 def _split_chain(chain: str) -> tuple[str, ...]:

@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from hopwright.errors import InputError
 from hopwright.llm.config import read_settings
-from hopwright.llm.prompts import Prompt, read_prompts
+from hopwright.llm.prompts import load_prompts
 from hopwright.llm.session import Session
 from hopwright.llm.types import Outcome, Request, key_of, parse_model, read_failure
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, table_to_items
 from hopwright.runs import ShardOutput, Usage
-from hopwright.settings import SynthesizeParameters, prompts_folder
+from hopwright.settings import SynthesizeParameters
 from hopwright.synthesis.properties import default_table
 from hopwright.synthesis.writers.base import KeepRules, Worded
 from hopwright.synthesis.writers.brief import Briefs
@@ -107,14 +107,9 @@ def make_writer(commission: Commission, asker: Asker | None) -> ModelWriter:
         parse_model(wanted.model), tuple(map(parse_model, wanted.fallback_models)), wanted.temperature, wanted.rounds
     )
     return ModelWriter(
-        asker, load_prompt(), terms, editor, Briefs(table, synthesizer.kinds),
+        asker, load_prompts()[PROMPT], terms, editor, Briefs(table, synthesizer.kinds),
         KeepRules() if wanted.keep_rules else None,
     )  # fmt: skip
-
-
-def load_prompt() -> Prompt:
-    """The writers' prompt. Raises InputError when it was changed without a new version."""
-    return read_prompts(prompts_folder())[PROMPT]
 
 
 def check_models(parameters: SynthesizeParameters, access: ModelAccess) -> None:

@@ -186,7 +186,10 @@ def spoil(answer: dict[str, Any], plan: dict[str, Any], erred: str, prompt: str)
         return {**answer, "question": answer["question"].removesuffix("?") + f", as {leak} was?"}
     fit = [form for word, form in _STEPS if word not in prompt.lower()]
     form = fit[int(pick * len(fit))]
-    return {**answer, "question": form.format(answer["question"].removesuffix("?") + "?").replace("?,", ",")}
+    question = answer["question"].removesuffix("?") + "?"
+    if not form.startswith("{}") and not question.startswith(tuple(plan["names"])):
+        question = _lead_in("", question)
+    return {**answer, "question": form.format(question).replace("?,", ",")}
 
 
 def _swap(answer: dict[str, Any], plan: dict[str, Any], what: str, other: Any) -> dict[str, Any] | None:

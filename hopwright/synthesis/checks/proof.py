@@ -188,10 +188,7 @@ def _is_in_graph(literal: LiteralFact, context: CheckContext) -> bool:
         assert context.facts is not None
         return value in context.facts.scalars(literal.subject, literal.property)
     assert context.graph is not None
-    return any(
-        (held.property, held.value) == (literal.property, literal.value)
-        for held in context.graph.literals(literal.subject)
-    )
+    return any(held.value == literal.value for held in context.graph.literals(literal.subject, literal.property))
 
 
 def _list_texts(case: Case) -> Iterator[tuple[int | None, str]]:

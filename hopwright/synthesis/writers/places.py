@@ -176,9 +176,9 @@ class Places:
         )
 
     def _list_own(self, draft: Item, names: dict[str, Name]) -> frozenset[str]:
-        """The stems that the plan, its names and the rules' wording account for."""
-        texts = [draft.question, *(hop.question for hop in draft.hops)]
-        texts += [name.label for name in names.values()]
+        """The stems that the plan and the rules' wording account for, names aside: `Maya` excuses no mayor."""
+        known = list(names.values())
+        texts = [blank(text, known) for text in (draft.question, *(hop.question for hop in draft.hops))]
         found = set(_stem_all(tuple(texts)))
         for hop in draft.hops:
             for property in properties_in(hop.derivation):

@@ -1,0 +1,73 @@
+"""Where Hopwright keeps its things, and the parameters of a run, every one of them explained and bounded."""
+
+from hopwright.settings.base import STAGES, Parameters
+from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters, VoterName
+from hopwright.settings.models import ModelParameters
+from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder
+from hopwright.settings.presets import PresetName, apply_preset, list_changes, merge_values, read_presets
+from hopwright.settings.reading import identify, load_parameters, narrow
+from hopwright.settings.release import EvaluateParameters, ReleaseParameters
+from hopwright.settings.review import AdjudicateParameters, PullParameters, ReviewParameters
+from hopwright.settings.runs import (
+    AdjudicateRun,
+    BuildParameters,
+    EvaluateRun,
+    FilterRun,
+    ModelRun,
+    ReleaseRun,
+    RetrieveRun,
+    ReviewPullRun,
+    ReviewRun,
+    RewriteRun,
+    RunParameters,
+    ShardedRun,
+    SynthesizeRun,
+)
+from hopwright.settings.synthesis import DomainName, Share, SynthesizeParameters, TargetParameters, TopologyName
+from hopwright.settings.twins import RewriteParameters
+
+__all__ = [
+    "GPU_VOTERS",
+    "STAGES",
+    "AdjudicateParameters",
+    "AdjudicateRun",
+    "BuildParameters",
+    "DomainName",
+    "EvaluateParameters",
+    "EvaluateRun",
+    "FilterParameters",
+    "FilterRun",
+    "ModelParameters",
+    "ModelRun",
+    "Parameters",
+    "PresetName",
+    "PullParameters",
+    "ReleaseParameters",
+    "ReleaseRun",
+    "RetrieveRun",
+    "ReviewParameters",
+    "ReviewPullRun",
+    "ReviewRun",
+    "RewriteParameters",
+    "RewriteRun",
+    "RunParameters",
+    "ShardedRun",
+    "Share",
+    "SynthesizeParameters",
+    "SynthesizeRun",
+    "TargetParameters",
+    "TopologyName",
+    "VllmParameters",
+    "VoterName",
+    "apply_preset",
+    "checkout",
+    "home",
+    "identify",
+    "list_changes",
+    "load_parameters",
+    "merge_values",
+    "narrow",
+    "prompts_folder",
+    "read_presets",
+    "sample_folder",
+]

@@ -1,0 +1,45 @@
+"""Where language models are asked and what they may cost."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from hopwright.settings.base import Parameters
+from hopwright.settings.paths import home
+
+
+class ModelParameters(Parameters):
+    """Where language models are asked and what they may cost; which model is asked, each stage says for itself."""
+
+    endpoints: str = Field(
+        default="",
+        max_length=4096,
+        title="Endpoints",
+        description="TOML file that describes the places where models answer; empty takes endpoints.toml of "
+        "Hopwright's home where there is one. OpenAI and Anthropic are known without.",
+    )
+    budget_usd: float = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        title="Budget",
+        description="US dollars that the run may spend in all: it stops before they are exceeded and can be continued "
+        "with more; 0 sets no limit.",
+    )
+
+    batch: bool = Field(
+        default=False,
+        title="Batch mode",
+        description="Hand requests in by the providers' batch interfaces, at half the price; that may take a day.",
+    )
+
+    def endpoints_file(self) -> Path | None:
+        """The TOML file as an absolute path; None where there is none."""
+        if self.endpoints:
+            return Path(self.endpoints).expanduser().absolute()
+        usual = home() / "endpoints.toml"
+        return usual if usual.is_file() else None
+
+    def limit(self) -> float | None:
+        """The budget in US dollars; None where there is no limit."""
+        return self.budget_usd or None

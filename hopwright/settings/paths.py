@@ -1,0 +1,30 @@
+"""Where Hopwright keeps its things."""
+
+import os
+from pathlib import Path
+
+_CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def checkout() -> Path:
+    """The folder that holds the project: prompts, the sample, environments."""
+    return _CHECKOUT
+
+
+def home() -> Path:
+    """The folder of runs and stores: `HOPWRIGHT_HOME`, else `.hopwright` in the checkout (or where one stands)."""
+    named = os.environ.get("HOPWRIGHT_HOME", "").strip()
+    if named:
+        return Path(named).expanduser().absolute()
+    root = _CHECKOUT if (_CHECKOUT / "pyproject.toml").is_file() else Path.cwd()
+    return root / ".hopwright"
+
+
+def prompts_folder() -> Path:
+    """The prompt files that ship with the project."""
+    return _CHECKOUT / "prompts"
+
+
+def sample_folder() -> Path:
+    """The sample of Wikidata's facts that ships with the project."""
+    return _CHECKOUT / "data" / "sample"

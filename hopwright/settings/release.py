@@ -1,0 +1,133 @@
+"""How a dataset goes out, and how models are evaluated on it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Parameters
+
+
+class ReleaseParameters(Parameters):
+    """The name under which the dataset goes out."""
+
+    name: str = Field(
+        default="hopwright-sample",
+        pattern=NAME_PATTERN,
+        title="Name",
+        description="Letters, digits, dots, dashes and underscores.",
+    )
+    version: str = Field(
+        default="",
+        pattern=r"^(\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,32})?)?$",
+        title="Version",
+        description="Semantic version of the dataset, such as 1.0.0. Empty: 1.0.0 for the first release, and what the "
+        "changes ask for against a previous one.",
+    )
+    previous: str = Field(
+        default="",
+        max_length=4096,
+        title="Previous release",
+        description="Folder of the release before this one: the new one says what was added, changed and withdrawn.",
+    )
+    reviewed: bool = Field(
+        default=False,
+        title="With the expert review",
+        description="Release what the review accepted as the set bench, and of the rest as the set synth what gives "
+        "nothing of bench away. Otherwise everything that the filter kept is synth.",
+    )
+    separation: Literal["facts", "paths"] = Field(
+        default="facts",
+        title="Separation of the sets",
+        description="facts: no item of synth shares a single fact with a tested set. paths: it shares no two facts of "
+        "which one rests on the other; for small graphs, in which everybody meets at the same few facts.",
+    )
+    test: float = Field(
+        default=0.0,
+        ge=0,
+        le=0.5,
+        title="Test share",
+        description="This share of the machine-checked items is drawn for a set test, stratified by reasoning graph, "
+        "domain and kinds of computation.",
+    )
+    validation: float = Field(
+        default=0.0, ge=0, le=0.4, title="Validation share", description="The same for a set validation."
+    )
+    against: list[Annotated[str, Field(min_length=1, max_length=4096)]] = Field(
+        default=[],
+        max_length=20,
+        title="Published questions",
+        description="Files of MuSiQue, HotpotQA, 2WikiMultihopQA or others (JSON, JSON lines, text): the release says "
+        "which of its questions overlap with them. It is always compared with the anchor questions.",
+    )
+
+
+class EvaluateParameters(Parameters):
+    """Which models are asked about a dataset, and how."""
+
+    data: str = Field(
+        default="",
+        max_length=4096,
+        title="Dataset",
+        description="A release's folder or a JSONL file in the release format; empty takes this run's release.",
+    )
+    models: list[Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]] = Field(
+        default=[],
+        max_length=100,
+        title="Models",
+        description="The models to ask, each as endpoint/model.",
+    )
+    forms: list[Literal["mcq", "open"]] = Field(
+        default=["mcq", "open"],
+        min_length=1,
+        title="Forms",
+        description="mcq: with the options A to D; open: the answer in words.",
+    )
+    promptings: list[Literal["direct", "cot"]] = Field(
+        default=["direct", "cot"],
+        min_length=1,
+        title="Prompting",
+        description="direct: the answer at once; cot: reasoning first (chain of thought).",
+    )
+    protocols: list[Literal["question", "alone", "independent", "chain"]] = Field(
+        default=["question", "alone", "independent", "chain"],
+        min_length=1,
+        title="Protocols",
+        description="question: the whole question; alone: every single hop; independent: hops after the gold answers "
+        "that they rest on; chain: hops after the model's own answers.",
+    )
+    passages: list[Literal["none", "own", "irrelevant"]] = Field(
+        default=["none"],
+        min_length=1,
+        title="Passages",
+        description="Closed book, with the item's own passages, or with passages of other items.",
+    )
+    sub_questions: bool = Field(
+        default=False,
+        title="With sub-questions",
+        description="Also ask the whole question together with the sub-questions that it comes apart into.",
+    )
+    judge: str = Field(
+        default="",
+        max_length=500,
+        pattern=MODEL_PATTERN,
+        title="Judge",
+        description="A model, as endpoint/model, that says whether a free answer means the gold one; empty asks none.",
+    )
+    limit: int = Field(
+        default=0, ge=0, le=10_000_000, title="Items", description="How many items are asked about; 0 asks about all."
+    )
+    max_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        title="Longest answer",
+        description="Tokens that an answer may have; 0 takes the prompts' own figures.",
+    )
+
+    @field_validator("models", "forms", "promptings", "protocols", "passages")
+    @classmethod
+    def refuse_doubles(cls, names: list[str]) -> list[str]:
+        """What is named twice would be paid for once and counted twice."""
+        if len(set(names)) != len(names):
+            raise ValueError("each may be named once")
+        return names

@@ -1,0 +1,115 @@
+"""The expert review in Label Studio."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from hopwright.settings.base import Parameters
+
+
+class ReviewParameters(Parameters):
+    """What goes to the experts in Label Studio. The access token comes from LABEL_STUDIO_API_KEY only."""
+
+    url: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://\S+)?$",
+        title="Label Studio address",
+        description="Push the tasks to this server; empty writes the task file only.",
+    )
+    items: int = Field(
+        default=300,
+        ge=0,
+        le=250_000,
+        title="Items to review",
+        description="How many items are exported, drawn evenly over the topologies; 0 exports none.",
+    )
+    kinds: list[Literal["single_hop", "multi_hop", "twin"]] = Field(
+        default=["single_hop", "multi_hop", "twin"],
+        min_length=1,
+        max_length=3,
+        title="Kinds of tasks",
+        description="What is reviewed of an item: each hop by itself, the whole question, its counterfactual twin.",
+    )
+    overlap: int = Field(
+        default=2, ge=1, le=10, title="Reviewers per task", description="How many people review each task."
+    )
+    agreement_overlap: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        title="Reviewers of the agreement sample",
+        description="How many people review each task of the items on which agreement is measured.",
+    )
+    agreement_items: int = Field(
+        default=30,
+        ge=0,
+        le=10_000,
+        title="Agreement sample",
+        description="How many of the items go to the larger number of reviewers.",
+    )
+    gold_share: float = Field(
+        default=0.05,
+        ge=0,
+        le=0.5,
+        title="Gold items",
+        description="Items with a planted fault, as a share of the items and for each kind of task: attention checks.",
+    )
+
+
+class PullParameters(Parameters):
+    """How reviews come home from Label Studio. The access token comes from LABEL_STUDIO_API_KEY only."""
+
+    url: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://\S+)?$",
+        title="Label Studio address",
+        description="The server that the review tasks were pushed to; empty takes LABEL_STUDIO_URL.",
+    )
+    all_runs: bool = Field(
+        default=False,
+        title="All runs",
+        description="Pull every run that was pushed to this server, whatever run is named: for a schedule.",
+    )
+    full: bool = Field(
+        default=False, title="Everything", description="Fetch every annotation again, not only those that changed."
+    )
+
+
+class AdjudicateParameters(Parameters):
+    """When reviewers differ too much, and when an item is good enough for the bench."""
+
+    url: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://\S+)?$",
+        title="Label Studio address",
+        description="Push what reviewers differ on to this server; empty only decides.",
+    )
+    min_mean: float = Field(
+        default=4.0,
+        ge=1,
+        le=5,
+        title="Least mean",
+        description="An item is rejected whose mean over all criteria is below this.",
+    )
+    floor: float = Field(
+        default=3.0,
+        ge=1,
+        le=5,
+        title="Floor",
+        description="An item is rejected when its reviewers' mean on any one criterion, of any hop, is below this.",
+    )
+    score_gap: int = Field(
+        default=2,
+        ge=0,
+        le=4,
+        title="Largest gap",
+        description="Scores of one criterion that are further apart than this are settled by an adjudicator.",
+    )
+    settle_returned: bool = Field(
+        default=False,
+        title="Settle what was not answered",
+        description="Hand corrections that do not hold to the adjudicator instead of waiting for their authors.",
+    )

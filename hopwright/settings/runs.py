@@ -1,0 +1,234 @@
+"""The parameters of the flows: one stage's, and those of a whole run."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from hopwright.settings.base import NAME_PATTERN, Parameters
+from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters
+from hopwright.settings.models import ModelParameters
+from hopwright.settings.paths import sample_folder
+from hopwright.settings.presets import PresetName, apply_preset, list_changes, read_presets
+from hopwright.settings.release import EvaluateParameters, ReleaseParameters
+from hopwright.settings.review import AdjudicateParameters, PullParameters, ReviewParameters
+from hopwright.settings.synthesis import SynthesizeParameters
+from hopwright.settings.twins import RewriteParameters
+
+
+class RunParameters(Parameters):
+    """What every stage needs to know of its run."""
+
+    run: str = Field(
+        default="sample",
+        pattern=NAME_PATTERN,
+        title="Run",
+        description="Name of the run's folder. The same name with the same parameters continues where it stopped.",
+    )
+    seed: int = Field(
+        default=0, ge=0, le=2**31 - 1, title="Seed", description="The same seed gives the same bytes in every file."
+    )
+    workers: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        title="Worker processes",
+        description="Processes that work on shards side by side; 0 takes one per processor. The output is the same.",
+    )
+    fresh: bool = Field(
+        default=False, title="Start over", description="Remove what an earlier run of this name made, and begin again."
+    )
+    notify: str = Field(
+        default="",
+        max_length=200,
+        pattern=r"^([a-z0-9-]+/[a-z0-9-]+)?$",
+        title="Notify",
+        description="Prefect notification block that is told when the run fails, crashes or reaches its budget, "
+        "such as slack-webhook/ops; empty takes HOPWRIGHT_NOTIFY of the environment.",
+    )
+
+
+class ModelRun(RunParameters):
+    """What the stages need to know that may ask language models; none of it shapes the output."""
+
+    models: ModelParameters = Field(
+        default_factory=ModelParameters,
+        title="Language models",
+        description="Where language models are asked and what they may cost.",
+    )
+
+
+class ShardedRun(RunParameters):
+    """What the stages need to know that cut their input into shards."""
+
+    shard_size: int = Field(
+        default=250,
+        ge=50,
+        le=500,
+        title="Shard size",
+        description="Items per shard: one Prefect task, one Parquet part.",
+    )
+
+
+class RetrieveRun(ShardedRun):
+    """Raw files → graph store → anchors with their facts."""
+
+    corpus: str = Field(
+        default="",
+        max_length=4096,
+        title="Corpus folder",
+        description="Folder with Wikidata5M's files; empty takes the sample that ships with Hopwright.",
+    )
+    anchors: str = Field(
+        default="",
+        max_length=4096,
+        title="Anchor questions",
+        description="MuSiQue's JSONL of 2-hop questions; empty takes anchors.jsonl of the corpus folder.",
+    )
+
+    def corpus_folder(self) -> Path:
+        """The corpus folder as an absolute path."""
+        return Path(self.corpus).expanduser().absolute() if self.corpus else sample_folder()
+
+    def anchors_file(self) -> Path:
+        """The anchor questions as an absolute path."""
+        return Path(self.anchors).expanduser().absolute() if self.anchors else self.corpus_folder() / "anchors.jsonl"
+
+
+class SynthesizeRun(ShardedRun, ModelRun):
+    """Anchors → planned, worded and checked items."""
+
+    synthesize: SynthesizeParameters = Field(
+        default_factory=SynthesizeParameters, title="Synthesis", description="How questions are planned and worded."
+    )
+
+
+class FilterRun(ModelRun):
+    """Items → items that the voters do not find too easy."""
+
+    filter: FilterParameters = Field(
+        default_factory=FilterParameters,
+        title="Difficulty",
+        description="Who votes, and when an item is too easy to keep.",
+    )
+    vllm: VllmParameters = Field(
+        default_factory=VllmParameters,
+        title="vLLM",
+        description="How the stage serves the models that it runs in vLLM.",
+    )
+
+
+class RewriteRun(ModelRun):
+    """Items → counterfactual twins."""
+
+    rewrite: RewriteParameters = Field(
+        default_factory=RewriteParameters, title="Twins", description="Whether and how counterfactual twins are made."
+    )
+
+
+class ReviewRun(RunParameters):
+    """Items → Label Studio tasks."""
+
+    review: ReviewParameters = Field(
+        default_factory=ReviewParameters, title="Review", description="What goes to the experts in Label Studio."
+    )
+
+
+class ReviewPullRun(RunParameters):
+    """Annotations in Label Studio → reviews."""
+
+    pull: PullParameters = Field(default_factory=PullParameters, title="Pull", description="How reviews come home.")
+
+
+class AdjudicateRun(RunParameters):
+    """Reviews → disputes and the accepted set."""
+
+    adjudicate: AdjudicateParameters = Field(
+        default_factory=AdjudicateParameters, title="Decisions", description="When an item is good enough."
+    )
+
+
+class ReleaseRun(RunParameters):
+    """Items and twins → a dataset release."""
+
+    release: ReleaseParameters = Field(
+        default_factory=ReleaseParameters, title="Release", description="The name under which the dataset goes out."
+    )
+
+
+class EvaluateRun(ShardedRun, ModelRun):
+    """A dataset → what models make of it, step by step."""
+
+    evaluate: EvaluateParameters = Field(
+        default_factory=EvaluateParameters,
+        title="Evaluation",
+        description="Which models are asked about a dataset, and how.",
+    )
+
+
+def _put_choices_first(schema: dict[str, Any]) -> None:
+    """Forms list parameters in this order: which run and of what kind, then the stages, then how it is executed."""
+    last = ("models", "vllm", "shard_size", "seed", "workers", "notify", "fresh")
+    fields = schema["properties"]
+    order = ["run", "dated", "preset", "profile", *(name for name in fields if name not in last), *last]
+    schema["properties"] = {name: fields[name] for name in dict.fromkeys(order)}
+
+
+class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRun, RetrieveRun):
+    """A whole run, from raw files to a release."""
+
+    model_config = ConfigDict(json_schema_extra=_put_choices_first)
+
+    dated: bool = Field(
+        default=False,
+        title="Dated",
+        description="Append the day for which the run was planned to its name, so that a schedule makes one run a day.",
+    )
+    preset: PresetName = Field(
+        default="none",
+        title="Preset",
+        description="Fills in what is left at its default. offline: no key, no GPU. api: a model words and translates, "
+        "with a budget. gpu: Omanic's four models vote, in vLLM. paper: Omanic's own figures; needs the whole corpus.",
+    )
+    profile: Literal["offline", "api", "gpu"] = Field(
+        default="offline",
+        title="Profile",
+        description="Who words the questions and judges their difficulty. offline: rules and shortcut solvers, "
+        "no key, no GPU, no network. api: language models behind endpoints; naming a model to write chooses it. "
+        "gpu: Omanic's four small models judge, in vLLM on a GPU, unless voters are named.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def seat_the_profiles_voters(cls, values: Any) -> Any:
+        """The profile names the voters where nobody else does."""
+        if not isinstance(values, Mapping) or values.get("profile") != "gpu":
+            return values
+        group = values.get("filter", {})
+        if isinstance(group, FilterParameters):
+            group = group.model_dump(exclude_unset=True)
+        if not isinstance(group, Mapping) or group.get("voters"):
+            return values
+        return {**values, "filter": {**group, "voters": list(GPU_VOTERS)}}
+
+    @model_validator(mode="before")
+    @classmethod
+    def fill_in_the_preset(cls, values: Any) -> Any:
+        """What differs from its default was chosen, and goes before the preset. The last of these comes first."""
+        name = values.get("preset") if isinstance(values, Mapping) else None
+        if not isinstance(name, str) or name not in read_presets():
+            return values
+        defaults = cls()
+        chosen = list_changes({key: value for key, value in values.items() if key != "preset"}, defaults)
+        return {**apply_preset(name, chosen, defaults), "preset": name}
+
+    @model_validator(mode="after")
+    def settle_profile(self) -> Self:
+        """A run that asks a model to write is no offline run, and one of profile api asks one."""
+        asks = self.synthesize.writer != "rules"
+        if asks and self.profile == "offline":
+            self.profile = "api"
+        elif self.profile == "api" and not asks:
+            raise ValueError("the profile api needs a model: --writer anthropic or openai, and --model endpoint/model")
+        return self

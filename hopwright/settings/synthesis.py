@@ -1,0 +1,180 @@
+"""How questions are planned and worded."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from hopwright.settings.base import MODEL_PATTERN, Parameters
+
+Share = Annotated[float, Field(ge=0, le=1000)]
+TopologyName = Literal["chain", "converging", "bridge", "chain-2", "chain-3", "converging-3", "chain-5", "tree-7"]
+DomainName = Literal["history", "art", "geography", "politics", "science", "film", "sports", "business"]
+
+
+class TargetParameters(Parameters):
+    """What the set of items shall be like: shares in any scale (2 and 1 are two thirds and one third).
+
+    A share that the graph cannot give is missed; the run says which, how far, and at which step planning fails.
+    """
+
+    topologies: dict[TopologyName, Share] = Field(
+        default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
+    )
+    kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
+        default={"temporal": 26, "counting": 24, "comparison": 18, "arithmetic": 18, "combinatorics": 14},
+        min_length=1,
+        title="Computations",
+        description="Shares of what the computing hops do.",
+    )
+    answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
+        default={"entity": 46, "number": 46, "year": 6, "date": 2},
+        min_length=1,
+        title="Final answers",
+        description="Shares of the types of the final answer.",
+    )
+    popularity: dict[Literal["head", "middle", "tail"], Share] = Field(
+        default={"head": 40, "middle": 32, "tail": 28},
+        min_length=1,
+        title="Popularity",
+        description="Shares of the well-known, the middling and the obscure: thirds, by their number of facts, of the "
+        "entities that can be asked about; an item's is that of what its look-ups name.",
+    )
+    anchoring: dict[Literal["2", "1", "0", "none"], Share] = Field(
+        default={"2": 15, "1": 15, "0": 10, "none": 60},
+        min_length=1,
+        title="Anchoring",
+        description="Shares of the items that keep both single hops of their anchor question, the second, only its "
+        "answer, or that are chains of the graph without an anchor.",
+    )
+    domains: dict[DomainName, Share] = Field(
+        default={}, title="Domains", description="How welcome each knowledge domain is; 1 where it is not named."
+    )
+    property_share: float = Field(
+        default=0.4,
+        gt=0,
+        le=1,
+        title="Largest share of a property",
+        description="A property in more than this share of the items is held back as far as there are others.",
+    )
+    theme_share: float = Field(
+        default=0.04,
+        gt=0,
+        le=1,
+        title="Largest share of a theme",
+        description="The same for one entity, league, race, or the clubs of one country.",
+    )
+
+    @field_validator("topologies", "kinds", "answers", "popularity", "anchoring", "domains")
+    @classmethod
+    def refuse_nothing(cls, shares: dict[str, float]) -> dict[str, float]:
+        """Shares that are all nought ask for no item at all."""
+        if shares and not any(shares.values()):
+            raise ValueError("at least one share must be above 0")
+        return shares
+
+
+class SynthesizeParameters(Parameters):
+    """How questions are planned and worded."""
+
+    drafts: int = Field(
+        default=3000,
+        ge=1,
+        le=10_000_000,
+        title="Drafts",
+        description="How many plans are drawn. Fewer items come out: what fails a check or is too easy is dropped.",
+    )
+    topologies: list[TopologyName] = Field(
+        default=["chain", "converging", "bridge"],
+        min_length=1,
+        max_length=8,
+        title="Topologies",
+        description="Reasoning graphs of the hops: the three of four hops, and shorter and longer ones.",
+    )
+    targets: TargetParameters = Field(
+        default_factory=TargetParameters, title="Targets", description="What the set of items shall be like."
+    )
+    min_domains: int = Field(
+        default=2,
+        ge=1,
+        le=4,
+        title="Domains per item",
+        description="The least number of knowledge domains that the hops of one item must span.",
+    )
+    max_answer_share: float = Field(
+        default=0.02,
+        gt=0,
+        le=1,
+        title="Largest share of an answer",
+        description="No final answer may be that of more than this share of the items.",
+    )
+    embeddings: Literal["off", "on", "auto"] = Field(
+        default="off",
+        title="Sentence embeddings",
+        description="How alike two wrong options are. off: by spelling and the graph, the same bytes everywhere. "
+        "on: also by sentence embeddings (the extra local must be installed). auto: on where it is installed.",
+    )
+
+    items: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000,
+        title="Items",
+        description="How many items synthesis ends with; more drafts are drawn as long as some are missing. "
+        "0 keeps all that the drafts give.",
+    )
+    writer: Literal["rules", "anthropic", "openai"] = Field(
+        default="rules",
+        title="Writer",
+        description="Who words the proven plans: rules (free, exact), or a model in Anthropic's or OpenAI's format.",
+    )
+    model: str = Field(
+        default="",
+        max_length=200,
+        pattern=MODEL_PATTERN,
+        title="Model",
+        description="The model that words, as endpoint/model, such as anthropic/claude-sonnet-5-5; none for rules.",
+    )
+    fallback_models: list[Annotated[str, Field(min_length=3, max_length=200, pattern=MODEL_PATTERN)]] = Field(
+        default=[],
+        max_length=4,
+        title="Fall-back models",
+        description="Models that are asked in turn while the first one is down, as endpoint/model.",
+    )
+    temperature: float = Field(
+        default=0.7,
+        ge=0,
+        le=2,
+        title="Temperature",
+        description="How freely the model words; endpoints whose models refuse it are asked without.",
+    )
+    rounds: int = Field(
+        default=3,
+        ge=1,
+        le=3,
+        title="Rounds",
+        description="Answers that a model may give for one item: the first, and those in which it puts right what was "
+        "wrong with the one before.",
+    )
+    keep_rules: bool = Field(
+        default=False,
+        title="Keep the rules' wording",
+        description="When no answer of the model is fit, keep the item in the rules' words, labelled as such, "
+        "instead of rejecting it.",
+    )
+
+    @model_validator(mode="after")
+    def demand_model(self) -> Self:
+        """A model is named exactly when one words."""
+        if self.writer != "rules" and not self.model:
+            raise ValueError(f"the writer {self.writer} needs a model: endpoint/model (--model)")
+        if self.writer == "rules" and (self.model or self.fallback_models):
+            raise ValueError("the writer rules asks no model: choose anthropic or openai (--writer), or name no model")
+        return self
+
+    @field_validator("topologies")
+    @classmethod
+    def refuse_repeats(cls, names: list[str]) -> list[str]:
+        """A topology named twice would get a double share by accident."""
+        if len(set(names)) != len(names):
+            raise ValueError("each topology may be named once")
+        return names

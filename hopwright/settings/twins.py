@@ -1,0 +1,124 @@
+"""Counterfactual twins and their passages."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from hopwright.settings.base import MODEL_PATTERN, Parameters
+
+
+class RewriteParameters(Parameters):
+    """Counterfactual twins: the same reasoning in a world of invented names and shifted numbers."""
+
+    enabled: bool = Field(default=True, title="Make twins", description="Whether counterfactual twins are made at all.")
+    passages: Literal["rules", "llm", "corpus", "off"] = Field(
+        default="rules",
+        title="Evidence passages",
+        description="What items and twins are given to read: worded from their facts by rules, by a language model, "
+        "taken from a corpus where it has the answer, or nothing.",
+    )
+    passage_model: str = Field(
+        default="",
+        max_length=200,
+        pattern=MODEL_PATTERN,
+        title="Model of the passages",
+        description="Who words them when a language model does, as endpoint/model.",
+    )
+    corpus: str = Field(
+        default="",
+        max_length=4096,
+        title="Corpus of passages",
+        description="JSON or JSON lines of {title, text}, when passages come from a corpus.",
+    )
+    distractor_passages: int = Field(
+        default=1,
+        ge=0,
+        le=3,
+        title="Distractor passages per hop",
+        description="Passages that look as if they held the answer and do not.",
+    )
+    back_translation: Literal["auto", "apertium", "llm", "marian", "off"] = Field(
+        default="auto",
+        title="Back-translation",
+        description="Reword twins by a round trip through another language: auto uses Apertium (Spanish) when it is "
+        "installed, apertium insists on it, llm asks a language model, marian runs local weights, off does nothing.",
+    )
+    translation_model: str = Field(
+        default="",
+        max_length=200,
+        pattern=MODEL_PATTERN,
+        title="Model of the back-translation",
+        description="Who translates when a language model does, as endpoint/model.",
+    )
+    pivots: list[Annotated[str, Field(min_length=2, max_length=100)]] = Field(
+        default=["Chinese"],
+        min_length=1,
+        max_length=5,
+        title="Pivot languages",
+        description="Languages to go through when a language model translates, tried in turn; 'Chinese, German' goes "
+        "through both.",
+    )
+    weights: list[Annotated[str, Field(min_length=1, max_length=4096)]] = Field(
+        default=[],
+        max_length=8,
+        title="MarianMT weights",
+        description="Folders of MarianMT models in the order of the round trip, as opus-mt-en-zh and opus-mt-zh-en.",
+    )
+    tries: int = Field(
+        default=2,
+        ge=1,
+        le=4,
+        title="Tries per pivot",
+        description="How many different round trips a text that fails a gate is sent on before the next pivot.",
+    )
+    max_overlap: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        title="Largest overlap",
+        description="A reworded text may share at most this part of the old one's pairs of neighbouring words.",
+    )
+    min_similarity: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        title="Least similarity",
+        description="A reworded text must be at least this similar by sentence embeddings (needs the local extra); "
+        "0 does not measure it.",
+    )
+    judge_model: str = Field(
+        default="",
+        max_length=200,
+        pattern=MODEL_PATTERN,
+        title="Judge of the meaning",
+        description="A model, as endpoint/model, that must say that a reworded text means the same; empty asks none.",
+    )
+    memory_voters: list[Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]] = Field(
+        default=[],
+        max_length=8,
+        title="Voters from memory",
+        description="Models, as endpoint/model, that answer originals and twins without passages, to show that memory "
+        "does not help; empty asks the shortcut solvers, which remember nothing.",
+    )
+    memory_items: int = Field(
+        default=100,
+        ge=0,
+        le=100_000,
+        title="Pairs for the voters",
+        description="How many originals, each with its twin, the voters answer; 0 asks none.",
+    )
+
+    @model_validator(mode="after")
+    def check_what_is_asked(self) -> Self:
+        """Say at once what a chosen way lacks."""
+        lacking = {
+            "passage_model": self.passages == "llm" and not self.passage_model,
+            "corpus": self.passages == "corpus" and not self.corpus,
+            "translation_model": self.back_translation == "llm" and not self.translation_model,
+            "weights": self.back_translation == "marian" and len(self.weights) < 2,
+        }
+        for name, is_lacking in lacking.items():
+            if is_lacking:
+                chosen = "passages" if name in ("passage_model", "corpus") else "back_translation"
+                raise ValueError(f"{chosen} {getattr(self, chosen)!r} needs {name}")
+        return self
