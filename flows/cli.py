@@ -386,6 +386,28 @@ def export_dataset(
     export_to(data, to, out, variant, run, seed, as_json=as_json)
 
 
+@app.command("publish")
+def publish_dataset(
+    to: Annotated[str, typer.Option("--to", metavar="OWNER/NAME", help="The dataset repository of the Hub.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="A release's folder; the latest run's release otherwise.")
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="STORE", help="Also audit against this graph store.")
+    ] = None,
+    private: Annotated[
+        bool, typer.Option("--private/--public", help="How a repository that is not there yet is made.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be uploaded, and send nothing.")] = False,
+    run: Run = None,
+    as_json: Json = False,
+) -> None:
+    """Upload a release to the Hugging Face Hub: one commit, tagged with its version."""
+    from flows.console.publish import publish
+
+    publish(folder, to, graph, run, private=private, dry_run=dry_run, as_json=as_json)
+
+
 @review_app.command("export")
 def export_review(
     run: Run = None,
