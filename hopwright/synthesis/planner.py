@@ -18,7 +18,8 @@ from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.mix import Brief, Taste
 from hopwright.synthesis.moves import HUB_DEGREE, Edge, Moves
 from hopwright.synthesis.necessity import find_shortcut
-from hopwright.synthesis.operations import OUTWARD, Place, goes_on, suits
+from hopwright.synthesis.operations.base import Place
+from hopwright.synthesis.operations.following import OUTWARD, goes_on, suits
 from hopwright.synthesis.plan import Draft, Plan, named_entities, stated_numbers
 from hopwright.synthesis.programs import Program, open_book
 from hopwright.synthesis.properties import PropertyTable

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hopwright.synthesis.operations import OPERATIONS, Operation
+from hopwright.synthesis.operations import OPERATIONS
+from hopwright.synthesis.operations.base import Operation
 from hopwright.synthesis.topologies import Topology
 
 _ENUMERATED = 4
