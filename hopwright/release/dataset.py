@@ -39,7 +39,7 @@ from hopwright.release.statistics import describe
 from hopwright.release.swap import hold_aside, put_in_place
 from hopwright.runs.files import hash_file
 from hopwright.synthesis.checks import Case
-from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport
+from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.synthesis.scorecard import Scorecard, ScorecardMaker, render_scorecard
 
 MANIFEST = "manifest.json"
@@ -113,11 +113,11 @@ def write_release(
     """Write `folder` and return its manifest; a release of the same content is left untouched.
 
     `factual` and `twins` are the set synth, `others` further sets. Without others, both are read once, in any order,
-    and only ids stay in memory. With them, every set must be such as can be iterated again, and what would give away
-    something of another by `rule` is held back: of test for bench, of validation for both, of synth for all. A factual
-    item that a twin names gets the twin's id in its `twin` field. `rejections`: stage → check → rows. `against`: files
-    of published questions, to state which items repeat one. `version`: empty for what the changes against `history`
-    ask for.
+    ids stay in memory, and questions that may repeat published ones. With them, every set must be such as can be
+    iterated again, and what would give away something of another by `rule` is held back: of test for bench, of
+    validation for both, of synth for all. A factual item that a twin names gets the twin's id in its `twin` field.
+    `rejections`: stage → check → rows. `against`: files of published questions, to state which items repeat one.
+    `version`: empty for what the changes against `history` ask for.
 
     Raises InputError for a bad name or version, an id that occurs twice, an item of the wrong variant, twin
     links that lead nowhere, a release before that is none, or a folder that holds something other than a release;
@@ -216,7 +216,7 @@ class _Work:
     def _write_set(
         self, aside: Path, name: SetName, items: ItemSet, separation: Separation, *, alone: bool
     ) -> _Written:
-        measures = _Measures()
+        measures = _Measures(self.against)
         links: dict[str, str] = {}
         places = (Place(name, "factual"), Place(name, "counterfactual"))
         with Spool(aside / ".factual", "factual") as factual, Spool(aside / ".twins", "counterfactual") as twins:
@@ -232,7 +232,7 @@ class _Work:
             if twins.ids:
                 rows |= _write_rows(aside, places[1], twins)
             example = factual.read_first()
-        scorecard, overlap = measures.finish(self.against)
+        scorecard, overlap = measures.finish()
         report = separation.reports.get(name)
         return _Written(
             SetFigures(
@@ -303,28 +303,31 @@ def _write_rows(aside: Path, place: Place, spool: Spool) -> dict[str, int]:
 
 
 class _Measures:
-    """What is measured over all factual items of a set on their way to the file, whatever their order."""
+    """What is measured over all factual items on their way to the file, whatever their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, against: Sequence[Path]) -> None:
         self._scorecard = ScorecardMaker()
-        self._questions: dict[str, list[str]] = {}
+        self._screen = OverlapScreen(against) if against else None
+        self._suspects: list[tuple[str, int, str]] = []
 
     def take(self, items: Iterable[Item]) -> Iterator[Item]:
         """Measure every item, and pass it on."""
         for item in items:
             self._scorecard.add(Case(item))
-            self._questions[item.id] = [item.question, *(hop.question for hop in item.hops)]
+            if self._screen is not None:
+                for place, text in enumerate((item.question, *(hop.question for hop in item.hops))):
+                    if self._screen.lets_through(text):
+                        self._suspects.append((item.id, place, text))
             yield item
 
-    def finish(self, against: Sequence[Path]) -> tuple[Scorecard, OverlapReport]:
-        """The scorecard, and what the questions repeat of the given files."""
-        if not against:
+    def finish(self) -> tuple[Scorecard, OverlapReport]:
+        """The scorecard, and what the questions repeat of the files."""
+        if self._screen is None:
             return self._scorecard.finish(), OverlapReport()
         finder = OverlapFinder()
-        for id, texts in sorted(self._questions.items()):
-            for place, text in enumerate(texts):
-                finder.add(f"{id}:{place}" if place else id, text)
-        for path in against:
+        for id, place, text in sorted(self._suspects):
+            finder.add(f"{id}:{place}" if place else id, text)
+        for path in self._screen.paths:
             finder.compare(path)
         return self._scorecard.finish(), finder.report()
 

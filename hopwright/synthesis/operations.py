@@ -576,6 +576,17 @@ def suits(sketch: Sketch, readers: Sequence[str]) -> Callable[[str], bool]:
     return functools.partial(_can_follow, sketch, tuple(readers))
 
 
+def goes_on(sketch: Sketch, readers: tuple[str, ...], entity: str) -> bool:
+    """Whether operations can follow on an entity in this very plan: what it leads to has to be free as well."""
+    if readers[:1] != ("extend",):
+        return _can_follow(sketch, readers, entity)
+    edges = [(edge.property, edge.object) for edge in sketch.moves.lookups_from(entity)]
+    edges += [(edge.property, edge.subject) for edge in sketch.moves.reverse_from(entity)]
+    return any(
+        sketch.admits(other) and _can_follow(sketch, _follow(readers, property), other) for property, other in edges
+    )
+
+
 def _can_follow(sketch: Sketch, readers: tuple[str, ...], entity: str) -> bool:
     if not readers:
         return True

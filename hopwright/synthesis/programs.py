@@ -91,6 +91,12 @@ class Program:
                 found.append((root, reader))
         return tuple(found)
 
+    def names_after_anchor(self, kept: int) -> tuple[str, ...] | None:
+        """The operations that read the anchor, when so many of its own hops are kept; None where none does."""
+        if kept == 2:
+            return self.names_after(self.pairs[0][1])
+        return self.names_after(self.roots[0]) if self.roots else None
+
     @property
     def roots(self) -> tuple[int, ...]:
         """Places (from 0) of the root look-ups."""
@@ -104,6 +110,7 @@ class ProgramBook:
         self.topology = topology
         self.programs = tuple(programs)
         self._cells: dict[tuple[str, str, str], tuple[Program, ...]] = {}
+        self._starts: dict[str, frozenset[tuple[str, ...]]] = {}
 
     def find(self, kind: str = "", answer: str = "", anchoring: str = "") -> tuple[Program, ...]:
         """The programs of a computing kind and an answer type that can keep so many of the anchor's hops."""
@@ -118,6 +125,13 @@ class ProgramBook:
                 and (anchoring not in ("1", "0") or program.roots)
             )
         return self._cells[key]
+
+    def starts(self, anchoring: str) -> frozenset[tuple[str, ...]]:
+        """What may read an anchor, so many of whose own hops are kept; empty where an anchor need not be read."""
+        if anchoring not in self._starts:
+            found = {one.names_after_anchor(int(anchoring)) for one in self.find(anchoring=anchoring)}
+            self._starts[anchoring] = frozenset() if None in found else frozenset(one for one in found if one)
+        return self._starts[anchoring]
 
     @functools.cached_property
     def keeps_pairs(self) -> bool:
