@@ -48,6 +48,12 @@ def open_figure(height: float, width: float = WIDTH, title: str = "") -> Figure:
     return figure
 
 
+def style_of(place: int) -> tuple[str, str]:
+    """Colour and marker of a series, by its number from 0; 49 series differ in one of them."""
+    colours = len(PALETTE)
+    return PALETTE[place % colours], MARKERS[(place + place // colours) % len(MARKERS)]
+
+
 def tidy(axes: Axes, grid: str = "") -> None:
     """No frame but left and below; `grid`: lines across `x`, `y` or `both`, behind what is drawn."""
     axes.set_axisbelow(True)

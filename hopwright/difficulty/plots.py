@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hopwright.difficulty.report import DifficultyReport
-from hopwright.plotting import MARKERS, PALETTE, open_figure, plain_settings, save_figure, tidy
+from hopwright.plotting import open_figure, plain_settings, save_figure, style_of, tidy
 
 
 def draw_calibration(report: DifficultyReport, path: Path) -> bool:
@@ -19,7 +19,7 @@ def draw_calibration(report: DifficultyReport, path: Path) -> bool:
         axes.plot([0, 1], [0, 1], color="#888888", linestyle="--", linewidth=1, label="as sure as right")
         most = max(one.votes for voter in drawn.values() for one in voter.bins)
         for number, (name, voter) in enumerate(drawn.items()):
-            colour, mark = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
+            colour, mark = style_of(number)
             x, y = [one.confidence for one in voter.bins], [one.accuracy for one in voter.bins]
             axes.plot(x, y, color=colour, linewidth=1, alpha=0.6)
             # The area of a mark is the number of its votes.

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hopwright.evaluation.analysis import Row, Table
-from hopwright.plotting import GRID, MARKERS, PALETTE, open_figure, plain_settings, render_figure, tidy
+from hopwright.plotting import GRID, open_figure, plain_settings, render_figure, style_of, tidy
 
 _MOST_PANELS = 9
 _PROMPTINGS = {"direct": "direct", "cot": "chain of thought"}
@@ -100,7 +100,7 @@ def _draw_panels(
             axes.plot(
                 [row[x] + shift for row in own],
                 [row[y] for row in own],
-                color=PALETTE[place % len(PALETTE)],
+                color=style_of(place)[0],
                 linewidth=1,
             )
             for row in own:
@@ -138,18 +138,17 @@ def _mark(
     axes: Axes, x: float, y: float, row: Row, name: str, place: int, *, horizontal: bool = False
 ) -> None:  # fmt: skip
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
+    colour, marker = style_of(place)
     reach: Any = [[max(value - low, 0.0)], [max(high - value, 0.0)]]
     axes.errorbar(
-        [x], [y], **{"xerr" if horizontal else "yerr": reach}, fmt=MARKERS[place % len(MARKERS)],
-        color=PALETTE[place % len(PALETTE)], markersize=5, elinewidth=1, capsize=2,
+        [x], [y], **{"xerr" if horizontal else "yerr": reach}, fmt=marker, color=colour, markersize=5, elinewidth=1,
+        capsize=2,
     )  # fmt: skip
 
 
 def _handles(names: Sequence[str]) -> list[Any]:
-    return [
-        mpl.lines.Line2D([], [], color=PALETTE[place % len(PALETTE)], marker=MARKERS[place % len(MARKERS)], label=name)
-        for place, name in enumerate(names)
-    ]
+    styles = [(name, *style_of(place)) for place, name in enumerate(names)]
+    return [mpl.lines.Line2D([], [], color=colour, marker=marker, label=name) for name, colour, marker in styles]
 
 
 def _legend(axes: Axes, names: Sequence[str]) -> None:
