@@ -113,8 +113,8 @@ def write_release(
     """Write `folder` and return its manifest; a release of the same content is left untouched.
 
     `factual` and `twins` are the set synth, `others` further sets. Without others, both are read once, in any order,
-    and only ids stay in memory, and questions that may repeat published ones. With them, every set must be such as can
-    be iterated again, and what would give away something of another by `rule` is held back: of test for bench, of
+    ids stay in memory, and questions that may repeat published ones. With them, every set must be such as can be
+    iterated again, and what would give away something of another by `rule` is held back: of test for bench, of
     validation for both, of synth for all. A factual item that a twin names gets the twin's id in its `twin` field.
     `rejections`: stage → check → rows. `against`: files of published questions, to state which items repeat one.
     `version`: empty for what the changes against `history` ask for.
@@ -303,7 +303,7 @@ def _write_rows(aside: Path, place: Place, spool: Spool) -> dict[str, int]:
 
 
 class _Measures:
-    """What is measured over all factual items of a set on their way to the file, whatever their order."""
+    """What is measured over all factual items on their way to the file, whatever their order."""
 
     def __init__(self, against: Sequence[Path]) -> None:
         self._scorecard = ScorecardMaker()
