@@ -89,7 +89,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Debian's apertium and chromium are for a few tests, which skip and say so without them.
+# Debian's apertium, chromium and postgresql are for a few tests, which skip and say so without them.
 test: $(VENV)/.dev
 	@scripts/install-debian-packages
 	$(BIN)/ruff check .

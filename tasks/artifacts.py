@@ -48,7 +48,9 @@ def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
 
 
 def publish_difficulty(report: DifficultyReport, files: Mapping[str, str], folder: str) -> None:
-    """What the votes say: a table of the voters, and the whole report."""
+    """What the votes say: a table of the voters, and the whole report, where a flow is running."""
+    if not in_flow():
+        return
     create_table_artifact(
         key="filter-voters", table=list_voter_rows(report), description="filter: how the voters did, over all items"
     )
@@ -76,8 +78,9 @@ def list_voter_rows(report: DifficultyReport) -> list[dict[str, Any]]:
 
 
 def publish_text(key: str, markdown: str, description: str) -> None:
-    """A text of a stage's own."""
-    create_markdown_artifact(key=key, markdown=markdown, description=description)
+    """A text of a stage's own, where a flow is running."""
+    if in_flow():
+        create_markdown_artifact(key=key, markdown=markdown, description=description)
 
 
 def count_rows(manifest: StageManifest, examples: Mapping[str, Sequence[Rejected]] = _NONE) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from hopwright.errors import InputError, RunError
 from hopwright.runs.code import digest_code
-from hopwright.runs.files import clear_leftovers, hash_file, remove_tree
+from hopwright.runs.files import clear_leftovers, hash_file
 from hopwright.runs.folder import RunFolder, refuse_differences
 from hopwright.runs.manifest import (
     Counts,
@@ -19,7 +19,6 @@ from hopwright.runs.manifest import (
     Usage,
     gather_versions,
     read_manifest,
-    write_manifest,
 )
 from hopwright.runs.shards import (
     ShardOutput,
@@ -73,8 +72,8 @@ class Stage:
         Raises RunError when the stage began with other parameters or inputs, or when a finished file changed.
         """
         if fresh:
-            for name in (self.name, *downstream):
-                remove_tree(self.run.path / name)
+            for name in (*reversed(downstream), self.name):
+                self.run.remove(name)
             self.run.merge_parameters(parameters)
         self._clock = time.monotonic()
         found = read_manifest(self.manifest_path, StageManifest)
@@ -100,13 +99,13 @@ class Stage:
         clear_leftovers(self.folder)
         missing = [index for index in range(shards) if not part_path(self.folder, index).exists()]
         self._manifest.shards_found = shards - len(missing)
-        write_manifest(self.manifest_path, self._manifest)
+        self.run.save(self.manifest_path, self._manifest)
         return missing
 
     def note(self, notes: Mapping[str, Any]) -> None:
         """Keep notes in the manifest of a stage that is not finished yet, and may never be."""
         self._manifest = self._manifest.model_copy(update={"notes": dict(notes)})
-        write_manifest(self.manifest_path, self._manifest)
+        self.run.save(self.manifest_path, self._manifest)
 
     def finish(
         self,
@@ -150,7 +149,10 @@ class Stage:
                 "seconds": round(seconds, 3),
             }
         )
-        write_manifest(self.manifest_path, self._manifest)
+        if self.run.mirror is not None:
+            # The shards are there already.
+            self.run.mirror.put_files(path for entry in outputs for path in _files_of(entry))
+        self.run.save(self.manifest_path, self._manifest)
         self.run.record_stage(self.name, total, seconds)
         return self._manifest
 
@@ -209,6 +211,8 @@ def run_stage(
     """Run a stage in this process: every missing shard in order, then the manifest."""
     for index in stage.begin(parameters, inputs=inputs, shards=len(shards)):
         report = write_shard(stage.folder, index, process(shards[index]))
+        if stage.run.mirror is not None:
+            stage.run.mirror.put_files([rejected_path(stage.folder, index), part_path(stage.folder, index)])
         if on_shard is not None:
             on_shard(report)
     return stage.finish(notes=notes)

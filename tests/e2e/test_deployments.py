@@ -154,13 +154,14 @@ def by_form(place: Place, early: dict[str, str]) -> dict[str, Any]:
         keep(page, "prefect")
         found = place.list_artifacts(list_family(place, done["id"]))
         for key, image, words in (
-            ("run-summary", "prefect-summary", f"Run {RUN}"),
+            ("run-summary", "", f"Run {RUN}"),
             ("run-funnel-picture", "prefect-funnel", "the funnel"),
             ("filter-rejected", "prefect-rejected", "What filter rejected"),
         ):
             page.goto(f"{server}/artifacts/artifact/{found[key]['id']}")
             page.get_by_text(words).first.wait_for()
-            keep(page, image)
+            if image:
+                keep(page, image)
         page.goto(f"{server}/artifacts/artifact/{found['run-funnel-picture']['id']}")
         picture = page.locator("img[alt='from stage to stage']")
         picture.wait_for()
@@ -176,7 +177,7 @@ def list_family(place: Place, id: str) -> list[str]:
 
 def test_everything_that_the_file_lists_is_deployed(place: Place) -> None:
     there = {row["name"]: row for row in place.post("/deployments/filter", limit=50)}
-    assert set(there) == {one["name"] for one in LISTED}
+    assert set(there) >= {one["name"] for one in LISTED}
     for one in LISTED:
         row = there[one["name"]]
         assert row["work_pool_name"] == one["work_pool"]["name"]
