@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from hopwright.settings.base import NAME_PATTERN, Parameters
+from hopwright.settings.base import NAME_PATTERN, Parameters, number_fields
 from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.paths import sample_folder
@@ -181,6 +181,7 @@ def _put_choices_first(schema: dict[str, Any]) -> None:
     fields = schema["properties"]
     order = ["run", "dated", "preset", "profile", *(name for name in fields if name not in last), *last]
     schema["properties"] = {name: fields[name] for name in dict.fromkeys(order)}
+    number_fields(schema)
 
 
 class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRun, RetrieveRun):
