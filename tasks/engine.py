@@ -14,13 +14,18 @@ from prefect.futures import PrefectFuture, as_completed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from hopwright.errors import BudgetError
-from hopwright.runs import RunFolder, Stage, StageManifest
-from hopwright.settings import STAGES, RunParameters, home, identify
-from tasks.artifacts import StageProgress, publish_stage
+from hopwright.runs import RunFolder, ShardReport, Stage, StageManifest, part_path, rejected_path
+from hopwright.runs.manifest import gather_versions
+from hopwright.runs.storage import open_storage
+from hopwright.settings import STAGES, RunParameters, home, identify, storage
+from tasks.artifacts import publish_stage
+from tasks.cluster import explain_lost_workers
+from tasks.live import StageProgress
 from tasks.models import ModelProgress, demand_models, end_models, hand_in, note_models, prepare_models
 from tasks.pool import current_pool, open_pool
 from tasks.progress import tell_models
-from tasks.steps import StagePlan, in_flow, run_shard
+from tasks.steps import StagePlan, in_flow, run_shard, run_shard_elsewhere
+from tasks.work.elsewhere import STORES, Origin, describe_state, list_paths
 from tasks.work.shards import ShardWork
 
 
@@ -33,9 +38,9 @@ def make_task_runner() -> TaskRunner[PrefectFuture[Any]]:
 @contextlib.contextmanager
 def open_run(parameters: RunParameters) -> Iterator[RunFolder]:
     """The run's folder, locked, with workers at hand; a subflow shares both with its parent."""
-    run = RunFolder(home(), parameters.run)
+    run = RunFolder(home(), parameters.run, storage())
     prepare_models(parameters)
-    with run.hold(), open_pool(parameters.workers):
+    with run.hold(), open_pool(parameters.workers, parameters.cluster):
         if run.read_manifest() is None:
             # What models cost is counted from here, under the moment at which the run began.
             run.begin({})
@@ -84,16 +89,21 @@ def _follow_models(plan: StagePlan, missing: list[int]) -> Iterator[ModelProgres
 
 def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: ModelProgress | None) -> None:
     assert plan.process is not None
-    progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing))
-    works = [ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index]) for index in missing]
+    progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing), plan.unit)
+    mirror = stage.run.mirror
+    copy = f"{mirror.url}/{plan.name}" if mirror is not None else ""
+    works = [ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index], copy) for index in missing]
     errors: list[Exception] = []
-    for future in _start_shards(works):
+    for future in _start_shards(stage.run, plan, works):
         try:
-            future.result()
+            report: ShardReport = future.result()
+            if mirror is not None:
+                # A worker on another machine has put them into the storage.
+                mirror.fetch_files([rejected_path(stage.folder, report.index), part_path(stage.folder, report.index)])
         except Exception as error:
-            errors.append(error)
+            errors.append(explain_lost_workers(error))
         else:
-            progress.advance()
+            progress.advance(report)
             if models is not None:
                 models.advance()
     if errors:
@@ -101,13 +111,32 @@ def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: Mode
         raise next((error for error in errors if isinstance(error, BudgetError)), errors[0])
 
 
-def _start_shards(works: list[ShardWork]) -> Iterator[Any]:
-    """The shards' futures, as they are done: tasks of the flow, or threads where none is running."""
+def _start_shards(run: RunFolder, plan: StagePlan, works: list[ShardWork]) -> Iterator[Any]:
+    """The shards' futures, as they are done: tasks of the flow, or threads where none is running.
+
+    A cluster takes those that ask no models. Models are asked from here: limits and the budget are kept in this
+    machine's request store, and who asks waits for answers rather than for processors.
+    """
+    cluster = current_pool().cluster
+    if in_flow() and cluster is not None and plan.access is None:
+        origin = _describe_origin(run, plan)
+        submitted = [cluster.submit(run_shard_elsewhere, {"work": work, "origin": origin}) for work in works]
+        yield from as_completed(submitted)
+        return
     if in_flow():
         yield from as_completed([run_shard.submit(work) for work in works])
         return
     with ThreadPoolExecutor(current_pool().workers) as threads:
         yield from concurrent.futures.as_completed([threads.submit(run_shard.fn, work) for work in works])
+
+
+def _describe_origin(run: RunFolder, plan: StagePlan) -> Origin:
+    """What the cluster's workers need to know of us; the graph stores that they will read are put into the storage."""
+    if run.storage:
+        for path in sorted(list_paths(plan.specs)):
+            if path.is_relative_to(run.home / STORES):
+                open_storage(run.storage).put_below(path, str(path.relative_to(run.home)))
+    return Origin(run.home, run.name, run.storage, describe_state(run), gather_versions())
 
 
 def carry_out_once(

@@ -17,6 +17,7 @@ from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
 from hopwright.errors import RunError
+from tasks.cluster import open_cluster
 
 _T = TypeVar("_T")
 _guard = threading.Lock()
@@ -24,10 +25,14 @@ _open: list[WorkerPool] = []
 
 
 class WorkerPool:
-    """Runs functions in worker processes, or in this one when there is to be one worker only."""
+    """Runs functions in worker processes, or in this one when there is to be one worker only.
 
-    def __init__(self, workers: int, *, apart: bool = False) -> None:
+    `cluster` is the task runner of the cluster that takes shards in its place, where there is one.
+    """
+
+    def __init__(self, workers: int, *, apart: bool = False, cluster: Any = None) -> None:
         self.workers = workers
+        self.cluster = cluster
         self._turn = threading.Lock()
         self._executor = None if workers == 1 and not apart else _start_workers(workers)
 
@@ -54,22 +59,20 @@ class WorkerPool:
 
 
 @contextlib.contextmanager
-def open_pool(workers: int) -> Iterator[WorkerPool]:
+def open_pool(workers: int, cluster: str = "") -> Iterator[WorkerPool]:
     """The pool of the flow that is running; a flow inside another one shares the outer one's.
 
-    `workers` 0 takes one per processor that this process may use.
+    `workers` 0 takes one per processor that this process may use; `cluster` is as in `tasks.cluster.open_cluster`.
     """
-    with _guard:
-        outer = _open[-1] if _open else None
-        pool = outer or WorkerPool(workers or len(os.sched_getaffinity(0)))
-        _open.append(pool)
-    try:
-        yield pool
-    finally:
-        with _guard:
-            _open.remove(pool)
-        if outer is None:
-            pool.close()
+    if _open:
+        with _use(_open[-1]) as pool:
+            yield pool
+        return
+    count = workers or len(os.sched_getaffinity(0))
+    with contextlib.ExitStack() as stack:
+        runner = stack.enter_context(open_cluster(cluster, count))
+        pool = stack.enter_context(contextlib.closing(WorkerPool(count, cluster=runner)))
+        yield stack.enter_context(_use(pool))
 
 
 @contextlib.contextmanager
@@ -78,7 +81,17 @@ def open_single_worker() -> Iterator[WorkerPool]:
 
     What it loaded (a model, say) is given back with the block.
     """
-    pool = WorkerPool(1, apart=True)
+    with contextlib.closing(WorkerPool(1, apart=True)) as pool, _use(pool):
+        yield pool
+
+
+def current_pool() -> WorkerPool:
+    """The pool that `open_pool` opened."""
+    return _open[-1]
+
+
+@contextlib.contextmanager
+def _use(pool: WorkerPool) -> Iterator[WorkerPool]:
     with _guard:
         _open.append(pool)
     try:
@@ -86,12 +99,6 @@ def open_single_worker() -> Iterator[WorkerPool]:
     finally:
         with _guard:
             _open.remove(pool)
-        pool.close()
-
-
-def current_pool() -> WorkerPool:
-    """The pool that `open_pool` opened."""
-    return _open[-1]
 
 
 def _start_workers(workers: int) -> ProcessPoolExecutor:

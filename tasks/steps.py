@@ -16,6 +16,7 @@ from hopwright.llm.estimate import Likely
 from hopwright.llm.types import Request
 from hopwright.runs import ShardOutput, ShardReport
 from tasks.pool import current_pool
+from tasks.work.elsewhere import Origin, execute_elsewhere
 from tasks.work.models import ModelAccess
 from tasks.work.shards import ShardWork, execute_shard
 
@@ -80,6 +81,12 @@ def in_flow() -> bool:
 def run_shard(work: ShardWork) -> ShardReport:
     """Run one shard in a worker process, which writes its files."""
     return current_pool().run(execute_shard, work)
+
+
+@task(name="shard", task_run_name="{work.stage}-{work.index}", cache_policy=NO_CACHE, persist_result=False)
+def run_shard_elsewhere(work: ShardWork, origin: Origin) -> ShardReport:
+    """Run one shard; this task itself runs in a worker of the cluster."""
+    return execute_elsewhere(work, origin)
 
 
 def run_step(name: str, function: Callable[..., _T], *args: Any) -> _T:

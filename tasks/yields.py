@@ -8,7 +8,7 @@ from typing import Any
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from hopwright.runs import RunFolder, Stage
-from tasks.steps import run_step
+from tasks.steps import in_flow, run_step
 from tasks.work.yields import write_yield, yield_folder
 
 
@@ -17,6 +17,8 @@ def report_yield(run: RunFolder, drafts: list[Stage], worded: list[Stage], final
     values: dict[str, Any] = run_step(
         "yield", write_yield, run.home, run.name, [one.name for one in drafts], [one.name for one in worded], final.name
     )
+    if not in_flow():
+        return values
     create_table_artifact(
         key="synthesize-yield-rejected",
         table=[

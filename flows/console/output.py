@@ -10,10 +10,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from flows.local import prefect_server
+from hopwright.errors import ServiceError
 from hopwright.settings import home
 
 _T = TypeVar("_T")
 _LOG_EVERY_S = 30.0
+_LOST = "Prefect's server is gone ({}): when it is there again, run the same command again, it continues"
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False)
@@ -84,5 +86,21 @@ def prefect_ready(load: Callable[[], _T]) -> Iterator[_T]:
 
         # Heartbeats tell a lasting server which flows have crashed; every subflow's end waits for one to stop.
         quiet: dict[Any, Any] = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}
-        with temporary_settings(updates=quiet):
+        with temporary_settings(updates=quiet), _explain_lost_server():
             yield loaded
+
+
+@contextlib.contextmanager
+def _explain_lost_server() -> Iterator[None]:
+    """Say in one line that Prefect's server went away; what goes wrong for a moment, its client tries again."""
+    import httpx
+    from prefect.exceptions import PrefectHTTPStatusError
+
+    try:
+        yield
+    except (httpx.TransportError, PrefectHTTPStatusError) as error:
+        raise ServiceError(_LOST.format(" ".join(str(error).split())[:200] or type(error).__name__)) from None
+    except RuntimeError as error:
+        if not str(error).startswith("Failed to reach API"):
+            raise
+        raise ServiceError(_LOST.format(error)) from None

@@ -14,7 +14,7 @@ from hopwright.records.model import Record
 from hopwright.release.format import Row, parse_row, read_jsonl
 from hopwright.synthesis.checks import Case, CheckContext, DuplicateFinder, Finding, examine
 from hopwright.synthesis.checks.near import NearDuplicateFinder
-from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport
+from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.scorecard import Scorecard, ScorecardMaker
 
@@ -101,7 +101,7 @@ def audit(
     guessability. Raises InputError only when a file itself cannot be read.
     """
     context = CheckContext(table=table, graph=graph, min_domains=min_domains)
-    tally = _Tally(scorecard=scorecard, compared=bool(against))
+    tally = _Tally(scorecard=scorecard, against=against)
     for line, row in read_jsonl(path):
         tally.items += 1
         if isinstance(row, Rejected):
@@ -131,14 +131,14 @@ def audit(
 class _Tally:
     """What has been found so far."""
 
-    def __init__(self, *, scorecard: bool, compared: bool) -> None:
+    def __init__(self, *, scorecard: bool, against: Sequence[Path]) -> None:
         self.items = 0
         self.violations: list[Violation] = []
         self.warnings: list[Violation] = []
         self.skipped: Counter[tuple[str, str]] = Counter()
         self.duplicates = DuplicateFinder()
         self.near = NearDuplicateFinder()
-        self.overlap = OverlapFinder() if compared else None
+        self.overlap = OverlapFinder(OverlapScreen(against)) if against else None
         self.ids: dict[int, str] = {}
         self.scorecard = ScorecardMaker() if scorecard else None
 

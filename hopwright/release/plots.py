@@ -36,13 +36,15 @@ class Bar(NamedTuple):
     group: str = ""
 
 
-def draw_plots(figures: DatasetStatistics, rejections: Rejections, folder: Path) -> tuple[str, ...]:
+def draw_plots(
+    figures: DatasetStatistics, rejections: Rejections | None, folder: Path, prefix: str = ""
+) -> tuple[str, ...]:
     """Write one PNG per plot into `folder` (made if missing) and return the file names, in the card's order.
 
-    A plot of nothing (no rejections, no items) says so instead of showing empty axes.
+    `prefix` stands before every name. A plot of nothing (no rejections, no items) says so instead of showing empty
+    axes; rejections that are None are not plotted.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    items = figures.items
     plots = {
         "topologies.png": (
             "Reasoning graphs",
@@ -72,8 +74,10 @@ def draw_plots(figures: DatasetStatistics, rejections: Rejections, folder: Path)
             "items",
             [Bar(name, share.count, _percent(share.share)) for name, share in figures.answer_types.items()],
         ),
-        "rejections.png": (
-            f"Rows rejected on the way to {items:,} item{'s' if items != 1 else ''}, by check",
+    }
+    if rejections is not None:
+        plots["rejections.png"] = (
+            "Rows rejected on the way, by check",
             "rows",
             [
                 Bar(f"{stage}: {check}", count, "", stage)
@@ -81,11 +85,10 @@ def draw_plots(figures: DatasetStatistics, rejections: Rejections, folder: Path)
                 for check, count in sorted(checks.items(), key=lambda pair: (-pair[1], pair[0]))
                 if count
             ],
-        ),
-    }
+        )
     for name, (title, unit, bars) in plots.items():
-        draw_bars(title, unit, bars, folder / name)
-    return tuple(plots)
+        draw_bars(title, unit, bars, folder / f"{prefix}{name}")
+    return tuple(f"{prefix}{name}" for name in plots)
 
 
 def draw_scorecard(card: Scorecard, path: Path) -> None:

@@ -8,8 +8,10 @@ import fcntl
 import hashlib
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from hopwright.errors import InputError, RunError
 
@@ -23,20 +25,14 @@ def write_file(path: Path, data: bytes) -> None:
 
     Raises RunError when the disk is full or the folder cannot be written.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}{_MARK}")
-    with explain_os_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with aside.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                aside.unlink(missing_ok=True)
-            raise
-        _sync(path.parent)
+    with _write_aside(path) as file:
+        file.write(data)
+
+
+def copy_file(source: Path, path: Path) -> None:
+    """Copy a file whole or not at all, as `write_file` writes one."""
+    with _write_aside(path) as file, source.open("rb") as data:
+        shutil.copyfileobj(data, file)
 
 
 def clear_leftovers(folder: Path) -> int:
@@ -52,10 +48,15 @@ def clear_leftovers(folder: Path) -> int:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and all below it, if it is there. Raises RunError when that is not allowed."""
+    """Remove a folder and all below it, if it is there: at once, so that a kill leaves all of it or a leftover.
+
+    Raises RunError when that is not allowed.
+    """
     if folder.exists():
+        aside = folder.with_name(f".{folder.name}.{os.getpid()}{_MARK}")
         with explain_os_errors(folder):
-            shutil.rmtree(folder)
+            folder.replace(aside)
+            shutil.rmtree(aside)
 
 
 def hash_file(path: Path) -> str:
@@ -99,6 +100,25 @@ def explain_os_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RunError(_explain(error, path)) from None
+
+
+@contextlib.contextmanager
+def _write_aside(path: Path) -> Iterator[BinaryIO]:
+    # The thread is named too: two shards of one process may fetch the same file.
+    aside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}{_MARK}")
+    with explain_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with aside.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
+            raise
+        _sync(path.parent)
 
 
 def _explain(error: OSError, path: Path) -> str:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import re
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from hopwright.errors import RunError
-from hopwright.runs.files import clear_leftovers, hold_lock, remove_tree
+from hopwright.runs.files import clear_leftovers, hold_lock, remove_tree, write_file
 from hopwright.runs.manifest import (
     Counts,
     RunManifest,
     gather_versions,
     name_differences,
     read_manifest,
-    write_manifest,
+    render_manifest,
 )
+from hopwright.runs.mirror import Mirror
 
 RUN_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 _SHOWN = 5
@@ -28,9 +32,12 @@ _held_guard = threading.Lock()
 
 
 class RunFolder:
-    """`<home>/runs/<name>`. Writing needs the lock: `with run.hold(): …`; reading does not."""
+    """`<home>/runs/<name>`. Writing needs the lock: `with run.hold(): …`; reading does not.
 
-    def __init__(self, home: Path, name: str) -> None:
+    With a `storage` (an address that fsspec knows) the run has a copy there, from which it is continued elsewhere.
+    """
+
+    def __init__(self, home: Path, name: str, storage: str = "") -> None:
         if not re.fullmatch(RUN_NAME[1:-1], name):
             raise RunError(
                 f"run name {name!r}: up to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
@@ -38,20 +45,24 @@ class RunFolder:
         self.home = home
         self.name = name
         self.path = home / "runs" / name
+        self.storage = storage
+        self.mirror = Mirror(storage, name, self.path) if storage else None
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
         """Hold the run for this process, and clear what a killed one left half-written.
 
-        May be entered again by the process that holds it. Raises RunError when another process holds it,
-        or when the folder cannot be written.
+        May be entered again by the process that holds it. Raises RunError when another process or machine holds it,
+        or when the folder cannot be written; ServiceError when the storage cannot be used.
         """
         key = self.path.absolute()
         with contextlib.ExitStack() as stack:
             with _held_guard:
                 if _held.get(key, 0) == 0:
                     stack.enter_context(hold_lock(self.home / "locks" / f"{self.name}.lock", f"run {self.name!r}"))
-                    clear_leftovers(self.path)
+                    self._clear()
+                    if self.mirror is not None:
+                        stack.enter_context(self.mirror.hold())
                 _held[key] = _held.get(key, 0) + 1
             try:
                 yield
@@ -74,7 +85,7 @@ class RunFolder:
         `fresh` first removes everything that the run holds. Raises RunError naming the parameters that differ.
         """
         if fresh:
-            remove_tree(self.path)
+            self.remove()
         manifest = self.read_manifest()
         if manifest is None:
             manifest = RunManifest(
@@ -83,13 +94,26 @@ class RunFolder:
                 started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
                 versions=gather_versions(),
             )
-            write_manifest(self.manifest_path, manifest)
+            self.save(self.manifest_path, manifest)
             return manifest
         if manifest.parameters and any(entry.is_dir() for entry in self.path.iterdir()):
             refuse_differences(f"run {self.name!r}", manifest.parameters, parameters)
             return manifest
         # Nothing was made yet (a wrong path, say), or only single stages were run: there is nothing to contradict.
         return self._update(parameters=dict(parameters))
+
+    def save(self, path: Path, manifest: BaseModel) -> None:
+        """Write a manifest of the run or of a stage, in the storage before here."""
+        data = render_manifest(manifest)
+        if self.mirror is not None:
+            self.mirror.put_manifest(path, data)
+        write_file(path, data)
+
+    def remove(self, stage: str = "") -> None:
+        """Remove a stage and all below it, or the whole run, in the storage before here."""
+        if self.mirror is not None:
+            self.mirror.remove(stage)
+        remove_tree(self.path / stage)
 
     def merge_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Record that a stage was started over with other parameters than the run began with."""
@@ -106,12 +130,17 @@ class RunFolder:
         """Keep the figures that are printed at the end of a run."""
         self._update(summary=dict(summary))
 
+    def _clear(self) -> None:
+        clear_leftovers(self.path)
+        for left in self.path.parent.glob(f".{self.name}.*.tmp"):
+            shutil.rmtree(left, ignore_errors=True)
+
     def _update(self, **fields: Any) -> RunManifest:
         manifest = self.read_manifest()
         if manifest is None:
             raise RunError(f"{self.manifest_path}: gone while the run was going on")
         manifest = manifest.model_copy(update=fields)
-        write_manifest(self.manifest_path, manifest)
+        self.save(self.manifest_path, manifest)
         return manifest
 
 

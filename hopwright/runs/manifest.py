@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import hopwright
 from hopwright.errors import RunError
-from hopwright.runs.files import write_file
 
 _M = TypeVar("_M", bound=BaseModel)
 _PACKAGES = ("numpy", "polars", "prefect", "pyarrow", "pydantic")
@@ -80,10 +79,9 @@ class RunManifest(BaseModel):
     summary: dict[str, Any] = Field(default_factory=dict)
 
 
-def write_manifest(path: Path, manifest: BaseModel) -> None:
-    """Write a manifest whole or not at all."""
-    text = json.dumps(manifest.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False)
-    write_file(path, text.encode() + b"\n")
+def render_manifest(manifest: BaseModel) -> bytes:
+    """A manifest as its file holds it."""
+    return json.dumps(manifest.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def read_manifest(path: Path, model: type[_M]) -> _M | None:

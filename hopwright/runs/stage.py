@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hopwright.errors import InputError, RunError
-from hopwright.runs.files import clear_leftovers, hash_file, remove_tree
+from hopwright.runs.code import digest_code
+from hopwright.runs.files import clear_leftovers, hash_file
 from hopwright.runs.folder import RunFolder, refuse_differences
 from hopwright.runs.manifest import (
     Counts,
@@ -18,7 +19,6 @@ from hopwright.runs.manifest import (
     Usage,
     gather_versions,
     read_manifest,
-    write_manifest,
 )
 from hopwright.runs.shards import (
     ShardOutput,
@@ -28,6 +28,9 @@ from hopwright.runs.shards import (
     rejected_path,
     write_shard,
 )
+
+CODE = "code"
+"""Under this name the versions of a stage hold that of its code."""
 
 _S = TypeVar("_S")
 
@@ -69,8 +72,8 @@ class Stage:
         Raises RunError when the stage began with other parameters or inputs, or when a finished file changed.
         """
         if fresh:
-            for name in (self.name, *downstream):
-                remove_tree(self.run.path / name)
+            for name in (*reversed(downstream), self.name):
+                self.run.remove(name)
             self.run.merge_parameters(parameters)
         self._clock = time.monotonic()
         found = read_manifest(self.manifest_path, StageManifest)
@@ -82,6 +85,7 @@ class Stage:
             self._manifest = found
             if found.status == "finished" and self._verify_outputs():
                 return []
+            self._refuse_other_code(found, what)
             self._manifest = found.model_copy(update={"status": "running", "outputs": {}})
         else:
             self._manifest = StageManifest(
@@ -90,18 +94,18 @@ class Stage:
                 inputs=dict(inputs or {}),
                 shards=shards,
                 started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-                versions=gather_versions(),
+                versions={**gather_versions(), CODE: digest_code(self.name)},
             )
         clear_leftovers(self.folder)
         missing = [index for index in range(shards) if not part_path(self.folder, index).exists()]
         self._manifest.shards_found = shards - len(missing)
-        write_manifest(self.manifest_path, self._manifest)
+        self.run.save(self.manifest_path, self._manifest)
         return missing
 
     def note(self, notes: Mapping[str, Any]) -> None:
         """Keep notes in the manifest of a stage that is not finished yet, and may never be."""
         self._manifest = self._manifest.model_copy(update={"notes": dict(notes)})
-        write_manifest(self.manifest_path, self._manifest)
+        self.run.save(self.manifest_path, self._manifest)
 
     def finish(
         self,
@@ -145,7 +149,10 @@ class Stage:
                 "seconds": round(seconds, 3),
             }
         )
-        write_manifest(self.manifest_path, self._manifest)
+        if self.run.mirror is not None:
+            # The shards are there already.
+            self.run.mirror.put_files(path for entry in outputs for path in _files_of(entry))
+        self.run.save(self.manifest_path, self._manifest)
         self.run.record_stage(self.name, total, seconds)
         return self._manifest
 
@@ -164,6 +171,15 @@ class Stage:
         """`<stage>/<file>` → SHA-256 of the parts of a finished stage: what a later stage names as its inputs."""
         outputs = self.read().outputs
         return {f"{self.name}/{name}": digest for name, digest in outputs.items() if not name.startswith("rejected/")}
+
+    def _refuse_other_code(self, found: StageManifest, what: str) -> None:
+        """Shards of one stage by two versions of the code would be unlike each other, whatever the seed."""
+        made, now = found.versions.get(CODE, ""), digest_code(self.name)
+        if made and made != now and any(part_path(self.folder, index).exists() for index in range(found.shards)):
+            raise RunError(
+                f"{what} was begun by another version of the code ({made}, now {now}): go back to that one, or start "
+                "the stage over with --fresh; what models answered is not paid again"
+            )
 
     def _report(self, index: int) -> ShardReport:
         try:
@@ -195,6 +211,8 @@ def run_stage(
     """Run a stage in this process: every missing shard in order, then the manifest."""
     for index in stage.begin(parameters, inputs=inputs, shards=len(shards)):
         report = write_shard(stage.folder, index, process(shards[index]))
+        if stage.run.mirror is not None:
+            stage.run.mirror.put_files([rejected_path(stage.folder, index), part_path(stage.folder, index)])
         if on_shard is not None:
             on_shard(report)
     return stage.finish(notes=notes)

@@ -3,7 +3,7 @@
 from hopwright.settings.base import STAGES, Parameters
 from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters, VoterName
 from hopwright.settings.models import ModelParameters
-from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder
+from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, merge_values, read_presets
 from hopwright.settings.reading import identify, load_parameters, narrow
 from hopwright.settings.release import EvaluateParameters, ReleaseParameters
@@ -70,4 +70,5 @@ __all__ = [
     "prompts_folder",
     "read_presets",
     "sample_folder",
+    "storage",
 ]

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from hopwright.errors import InputError
+
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -18,6 +20,17 @@ def home() -> Path:
         return Path(named).expanduser().absolute()
     root = _CHECKOUT if (_CHECKOUT / "pyproject.toml").is_file() else Path.cwd()
     return root / ".hopwright"
+
+
+def storage() -> str:
+    """The address of the shared or object storage that runs are copied to: `HOPWRIGHT_STORAGE`; empty for none.
+
+    Raises InputError for a text that is no address.
+    """
+    named = os.environ.get("HOPWRIGHT_STORAGE", "").strip()
+    if named and "://" not in named:
+        raise InputError(f"HOPWRIGHT_STORAGE: {named!r} is no address, such as s3://bucket/folder or file:///folder")
+    return named.rstrip("/")
 
 
 def prompts_folder() -> Path:

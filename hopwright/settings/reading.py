@@ -22,7 +22,8 @@ def narrow(parameters: RunParameters, model: type[_P]) -> _P:
 def identify(parameters: RunParameters) -> dict[str, Any]:
     """The parameters that shape the output: all but the run's name, how it is executed, where tasks are pushed, and
     where models answer at what cost."""
-    hidden: Any = {"run": True, "workers": True, "fresh": True, "models": True, "vllm": True, "pull": True}
+    hidden: Any = {"run": True, "workers": True, "cluster": True, "fresh": True}
+    hidden |= {"models": True, "vllm": True, "pull": True}
     # A preset is what it fills in.
     hidden |= {"preset": True, "dated": True, "notify": True}
     hidden |= {"review": {"url"}, "adjudicate": {"url"}}

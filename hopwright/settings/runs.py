@@ -36,6 +36,14 @@ class RunParameters(Parameters):
         title="Worker processes",
         description="Processes that work on shards side by side; 0 takes one per processor. The output is the same.",
     )
+    cluster: str = Field(
+        default="",
+        max_length=200,
+        pattern=r"^(local|[a-z]+://\S+)?$",
+        title="Dask cluster",
+        description="Where shards are made that ask no models. Empty: in worker processes of this machine. local: on a "
+        "Dask cluster of as many workers here. tcp://HOST:8786: on the Dask cluster of that scheduler.",
+    )
     fresh: bool = Field(
         default=False, title="Start over", description="Remove what an earlier run of this name made, and begin again."
     )

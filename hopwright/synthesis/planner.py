@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,8 @@ from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.mix import Brief, Taste
 from hopwright.synthesis.moves import HUB_DEGREE, Edge, Moves
 from hopwright.synthesis.necessity import find_shortcut
-from hopwright.synthesis.operations import OUTWARD, Place, suits
+from hopwright.synthesis.operations.base import Place
+from hopwright.synthesis.operations.following import OUTWARD, goes_on, suits
 from hopwright.synthesis.plan import Draft, Plan, named_entities, stated_numbers
 from hopwright.synthesis.programs import Program, open_book
 from hopwright.synthesis.properties import PropertyTable
@@ -94,24 +96,32 @@ class Planner:
                 reasons[str(dead_end)] += 1
         raise NoPlanError(reasons)
 
+    def can_start(self, topology: Topology, anchor: str, kept: Sequence[Edge], taste: Taste) -> bool:
+        """Whether a plan can go on from an anchor, for as far as its own neighbourhood tells."""
+        programs = open_book(topology).find(anchoring=str(len(kept)))
+        starts = open_book(topology).starts(str(len(kept)))
+        sketch = self._sketch_kept(anchor, kept, taste)
+        return bool(programs) and (not starts or any(goes_on(sketch, names, anchor) for names in starts))
+
+    def _sketch_kept(self, anchor: str, kept: Sequence[Edge], taste: Taste) -> Sketch:
+        """A sketch in which nothing is said yet, but what the anchor's own hops name is in use."""
+        sketch = Sketch(self.moves, self.targets, self.domains, taste, random.Random(0))
+        ends = {anchor, *(end for edge in kept for end in (edge.subject, edge.object))}
+        with contextlib.suppress(DeadEnd):  # two of them share a word: planning will say so
+            sketch.claim(*sorted(ends))
+        return sketch
+
     def _fitting(
         self, programs: Sequence[Program], taste: Taste, anchor: str, kept: Sequence[Edge]
     ) -> tuple[Program, ...]:
         """The programs in which what is known of the anchor suits the operation that reads it."""
-        sketch = Sketch(self.moves, self.targets, self.domains, taste, random.Random(0))
-        verdicts: dict[tuple[str, ...], bool] = {}
+        sketch = self._sketch_kept(anchor, kept, taste)
+        verdicts: dict[tuple[str, ...] | None, bool] = {None: True}
         found = []
         for program in programs:
-            if len(kept) == 2:
-                place = program.pairs[0][1]
-            elif program.roots:
-                place = program.roots[0]
-            else:
-                found.append(program)
-                continue
-            names = program.names_after(place)
+            names = program.names_after_anchor(len(kept))
             if names not in verdicts:
-                verdicts[names] = suits(sketch, names)(anchor)
+                verdicts[names] = names is None or goes_on(sketch, names, anchor)
             if verdicts[names]:
                 found.append(program)
         return tuple(found)
@@ -142,7 +152,7 @@ class Planner:
         if {number for step in plan.steps for number in stated_numbers(step.derivation)} & set(map(str, numbers)):
             raise DeadEnd("the question states an answer")
         derivations = [step.derivation for step in plan.steps]
-        if shortcut := find_shortcut(derivations, answers, self.moves.graph, self.table):
+        if shortcut := find_shortcut(derivations, answers, self.moves.graph, self.table, self.moves.facts):
             raise DeadEnd(f"a shortcut: {shortcut.kind}")
 
 

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hopwright.synthesis.operations import OPERATIONS, Operation
+from hopwright.synthesis.operations import OPERATIONS
+from hopwright.synthesis.operations.base import Operation
 from hopwright.synthesis.topologies import Topology
 
 _ENUMERATED = 4
@@ -91,6 +92,12 @@ class Program:
                 found.append((root, reader))
         return tuple(found)
 
+    def names_after_anchor(self, kept: int) -> tuple[str, ...] | None:
+        """The operations that read the anchor, when so many of its own hops are kept; None where none does."""
+        if kept == 2:
+            return self.names_after(self.pairs[0][1])
+        return self.names_after(self.roots[0]) if self.roots else None
+
     @property
     def roots(self) -> tuple[int, ...]:
         """Places (from 0) of the root look-ups."""
@@ -104,6 +111,7 @@ class ProgramBook:
         self.topology = topology
         self.programs = tuple(programs)
         self._cells: dict[tuple[str, str, str], tuple[Program, ...]] = {}
+        self._starts: dict[str, frozenset[tuple[str, ...]]] = {}
 
     def find(self, kind: str = "", answer: str = "", anchoring: str = "") -> tuple[Program, ...]:
         """The programs of a computing kind and an answer type that can keep so many of the anchor's hops."""
@@ -118,6 +126,13 @@ class ProgramBook:
                 and (anchoring not in ("1", "0") or program.roots)
             )
         return self._cells[key]
+
+    def starts(self, anchoring: str) -> frozenset[tuple[str, ...]]:
+        """What may read an anchor, so many of whose own hops are kept; empty where an anchor need not be read."""
+        if anchoring not in self._starts:
+            found = {one.names_after_anchor(int(anchoring)) for one in self.find(anchoring=anchoring)}
+            self._starts[anchoring] = frozenset() if None in found else frozenset(one for one in found if one)
+        return self._starts[anchoring]
 
     @functools.cached_property
     def keeps_pairs(self) -> bool:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.e2e.label_studio import LiveServer, share_server
+from tests.e2e.postgresql import MISSING, Database, serve_postgresql
+from tests.e2e.prefect_server import PrefectServer
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--drafts", "600", "--review-items", "30")
@@ -72,32 +71,21 @@ class Home:
 
 
 @pytest.fixture(scope="session")
-def prefect_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def prefect_database() -> Iterator[Database | None]:
+    """PostgreSQL for Prefect's server; None, and thereby SQLite, where it is not installed."""
+    if MISSING:
+        yield None
+        return
+    with serve_postgresql() as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def prefect_api(tmp_path_factory: pytest.TempPathFactory, prefect_database: Database | None) -> Iterator[str]:
     """A real `prefect server start`; yields the address of its API."""
-    folder = tmp_path_factory.mktemp("prefect")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = {
-        **os.environ,
-        "PREFECT_HOME": str(folder),
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "PREFECT_LOGGING_LEVEL": "WARNING",
-    }
-    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-    api = f"http://127.0.0.1:{port}/api"
-    try:
-        deadline = time.monotonic() + 120
-        while not _answers(api):
-            assert server.poll() is None, (folder / "log").read_text()
-            assert time.monotonic() < deadline, (folder / "log").read_text()
-            time.sleep(0.25)
-        yield api
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
+    url = prefect_database.url if prefect_database is not None else ""
+    with PrefectServer(tmp_path_factory.mktemp("prefect"), url) as server:
+        yield server.api
 
 
 @pytest.fixture(scope="session")
@@ -106,10 +94,3 @@ def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServe
     base = tmp_path_factory.getbasetemp()
     with share_server(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) as server:
         yield server
-
-
-def _answers(api: str) -> bool:
-    try:
-        return httpx.get(f"{api}/health", timeout=2).status_code == 200
-    except httpx.HTTPError:
-        return False

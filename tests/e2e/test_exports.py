@@ -19,6 +19,7 @@ import pytest
 from hopwright.evaluation.items import read_items
 from hopwright.exports import export_items
 from hopwright.llm.prompts import read_prompts
+from tests.e2e.tools import make_tools
 from tests.evaluation.datasets import write_rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,8 +31,7 @@ pytestmark = pytest.mark.e2e
 @pytest.fixture(scope="module")
 def tools() -> Path:
     """The folder of the harnesses' commands."""
-    subprocess.run(["make", "--no-print-directory", "tools"], cwd=ROOT, check=True, timeout=280, capture_output=True)
-    return ROOT / ".venvs/tools/bin"
+    return make_tools()
 
 
 def export(tmp_path: Path, tool: str) -> Path:

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
 import time
 from collections.abc import Callable
 from functools import partial
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
+from hopwright.settings import BuildParameters
 from tests.e2e.conftest import SMALL, Home
+from tests.e2e.plain import build
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e]
+PARAMETERS = BuildParameters.model_validate(
+    {"workers": 1, "shard_size": 50, "synthesize": {"drafts": 100}, "review": {"items": 10}}
+)
 
 
-def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(tmp_path: Path, prefect_api: str) -> None:
-    undisturbed = Home(tmp_path / "undisturbed", prefect_api)
-    undisturbed.json("build", *SMALL)
+def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(tmp_path: Path) -> None:
+    undisturbed = Home(tmp_path / "undisturbed")
+    assert run_to_its_end(undisturbed) == 0
     expected = undisturbed.files()
     parts = count_parts(undisturbed)
-    home = Home(tmp_path / "killed", prefect_api)
-    # After every second part, while the review's tasks and the release are written, and between the two.
-    moments: list[Callable[[], bool]] = [partial(has_parts, home, number) for number in range(1, parts, 2)]
+    home = Home(tmp_path / "killed")
+    # While shards of all stages are made, while the review's tasks and the release are written, and between the two.
+    moments: list[Callable[[], bool]] = [partial(has_parts, home, number) for number in range(1, parts, parts // 7)]
     moments += [
         partial(exists, home, "review/manifest.json"),
         partial(exists, home, "review/tasks/multi_hop/tasks-000.json"),
@@ -33,16 +40,16 @@ def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(tmp_path: Path, pre
     ]
     kills = 0
     for number, reached in enumerate(moments):
-        child = home.start("build", *SMALL)
-        while not reached() and child.poll() is None:
+        child = begin(home)
+        while not reached() and child.is_alive():
             time.sleep(0.001)
         # A little later each time, so that writing, renaming and planning are all hit.
         time.sleep(0.007 * (number % 8))
-        child.send_signal(signal.SIGKILL)
-        child.communicate()
-        kills += child.returncode == -signal.SIGKILL
+        child.kill()
+        child.join()
+        kills += child.exitcode == -signal.SIGKILL
     assert kills >= 10
-    home.json("build", *SMALL)
+    assert run_to_its_end(home) == 0
     assert home.files() == expected
     assert not [path for path in home.path.rglob(".*") if path.name.endswith((".tmp", ".part", ".partial"))]
 
@@ -61,6 +68,21 @@ def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
     while processes_of(home) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert processes_of(home) == []
+
+
+def begin(home: Home) -> BaseProcess:
+    """A build in a process of its own, forked from one that has imported everything."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.e2e.plain"])
+    child = context.Process(target=build, args=(home.path, PARAMETERS))
+    child.start()
+    return child
+
+
+def run_to_its_end(home: Home) -> int | None:
+    child = begin(home)
+    child.join(timeout=280)
+    return child.exitcode
 
 
 def has_parts(home: Home, number: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import dataclasses
+import hashlib
 import json
 import os
 import re
@@ -69,6 +70,8 @@ class WireServer:
         self.counts: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
+        self.heard: Counter[str] = Counter()
+        """How often each conversation was taken up, by `name_messages`."""
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.keep_bodies = True
@@ -96,6 +99,7 @@ class WireServer:
         app.router.add_post("/v1/messages", self._messages)
         app.router.add_get("/stats", self._stats)
         app.router.add_get("/seen", self._seen)
+        app.router.add_get("/heard", self._heard)
         self.batches.add_to(app)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
@@ -117,6 +121,9 @@ class WireServer:
 
     async def _seen(self, _: web.Request) -> web.Response:
         return web.json_response({"seen": self.seen, "answered": self.answered})
+
+    async def _heard(self, _: web.Request) -> web.Response:
+        return web.json_response(self.heard)
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         return await self._serve(request, openai_reply)
@@ -145,6 +152,7 @@ class WireServer:
             self.refused_at.append(time.monotonic())
             headers = {"retry-after": faults.retry_after} if faults.retry_after else {}
             return _error(429, "rate_limit_error", "Too many requests", headers)
+        self.heard[name_messages([[one["role"], one.get("content")] for one in body["messages"]])] += 1
         self.in_flight += 1
         self.max_in_flight = max(self.max_in_flight, self.in_flight)
         try:
@@ -204,6 +212,11 @@ class WireServer:
             "anthropic-ratelimit-requests-limit": str(limit), "anthropic-ratelimit-requests-remaining": left,
             "anthropic-ratelimit-requests-reset": soon,
         }  # fmt: skip
+
+
+def name_messages(messages: list[Any]) -> str:
+    """A name of a conversation, as pairs of role and content."""
+    return hashlib.blake2b(json.dumps(messages).encode(), digest_size=12).hexdigest()
 
 
 def prompt_of(body: dict[str, Any]) -> str:

@@ -31,11 +31,11 @@ def process_slowly(shard: int) -> ShardOutput:
     return process(shard)
 
 
-def run_toy(home: Path, *, slow: bool = False, seed: int = 1) -> StageManifest:
+def run_toy(home: Path, *, slow: bool = False, seed: int = 1, storage: str = "", fresh: bool = False) -> StageManifest:
     """Run the toy stage in a run of its own."""
-    run = RunFolder(home, "toy")
+    run = RunFolder(home, "toy", storage)
     with run.hold():
-        run.begin({"seed": seed})
+        run.begin({"seed": seed}, fresh=fresh)
         return run_stage(
             Stage(run, "toy"),
             range(SHARDS),
@@ -46,10 +46,10 @@ def run_toy(home: Path, *, slow: bool = False, seed: int = 1) -> StageManifest:
 
 
 def read_bytes(home: Path) -> dict[str, bytes]:
-    """Every Parquet file below the run, by its path."""
+    """Every Parquet file below the run, by its path; `home` may be a storage's folder too."""
     root = home / "runs" / "toy"
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*.parquet"))}
 
 
 if __name__ == "__main__":
-    run_toy(Path(sys.argv[1]), slow=True)
+    run_toy(Path(sys.argv[1]), slow=True, storage=sys.argv[2] if len(sys.argv) > 2 else "")

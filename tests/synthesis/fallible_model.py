@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import dataclasses
-import hashlib
 import json
 import os
 import re
@@ -75,8 +74,6 @@ class FallibleModel(WireServer):
         self.given: Counter[str] = Counter()
         self.answers = 0
         self.spoilt: set[str] = set()
-        self.repeats = 0
-        self._heard: set[bytes] = set()
 
     async def _answer(self, request: web.Request, body: dict[str, Any], prompt: str, reply: Any) -> web.StreamResponse:
         """The reply of the wire format, with a wording of the plan in it."""
@@ -104,7 +101,7 @@ class FallibleModel(WireServer):
             spoilt = spoil(answer, plan, erred, prompt)
             erred = erred if spoilt is not None else ""
             answer = spoilt or answer
-        self._count(body, erred, answer.pop("spoilt", answer["question"]))
+        self._count(erred, answer.pop("spoilt", answer["question"]))
         text = json.dumps(answer, ensure_ascii=False)
         return text[: len(text) // 2] if erred == "broken_json" else text, erred
 
@@ -118,10 +115,7 @@ class FallibleModel(WireServer):
             point -= share
         return ""
 
-    def _count(self, body: dict[str, Any], erred: str, spoilt: str) -> None:
-        key = hashlib.blake2b(json.dumps(body["messages"]).encode(), digest_size=12).digest()
-        self.repeats += key in self._heard
-        self._heard.add(key)
+    def _count(self, erred: str, spoilt: str) -> None:
         self.answers += 1
         if erred:
             self.given[KINDS[erred]] += 1
@@ -130,7 +124,7 @@ class FallibleModel(WireServer):
 
     def stats(self) -> dict[str, Any]:
         """Also the faults given."""
-        return {**super().stats(), "given": dict(self.given), "answers": self.answers, "repeats": self.repeats}
+        return {**super().stats(), "given": dict(self.given), "answers": self.answers}
 
 
 def read_plan(prompt: str) -> dict[str, Any]:
@@ -219,7 +213,7 @@ def _tell(hop: dict[str, Any]) -> str:
     """The facts as sentences; with nothing to tell, nothing."""
     facts = [fact.split(" | ") for fact in hop["facts"].split("; ") if fact.count(" | ") == 2]
     text = " ".join(f"The {relation} of {subject} is {object}." for subject, relation, object in facts)
-    told = re.search(rf"(?<![\w,-]){re.escape(hop['answer'])}(?![\w,-])", text)
+    told = re.search(rf"(?<![\w,.-]){re.escape(hop['answer'])}(?![\w,-]|\.\d)", text)
     return text if not text or told else f"{text} This gives {hop['answer']}."
 
 

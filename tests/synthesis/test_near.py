@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from hopwright.errors import InputError
 from hopwright.synthesis.checks.near import NEAR, NearDuplicateFinder, cut
-from hopwright.synthesis.checks.overlap import PUBLISHED, OverlapFinder
+from hopwright.synthesis.checks.overlap import PUBLISHED, OverlapFinder, OverlapScreen
 from hopwright.synthesis.pipeline import DraftKey, select
 from tests.builders import chain_item, converging_item
 
+WORDS = st.sampled_from("Red blue Green grey pink 12 white".split())
 LONG = "How many years lie between the founding of the country whose capital is Port Sabel and the founding of {}?"
 
 
@@ -44,6 +45,24 @@ class TestNearDuplicates:
     def test_pieces_are_the_same_in_every_process(self):
         assert cut("who DIRECTED: night") == cut("Who directed Night?") == {14801279251924832425}
         assert cut("Two words") and len(cut("one two three four")) == 2
+
+    @given(st.lists(st.lists(st.sampled_from("red blue green grey pink".split()), min_size=3, max_size=9), max_size=12))
+    def test_what_is_found_is_what_measuring_every_pair_finds(self, texts):
+        finder = NearDuplicateFinder()
+        for place, words in enumerate(texts):
+            ours = cut(" ".join(words))
+            wanted = {
+                str(other)
+                for other, theirs in enumerate(map(cut, map(" ".join, texts[:place])))
+                if len(ours & theirs) >= 0.95 * len(ours | theirs)
+            }
+            found = finder.find_all(" ".join(words))
+            assert wanted <= {near.key for near in found}, "signatures never miss what is all but the same"
+            for near in found:
+                theirs = cut(" ".join(texts[int(near.key)]))
+                assert near.share == pytest.approx(len(ours & theirs) / len(ours | theirs))
+                assert near.share >= NEAR
+            finder.insert(" ".join(words), str(place))
 
     def test_selection_drops_the_later_one_and_names_its_twin(self):
         drafts = [
@@ -83,6 +102,21 @@ class TestOverlap:
         finder.compare(write(tmp_path / "q.json", [{"question": shared}, {"question": nearly}]))
         ways = {match.key: match.way for match in finder.report().questions}
         assert ways == {"a": "near", "b": "run"}
+
+    @given(
+        st.lists(st.lists(WORDS, max_size=14), max_size=8),
+        st.lists(st.lists(WORDS, max_size=14), min_size=1, max_size=8),
+    )
+    def test_a_screen_holds_nothing_back_that_repeats_one_of_theirs(self, tmp_path_factory, ours, theirs):
+        path = tmp_path_factory.mktemp("theirs") / "q.json"
+        write(path, [{"question": " ".join(words) or "?"} for words in theirs])
+        reports = []
+        for finder in (OverlapFinder(), OverlapFinder(OverlapScreen([path]))):
+            for place, words in enumerate(ours):
+                finder.add(str(place), " ".join(words))
+            finder.compare(path)
+            reports.append(finder.report())
+        assert reports[0] == reports[1]
 
     def test_a_run_without_a_name_or_a_number_is_anybodys(self, tmp_path):
         finder = OverlapFinder()

@@ -9,10 +9,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from hopwright.errors import InputError
@@ -91,13 +93,41 @@ class OverlapReport(_Record):
         return said
 
 
+class OverlapScreen:
+    """Tells which questions could repeat one of some files at all, so that of a large set only those are remembered.
+
+    Keeps eight bytes for every question, run of words and piece of the files, whatever the size of our set.
+    """
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self.paths = tuple(paths)
+        marks, pieces = set[int](), set[int]()
+        for path in self.paths:
+            for record in _parse(path, _read_bytes(path)):
+                for text in _list_questions(record):
+                    marks.update(_mark(text))
+                    pieces |= cut(text)
+        self._marks = np.array(sorted(marks), np.uint64)
+        self._pieces = np.array(sorted(pieces), np.uint64)
+
+    def lets_through(self, question: str) -> bool:
+        """Whether the question may be the same as one of theirs, share a run of words, or most pieces, with one."""
+        if _count_known(_mark(question), self._marks):
+            return True
+        pieces = cut(question)
+        # Common pieces are at most those of ours that any of theirs has, and all pieces are at least ours.
+        return _count_known(pieces, self._pieces) >= NEAR * len(pieces)
+
+
 class OverlapFinder:
     """Holds our questions, and compares files of others' with them, record by record.
 
-    Ours are in memory, theirs are read through, so that a set of any size can be compared with.
+    Ours are in memory, theirs are read through, so that a set of any size can be compared with; with a `screen` of the
+    files to come, only those of ours are in memory that may repeat one of theirs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, screen: OverlapScreen | None = None) -> None:
+        self._screen = screen
         self._files: list[ReferenceFile] = []
         self._matches: dict[str, Match] = {}
         self._keys: dict[str, None] = {}
@@ -108,6 +138,8 @@ class OverlapFinder:
 
     def add(self, key: str, question: str) -> None:
         """Remember a question of ours. Call before `compare`."""
+        if self._screen is not None and not self._screen.lets_through(question):
+            return
         self._keys[key] = None
         folded = fold(question)
         self._same.setdefault(_digest(folded), []).append(key)
@@ -245,6 +277,18 @@ def _cut_runs(question: str) -> Iterator[str]:
     for place in range(len(words) - RUN + 1):
         if any(marks[place : place + RUN]):
             yield " ".join(words[place : place + RUN])
+
+
+def _mark(question: str) -> set[int]:
+    """Numbers of the folded question and of its runs of words, which differ from one another by what they are of."""
+    runs = (f"run {run}" for run in _cut_runs(question))
+    return {int.from_bytes(_digest(text), "big") for text in (f"same {fold(question)}", *runs)}
+
+
+def _count_known(numbers: Iterable[int], known: npt.NDArray[np.uint64]) -> int:
+    ours = np.fromiter(numbers, np.uint64)
+    places = np.searchsorted(known, ours)
+    return int(np.count_nonzero(known[np.minimum(places, len(known) - 1)] == ours)) if len(known) else 0
 
 
 def _digest(text: str) -> bytes:

@@ -1,0 +1,165 @@
+"""How time and memory grow with the size of an offline build.
+
+    python bench/scale.py [--drafts 3000 10000 30000] [--shard-size 250] [--workers 0] [--keep FOLDER]
+
+Each size is one `hopwright build` with a Prefect server of its own. Memory is looked at four times a second: the
+resident size of the biggest process, and of all together (what they share, such as the mapped graph, is counted once
+where the kernel tells), with the stage in which each was highest. A straight line is fitted to the times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+MIB = 2**20
+
+
+@dataclass
+class Peak:
+    """The most that was seen, and when."""
+
+    bytes: int = 0
+    stage: str = ""
+
+    def see(self, bytes: int, stage: str) -> None:
+        """Another look."""
+        if bytes > self.bytes:
+            self.bytes, self.stage = bytes, stage
+
+
+@dataclass
+class Measured:
+    """One build."""
+
+    drafts: int
+    seconds: float = 0.0
+    items: int = 0
+    biggest: Peak = field(default_factory=Peak)
+    all: Peak = field(default_factory=Peak)
+    by_stage: dict[str, Peak] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict)
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--drafts", type=int, nargs="+", default=[3_000, 10_000, 30_000])
+    parser.add_argument("--shard-size", type=int, default=250)
+    parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="make the homes in this folder and leave them there")
+    options = parser.parse_args()
+    found = []
+    for drafts in options.drafts:
+        with tempfile.TemporaryDirectory() as folder:
+            home = (options.keep or Path(folder)) / str(drafts)
+            found.append(one := measure(home, drafts, options))
+        print(
+            f"{drafts:>8,} drafts: {one.items:,} items in {one.seconds:.1f} s, {1000 * one.seconds / drafts:.2f} ms a "
+            f"draft; biggest process {one.biggest.bytes / MIB:.0f} MiB ({one.biggest.stage}), all "
+            f"{one.all.bytes / MIB:.0f} MiB ({one.all.stage})",
+            flush=True,
+        )
+        for stage, seconds in one.stages.items():
+            peak = one.by_stage.get(stage, Peak())
+            print(f"  {stage:18} {seconds:8.1f} s  {1000 * seconds / drafts:7.3f} ms a draft  "
+                  f"biggest process {peak.bytes / MIB:5.0f} MiB", flush=True)  # fmt: skip
+    if len(found) > 1:
+        sizes = np.array([one.drafts for one in found], float)
+        times = np.array([one.seconds for one in found])
+        slope, start = np.polyfit(sizes, times, 1)
+        left = np.abs(times - slope * sizes - start).max()
+        print(f"time: {start:.1f} s + {1000 * slope:.2f} ms a draft, off that line by {left:.1f} s at most")
+
+
+def measure(home: Path, drafts: int, options: argparse.Namespace) -> Measured:
+    """One build, looked at while it runs."""
+    one = Measured(drafts)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    command = [
+        sys.executable, "-m", "flows.cli", "build", "--json", "--drafts", str(drafts),
+        "--shard-size", str(options.shard_size), "--workers", str(options.workers),
+    ]  # fmt: skip
+    began = time.monotonic()
+    child = subprocess.Popen(
+        command, cwd=ROOT, env={**kept, "HOPWRIGHT_HOME": str(home)}, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    look = 0
+    while child.poll() is None:
+        sizes = [read_resident(pid) for pid in list_family(child.pid)]
+        stage = find_stage(home)
+        one.biggest.see(max(sizes, default=0), stage)
+        one.by_stage.setdefault(stage, Peak()).see(max(sizes, default=0), stage)
+        if look % 8 == 0:
+            # Walking all mappings costs the processes time: not at every look.
+            one.all.see(sum(read_share(pid) for pid in list_family(child.pid)), stage)
+        look += 1
+        time.sleep(0.25)
+    one.seconds = time.monotonic() - began
+    assert child.stdout is not None
+    summary: dict[str, Any] = json.loads(child.stdout.read())
+    one.items = summary["accepted"]
+    one.stages = json.loads((home / "runs/sample/manifest.json").read_text("utf-8"))["seconds"]
+    return one
+
+
+def find_stage(home: Path) -> str:
+    """The stage that is being made: the last whose manifest was begun and is not finished."""
+    root = home / "runs" / "sample"
+    begun = []
+    for path in root.rglob("manifest.json"):
+        if path.parent == root or "hopwright-" in path.parent.name:
+            continue
+        try:
+            if json.loads(path.read_text("utf-8"))["status"] == "running":
+                begun.append((path.stat().st_mtime_ns, str(path.parent.relative_to(root))))
+        except (OSError, ValueError, KeyError):
+            continue
+    return max(begun)[1] if begun else "between stages"
+
+
+def list_family(pid: int) -> list[int]:
+    """A process and all below it."""
+    found = [pid]
+    for one in found:
+        try:
+            tasks = Path(f"/proc/{one}/task").iterdir()
+            found += [int(child) for task in tasks for child in (task / "children").read_text().split()]
+        except OSError:
+            continue
+    return found
+
+
+def read_resident(pid: int) -> int:
+    """Resident bytes of a process; 0 when it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except (OSError, IndexError):
+        return 0
+
+
+def read_share(pid: int) -> int:
+    """Bytes of a process, what it shares with others divided among them; 0 when it is gone."""
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+if __name__ == "__main__":
+    main()

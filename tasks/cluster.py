@@ -1,0 +1,69 @@
+"""Shards on a Dask cluster, through Prefect's own task runner for it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from hopwright.errors import InputError, ServiceError
+
+LOCAL = "local"
+_PATIENCE_S = 60
+
+
+@contextlib.contextmanager
+def open_cluster(address: str, workers: int) -> Iterator[Any]:
+    """The task runner of a Dask cluster, connected; None for an empty address.
+
+    `local` starts a cluster of so many worker processes here, which ends with the block; anything else is the address
+    of a scheduler that runs. Raises InputError where the extra is not installed, ServiceError when no scheduler answers
+    or no worker has joined it.
+    """
+    if not address:
+        yield None
+        return
+    if importlib.util.find_spec("prefect_dask") is None:
+        raise InputError("shards on a Dask cluster need the extra: `pip install 'hopwright[dask]'`")
+    import dask
+    from prefect_dask import DaskTaskRunner
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    # A worker that is lost is nothing to fail for: its shard is made by another one, up to three times.
+    with dask.config.set({"distributed.scheduler.allowed-failures": 3}), contextlib.ExitStack() as stack:
+        runner: Any = DaskTaskRunner(
+            address=None if address == LOCAL else address,
+            cluster_kwargs=_describe_cluster(workers) if address == LOCAL else None,
+            client_kwargs={"timeout": _PATIENCE_S},
+        )
+        stack.enter_context(runner)
+        try:
+            runner.client.wait_for_workers(1, timeout=_PATIENCE_S)
+        except (OSError, TimeoutError) as error:
+            why = f"no Dask worker can be reached by {address} ({type(error).__name__})"
+            raise ServiceError(f"{why}: start a scheduler and a worker, or choose no cluster") from None
+        yield runner
+
+
+def explain_lost_workers(error: Exception) -> Exception:
+    """What to tell of a shard whose workers died under it again and again; other errors as they are."""
+    if type(error).__name__ != "KilledWorker":
+        return error
+    return ServiceError(
+        "workers of the Dask cluster ended again and again while they made one shard (killed, or out of memory): "
+        "run the same command again, it continues"
+    )
+
+
+def _describe_cluster(workers: int) -> dict[str, Any]:
+    return {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "host": "127.0.0.1",
+        "dashboard_address": None,
+        # As in the pool of processes: who runs out of memory is told so by the kernel, not at a share of it.
+        "memory_limit": 0,
+        "silence_logs": logging.CRITICAL,
+    }

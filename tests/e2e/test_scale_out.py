@@ -1,0 +1,99 @@
+"""Shards on a Dask cluster whose workers see nothing of our disk, a worker killed, and the run taken up elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import ROOT, Home
+from tests.e2e.tools import serve_s3
+
+pytest.importorskip("prefect_dask", reason="the extra dask is not installed")
+pytest.importorskip("s3fs", reason="the extra s3 is not installed")
+pytestmark = [pytest.mark.e2e]
+
+RUN = ("--drafts", "200", "--shard-size", "50", "--review-items", "5")
+APART = Path("/proc/self/cwd/home")
+"""A path at which every process sees another folder, after where it was started: as on machines of their own."""
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    with serve_s3(tmp_path_factory.mktemp("s3") / "log") as environment:
+        yield {**environment, "HOPWRIGHT_STORAGE": "s3://runs/team"}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, prefect_api: str) -> Home:
+    home = Home(tmp_path_factory.mktemp("undisturbed"), prefect_api)
+    home.json("build", *RUN)
+    return home
+
+
+def start(folder: Path, environment: dict[str, str], *command: str) -> subprocess.Popen[str]:
+    """A process on the machine that `folder` stands for."""
+    folder.mkdir(exist_ok=True)
+    own = {"HOPWRIGHT_HOME": str(APART), "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", *command], cwd=folder, env={**os.environ, **environment, **own},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@contextmanager
+def serve_dask(folder: Path, environment: dict[str, str], workers: int) -> Iterator[tuple[str, list[int]]]:
+    """A scheduler and its workers on one machine; the scheduler's address, and the workers' process ids."""
+    scheduler_file = folder / "scheduler.json"
+    options = ("--scheduler-file", str(scheduler_file), "--no-dashboard", "--host", "127.0.0.1")
+    children = [start(folder, environment, "dask", "scheduler", "--port", "0", *options)]
+    try:
+        for _ in range(workers):
+            one = ("--nthreads", "1", "--memory-limit", "0", "--no-nanny")
+            children.append(start(folder, environment, "dask", "worker", *options, *one))
+        deadline = time.monotonic() + 60
+        while not scheduler_file.exists():
+            assert children[0].poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(0.1)
+        address = json.loads(scheduler_file.read_text())["address"]
+        yield address, [child.pid for child in children[1:]]
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate()
+
+
+def test_workers_elsewhere_one_of_them_killed_give_the_same_bytes(
+    undisturbed: Home, s3: dict[str, str], prefect_api: str, tmp_path: Path
+) -> None:
+    near, far, third = Home(tmp_path / "near" / "home", prefect_api), tmp_path / "far", tmp_path / "third"
+    reached = {**s3, "PREFECT_API_URL": prefect_api}
+    far.mkdir()
+    with serve_dask(far, reached, workers=2) as (address, workers):
+        (tmp_path / "near").mkdir()
+        run = start(tmp_path / "near", reached, "flows.cli", "build", *RUN, "--workers", "1", "--cluster", address)
+        drafts = far / "home" / "elsewhere"
+        while not list(drafts.rglob("synthesize/drafts/part-*")) and run.poll() is None:
+            time.sleep(0.005)
+        os.kill(workers[0], signal.SIGKILL)
+        _, said = run.communicate(timeout=200)
+        assert run.returncode == 0, said
+        # All shards of all stages were made there, and came here by the storage.
+        made_there = {path.name for path in drafts.rglob("part-*") if path.parent.name == "drafts"}
+    assert {f"part-{index:05d}.parquet" for index in range(4)} <= made_there
+    assert near.files() == undisturbed.files()
+    # A third machine finds all of it in the storage, and makes nothing again.
+    again = start(third, reached, "flows.cli", "build", *RUN)
+    _, said = again.communicate(timeout=100)
+    assert again.returncode == 0, said
+    assert "of 4 shards" not in said
+    assert Home(third / "home").files() == undisturbed.files()
