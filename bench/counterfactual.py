@@ -28,6 +28,7 @@ from hopwright.counterfactual.back_translation import split_text
 from hopwright.counterfactual.corpus import CorpusPassage, read_corpus
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.gates import Masked, mask, take_edits
+from hopwright.counterfactual.meaning import MiniLmSimilarity
 from hopwright.counterfactual.mentions import replace_names
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, find_left
 from hopwright.graph.anchors import link_anchors, read_anchor_questions
@@ -35,6 +36,7 @@ from hopwright.graph.ingest import ingest
 from hopwright.graph.store import GraphStore
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import encode_parquet, items_to_table, read_items
+from hopwright.synthesis.embeddings import find_obstacle
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.pipeline import Synthesizer
@@ -42,6 +44,7 @@ from hopwright.synthesis.properties import default_table
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
 SHARD = 250
+_EXAMPLES = 10
 
 
 def main() -> None:
@@ -204,10 +207,21 @@ def translate_passages(graph: GraphStore, names: GraphNames, passages: Sequence[
     why = Counter(re.sub(r"'.*?'|\d+", "…", one.reason)[:60] for one in results if one.reason)
     print(f"  {len(reworded):,} reworded ({len(reworded) / max(1, len(results)):.1%}); why not: {why.most_common(4)}")
     print(f"  passages with a reworded piece: {len(touched):,}")
-    if reworded:
-        overlaps = sorted(one.overlap for one in reworded)
-        quarters = [overlaps[int(share * (len(overlaps) - 1))] for share in (0, 0.25, 0.5, 0.75, 1)]
-        print("  overlap (least, quartiles, most):", ", ".join(f"{one:.2f}" for one in quarters))
+    pairs = [(one.original, two.text) for one, two in zip(masked, results, strict=True) if not two.reason]
+    if pairs:
+        print("  overlap (least, quartiles, most):", _spread([one.overlap for one in reworded]))
+        if obstacle := find_obstacle():
+            print(f"  similarity not measured: {obstacle}")
+        else:
+            print("  similarity (the same):", _spread(MiniLmSimilarity().measure(pairs)))
+    for one, other in pairs[:: max(1, len(pairs) // _EXAMPLES)][:_EXAMPLES]:
+        print(f"    {one}\n  → {other}")
+
+
+def _spread(values: Sequence[float]) -> str:
+    """The least, the quartiles and the most."""
+    ordered = sorted(values)
+    return ", ".join(f"{ordered[int(share * (len(ordered) - 1))]:.3f}" for share in (0, 0.25, 0.5, 0.75, 1))
 
 
 def _plain(text: str) -> str:
