@@ -17,11 +17,14 @@ import os
 import re
 import resource
 import statistics
+import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hopwright.counterfactual import ApertiumBackTranslator, Workshop, finish_twins
 from hopwright.counterfactual.back_translation import split_text
@@ -41,6 +44,7 @@ from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.pipeline import Synthesizer
 from hopwright.synthesis.properties import default_table
+from tasks.pool import prepare_worker
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
 SHARD = 250
@@ -85,7 +89,7 @@ def measure_twins(store: Path, folder: Path, wanted: int, distinct: int) -> None
     floor = (time.monotonic() - began) / sum(1 for _ in parts[:4]) * len(parts)
     processors = len(os.sched_getaffinity(0))
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    with multiprocessing.get_context("spawn").Pool(processors) as pool:
+    with multiprocessing.get_context("spawn").Pool(processors, prepare_worker) as pool:
         results = pool.starmap(make_part, [(store, part) for part in parts], chunksize=1)
     seconds = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
