@@ -28,7 +28,7 @@ def open_cluster(address: str, workers: int) -> Iterator[Any]:
         yield None
         return
     if importlib.util.find_spec("prefect_dask") is None:
-        raise InputError("shards on a Dask cluster need the extra: `pip install 'hopwright[dask]'`")
+        raise InputError("shards on a Dask cluster need the extra: `pip install '.[dask]'`")
     import dask
     from prefect_dask import DaskTaskRunner
 

@@ -103,7 +103,7 @@ class TestOnDask:
 
 def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"pip install 'hopwright\[dask\]'"), open_cluster("local", 1):
+    with pytest.raises(InputError, match=r"pip install '\.\[dask\]'"), open_cluster("local", 1):
         pass
 
 
