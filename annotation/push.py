@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from hopwright.errors import InputError, ServiceError
 
 _BATCH_TASKS, _BATCH_BYTES = 500, 20_000_000
 _PAGE = 500
+_LONGEST_TITLE = 50
+"""The server takes no longer one."""
 _ASK_ONE_BY_ONE = 100
 """Changed tasks that are looked at singly; beyond, the project is listed, which costs about as much."""
 _ONCE: RequestOptions = {"max_retries": 0}
@@ -92,8 +95,13 @@ class PushReport:
 
 
 def name_project(run: str, kind: Kind, of: Kind | None = None) -> str:
-    """The title of a run's project for a kind of tasks."""
-    return f"{run}: adjudication of {_TITLES[of]}" if of is not None else f"{run}: {_TITLES[kind]}"
+    """The title of a run's project for a kind of tasks; a run's name that is too long is cut and marked by its hash."""
+    what = f": adjudication of {_TITLES[of]}" if of is not None else f": {_TITLES[kind]}"
+    room = _LONGEST_TITLE - len(what)
+    if len(run) > room:
+        mark = hashlib.blake2b(run.encode(), digest_size=3).hexdigest()
+        run = f"{run[: room - len(mark) - 1]}~{mark}"
+    return run + what
 
 
 def push_folder(folder: Path, server: Server, run: Path) -> list[PushReport]:

@@ -2,11 +2,11 @@
 
 from prefect import flow
 
-from flows.deployed import take_from_run
-from flows.hooks import tell_failure
+from flows.deployed import read_stage, with_manners
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import AdjudicateRun, home
 from tasks.adjudicate import make_accepted
+from tasks.reports import Funnel
 
 DEFAULT = AdjudicateRun()
 
@@ -14,13 +14,13 @@ DEFAULT = AdjudicateRun()
 @flow(
     name="adjudicate",
     description="Reviews → disputes for an adjudicator, the accepted set and the report.",
-    flow_run_name="adjudicate-{parameters.run}",
-    on_failure=[tell_failure],
-    on_crashed=[tell_failure],
+    **with_manners("adjudicate"),
 )
 def run_adjudicate(parameters: AdjudicateRun = DEFAULT) -> StageManifest:
     """Reviews → disputes for an adjudicator, the accepted set and the report."""
-    parameters = take_from_run(parameters)
-    run = RunFolder(home(), parameters.run)
+    wanted = read_stage(parameters, AdjudicateRun)
+    run = RunFolder(home(), wanted.run)
     with run.hold():
-        return make_accepted(run, parameters)
+        made = make_accepted(run, wanted)
+        Funnel(run).show()
+        return made

@@ -53,15 +53,20 @@ def work_within_budget(parameters: _P, work: Callable[[_P], _R]) -> _R:
             return work(parameters)
         except BudgetError as error:
             get_run_logger().warning("%s", error)
-            tell_people(flow_run, "reached its budget", f"{error}\nIt waits: resume it with a larger one.")
+            tell_people(flow_run, "reached its budget", f"{_reason(error)}.\nIt waits: resume it with a larger one.")
             wanted = RaisedBudget.with_initial_data(
-                description=f"{error}. What is finished is kept, and what was answered is not paid again.",
+                description=f"{_reason(error)}. What is finished is kept; what was answered is not paid again.",
                 budget_usd=2 * parameters.models.budget_usd,
             )
             # Ends this process; only a run that was resumed in between comes back from here.
             given: Any = suspend_flow_run(wait_for_input=wanted, timeout=WAIT_SECONDS, key=f"{_KEY}-{number}")
             parameters = _raise_budget(parameters, given.budget_usd)
     raise AssertionError("the rounds have no end")
+
+
+def _reason(error: BudgetError) -> str:
+    """What happened, without what to do on the command line about it."""
+    return str(error).partition("; run the same command")[0]
 
 
 def _raise_budget(parameters: _P, budget_usd: float) -> _P:

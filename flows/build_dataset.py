@@ -5,9 +5,8 @@ from typing import Any
 from prefect import flow
 
 from flows.budget import work_within_budget
-from flows.deployed import continue_own, name_day, name_flow_run
+from flows.deployed import BUILD, continue_own, name_day, read_given, with_manners
 from flows.filter import run_filter
-from flows.hooks import tell_failure
 from flows.pools import hand_over
 from flows.release import run_release
 from flows.retrieve import run_retrieve
@@ -28,6 +27,7 @@ from hopwright.settings import (
 )
 from tasks.engine import make_task_runner, open_run
 from tasks.preflight import check_build
+from tasks.reports import Funnel, list_links
 from tasks.summary import publish_summary, summarise
 
 DEFAULT = BuildParameters()
@@ -38,37 +38,41 @@ _ABOUT = "Raw files → a dataset release, every stage a subflow; started again,
     name="build-dataset",
     description=_ABOUT,
     task_runner=make_task_runner(),
-    flow_run_name=name_flow_run,
-    on_failure=[tell_failure],
-    on_crashed=[tell_failure],
+    **with_manners(BUILD),
 )
 def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
     """Run every stage in order; returns the figures that are printed at the end."""
-    return work_within_budget(continue_own(name_day(parameters)), _build)
+    wanted = name_day(read_given(parameters, BuildParameters))
+    return work_within_budget(continue_own(wanted), _build)
 
 
 def _build(parameters: BuildParameters) -> dict[str, Any]:
     with open_run(parameters) as run:
         run.begin(identify(parameters), fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
+        funnel = Funnel(run)
         check_build(run, stages)
         run_retrieve(narrow(stages, RetrieveRun))
         run_synthesize(narrow(stages, SynthesizeRun))
+        funnel.show()
         if not parameters.vllm.deployment:
             run_filter(narrow(stages, FilterRun))
-            return _finish(run, stages)
+            return _finish(run, stages, funnel)
     # The run is let go of meanwhile: the flow on the other work pool holds it.
     hand_over(narrow(stages, FilterRun), parameters.vllm.deployment)
     with open_run(parameters) as run:
-        return _finish(run, stages)
+        return _finish(run, stages, funnel)
 
 
-def _finish(run: RunFolder, stages: BuildParameters) -> dict[str, Any]:
+def _finish(run: RunFolder, stages: BuildParameters, funnel: Funnel) -> dict[str, Any]:
     """The stages after the filter, and the figures of the whole run."""
+    funnel.show()
     run_rewrite(narrow(stages, RewriteRun))
+    funnel.show()
     run_review(narrow(stages, ReviewRun))
     run_release(narrow(stages, ReleaseRun))
     summary = summarise(run)
     run.record_summary(summary)
-    publish_summary(summary)
+    funnel.show(picture=True)
+    publish_summary(summary, list_links(run))
     return summary

@@ -293,13 +293,32 @@ def release(
     name: Name = None,
     version: Version = None,
     reviewed: Annotated[
-        bool | None, typer.Option("--reviewed/--all", help="Only what the expert review accepted, or everything.")
+        bool | None,
+        typer.Option(
+            "--reviewed/--all", help="What the expert review accepted as bench, the rest as synth; or all as synth."
+        ),
+    ] = None,
+    separation: Annotated[
+        str | None, typer.Option(help="facts or paths: what no two sets may share.", metavar="RULE")
+    ] = None,
+    test: Annotated[float | None, typer.Option(help="Share of the machine-checked items for a set test.")] = None,
+    validation: Annotated[float | None, typer.Option(help="The same for a set validation.")] = None,
+    previous: Annotated[
+        str | None, typer.Option(help="Folder of the release before: what changed since is told.", metavar="FOLDER")
     ] = None,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
     """Write a run's items and twins as a dataset: JSONL, Parquet, card and plots."""
-    group = {"name": name, "version": version, "reviewed": reviewed}
+    group = {
+        "name": name,
+        "version": version,
+        "reviewed": reviewed,
+        "separation": separation,
+        "test": test,
+        "validation": validation,
+        "previous": previous,
+    }
     _run_stage("release", run, {"release": group}, fresh, as_json)
 
 
@@ -373,6 +392,28 @@ def export_dataset(
     from flows.console.export import export_to
 
     export_to(data, to, out, variant, run, seed, as_json=as_json)
+
+
+@app.command("publish")
+def publish_dataset(
+    to: Annotated[str, typer.Option("--to", metavar="OWNER/NAME", help="The dataset repository of the Hub.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="A release's folder; the latest run's release otherwise.")
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="STORE", help="Also audit against this graph store.")
+    ] = None,
+    private: Annotated[
+        bool, typer.Option("--private/--public", help="How a repository that is not there yet is made.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be uploaded, and send nothing.")] = False,
+    run: Run = None,
+    as_json: Json = False,
+) -> None:
+    """Upload a release to the Hugging Face Hub: one commit, tagged with its version."""
+    from flows.console.publish import publish
+
+    publish(folder, to, graph, run, private=private, dry_run=dry_run, as_json=as_json)
 
 
 @review_app.command("export")
@@ -556,7 +597,9 @@ def verify_release(
 
 @app.command()
 def show(
-    run: Annotated[str | None, typer.Argument(help="A run; the latest otherwise.")] = None,
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN|ITEM_ID]", help="A run, or one item; the latest run otherwise.")
+    ] = None,
     sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="How many items of each topology.")] = 5,
     seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 0,
     stage: Annotated[

@@ -1,9 +1,11 @@
 """What is different for a flow that was started from a deployment: by a form, a schedule, an event or a retry."""
 
+import contextlib
 import datetime as dt
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypedDict, TypeVar
 from uuid import UUID
 
 from prefect.client.orchestration import get_client
@@ -11,9 +13,14 @@ from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.context import FlowRunContext
 from prefect.runtime import flow_run as runtime
 
+from flows.hooks import tell_failure
+from hopwright.errors import HopwrightError
 from hopwright.runs import RunFolder
 from hopwright.runs.manifest import RunManifest, StageManifest, read_manifest
 from hopwright.settings import BuildParameters, RunParameters, home, list_changes, load_parameters, merge_values
+
+BUILD = "build"
+"""What the runs of the whole line are called, before the name of their folder."""
 
 _P = TypeVar("_P", bound=RunParameters)
 
@@ -25,6 +32,42 @@ def find_flow_run(*, deployed: bool = False) -> FlowRun | None:
     if not isinstance(found, FlowRun) or found.parent_task_run_id is not None:
         return None
     return found if found.deployment_id is not None or not deployed else None
+
+
+class Manners(TypedDict):
+    """What all flows have in common, as arguments of `@flow`."""
+
+    flow_run_name: Callable[[], str]
+    on_failure: list[Any]
+    on_crashed: list[Any]
+    validate_parameters: bool
+
+
+def with_manners(name: str) -> Manners:
+    """The manners of a flow whose runs are called by this name and the run folder's.
+
+    Parameters are validated by the flow itself (`read_given`): what is wrong with them is then one line, and people
+    are told of it.
+    """
+    return Manners(
+        flow_run_name=functools.partial(_name_flow_run, name),
+        on_failure=[tell_failure],
+        on_crashed=[tell_failure],
+        validate_parameters=False,
+    )
+
+
+def read_given(given: object, model: type[_P]) -> _P:
+    """A flow's parameters, as another flow or a form gave them. Raises InputError: one line."""
+    if isinstance(given, model):
+        return given
+    return load_parameters(given if isinstance(given, Mapping) else {"parameters": given}, model)
+
+
+def read_stage(given: object, model: type[_P], *stages: str) -> _P:
+    """The parameters of a single stage: validated, its run's where the form left the default, and without `fresh`
+    where this flow run started over already. `stages` are those that the flow may begin with."""
+    return continue_own(take_from_run(read_given(given, model)), *stages)
 
 
 def take_from_run(parameters: _P) -> _P:
@@ -66,10 +109,14 @@ def name_day(parameters: BuildParameters) -> BuildParameters:
     return parameters.model_copy(update={"run": f"{parameters.run}-{_find_day().isoformat()}", "dated": False})
 
 
-def name_flow_run() -> str:
-    """What a flow run of a whole build is called."""
-    wanted = runtime.get_parameters()["parameters"]
-    return f"build-{name_day(wanted).run}"
+def _name_flow_run(name: str) -> str:
+    given = runtime.get_parameters().get("parameters")
+    # What is wrong with the parameters is said once the flow begins, and not here.
+    with contextlib.suppress(HopwrightError):
+        if isinstance(given, BuildParameters) or name == BUILD:
+            return f"{name}-{name_day(read_given(given, BuildParameters)).run}"
+    run = given.get("run", "") if isinstance(given, Mapping) else getattr(given, "run", "")
+    return f"{name}-{run}" if run else name
 
 
 def _find_day() -> dt.date:

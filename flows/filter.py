@@ -3,8 +3,7 @@
 from prefect import flow
 
 from flows.budget import work_within_budget
-from flows.deployed import continue_own, take_from_run
-from flows.hooks import tell_failure
+from flows.deployed import read_stage, with_manners
 from hopwright.runs import StageManifest
 from hopwright.settings import FilterRun
 from tasks.engine import make_task_runner, open_run
@@ -18,13 +17,11 @@ DEFAULT = FilterRun()
     name="filter",
     description="Items → items that the voters do not find too easy.",
     task_runner=make_task_runner(),
-    flow_run_name="filter-{parameters.run}",
-    on_failure=[tell_failure],
-    on_crashed=[tell_failure],
+    **with_manners("filter"),
 )
 def run_filter(parameters: FilterRun = DEFAULT) -> StageManifest:
     """Items → items that the voters do not find too easy."""
-    return work_within_budget(continue_own(take_from_run(parameters), "filter", PLAN), _filter)
+    return work_within_budget(read_stage(parameters, FilterRun, "filter", PLAN), _filter)
 
 
 def _filter(parameters: FilterRun) -> StageManifest:

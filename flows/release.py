@@ -2,12 +2,12 @@
 
 from prefect import flow
 
-from flows.deployed import continue_own, take_from_run
-from flows.hooks import tell_failure
+from flows.deployed import read_stage, with_manners
 from hopwright.runs import StageManifest
 from hopwright.settings import ReleaseRun
 from tasks.engine import make_task_runner, open_run
-from tasks.release import make_release
+from tasks.release import make_release, release_folder
+from tasks.reports import publish_release
 
 DEFAULT = ReleaseRun()
 
@@ -16,12 +16,12 @@ DEFAULT = ReleaseRun()
     name="release",
     description="Items and twins → a dataset release.",
     task_runner=make_task_runner(),
-    flow_run_name="release-{parameters.run}",
-    on_failure=[tell_failure],
-    on_crashed=[tell_failure],
+    **with_manners("release"),
 )
 def run_release(parameters: ReleaseRun = DEFAULT) -> StageManifest:
     """Items and twins → a dataset release."""
-    parameters = continue_own(take_from_run(parameters), "release")
-    with open_run(parameters) as run:
-        return make_release(run, parameters)
+    wanted = read_stage(parameters, ReleaseRun, "release")
+    with open_run(wanted) as run:
+        made = make_release(run, wanted)
+        publish_release(run, release_folder(run))
+        return made

@@ -2,8 +2,7 @@
 
 from prefect import flow
 
-from flows.deployed import continue_own, take_from_run
-from flows.hooks import tell_failure
+from flows.deployed import read_stage, with_manners
 from hopwright.runs import StageManifest
 from hopwright.settings import RetrieveRun
 from tasks.engine import carry_out, make_task_runner, open_run
@@ -16,12 +15,10 @@ DEFAULT = RetrieveRun()
     name="retrieve",
     description="Raw files → graph store → anchors linked to their entities.",
     task_runner=make_task_runner(),
-    flow_run_name="retrieve-{parameters.run}",
-    on_failure=[tell_failure],
-    on_crashed=[tell_failure],
+    **with_manners("retrieve"),
 )
 def run_retrieve(parameters: RetrieveRun = DEFAULT) -> StageManifest:
     """Raw files → graph store → anchors linked to their entities."""
-    parameters = continue_own(take_from_run(parameters), "retrieve")
-    with open_run(parameters) as run:
-        return carry_out(run, plan_retrieve(run, parameters), fresh=parameters.fresh)
+    wanted = read_stage(parameters, RetrieveRun, "retrieve")
+    with open_run(wanted) as run:
+        return carry_out(run, plan_retrieve(run, wanted), fresh=wanted.fresh)

@@ -2,8 +2,7 @@
 
 from prefect import flow
 
-from flows.deployed import continue_own, take_from_run
-from flows.hooks import tell_failure
+from flows.deployed import read_stage, with_manners
 from hopwright.runs import StageManifest
 from hopwright.settings import ReviewRun
 from tasks.engine import make_task_runner, open_run
@@ -16,12 +15,10 @@ DEFAULT = ReviewRun()
     name="review",
     description="Items → Label Studio tasks.",
     task_runner=make_task_runner(),
-    flow_run_name="review-{parameters.run}",
-    on_failure=[tell_failure],
-    on_crashed=[tell_failure],
+    **with_manners("review"),
 )
 def run_review(parameters: ReviewRun = DEFAULT) -> StageManifest:
     """Items → Label Studio tasks."""
-    parameters = continue_own(take_from_run(parameters), "review")
-    with open_run(parameters) as run:
-        return make_review(run, parameters)
+    wanted = read_stage(parameters, ReviewRun, "review")
+    with open_run(wanted) as run:
+        return make_review(run, wanted)

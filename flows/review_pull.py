@@ -4,7 +4,7 @@ from typing import Any
 
 from prefect import flow
 
-from flows.hooks import tell_failure
+from flows.deployed import read_given, with_manners
 from hopwright.runs import RunFolder
 from hopwright.settings import ReviewPullRun, home
 from tasks.review_pull import make_pull, make_pulls
@@ -15,12 +15,11 @@ DEFAULT = ReviewPullRun()
 @flow(
     name="review-pull",
     description="Annotations from Label Studio → reviews; corrections that do not hold go back to their authors.",
-    flow_run_name="review-pull-{parameters.run}",
-    on_failure=[tell_failure],
-    on_crashed=[tell_failure],
+    **with_manners("review-pull"),
 )
 def run_review_pull(parameters: ReviewPullRun = DEFAULT) -> dict[str, Any]:
     """Annotations from Label Studio → reviews."""
-    if parameters.pull.all_runs:
-        return make_pulls(home(), parameters)
-    return make_pull(RunFolder(home(), parameters.run), parameters)
+    wanted = read_given(parameters, ReviewPullRun)
+    if wanted.pull.all_runs:
+        return make_pulls(home(), wanted)
+    return make_pull(RunFolder(home(), wanted.run), wanted)

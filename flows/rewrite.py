@@ -3,8 +3,7 @@
 from prefect import flow
 
 from flows.budget import work_within_budget
-from flows.deployed import continue_own, take_from_run
-from flows.hooks import tell_failure
+from flows.deployed import read_stage, with_manners
 from hopwright.runs import StageManifest
 from hopwright.settings import RewriteRun
 from tasks.engine import carry_out, make_task_runner, open_run
@@ -17,13 +16,11 @@ DEFAULT = RewriteRun()
     name="rewrite",
     description="Items → counterfactual twins.",
     task_runner=make_task_runner(),
-    flow_run_name="rewrite-{parameters.run}",
-    on_failure=[tell_failure],
-    on_crashed=[tell_failure],
+    **with_manners("rewrite"),
 )
 def run_rewrite(parameters: RewriteRun = DEFAULT) -> StageManifest:
     """Passages, then twins in two stages, then the report that proves them; returns the manifest of the twins."""
-    return work_within_budget(continue_own(take_from_run(parameters), PASSAGES), _rewrite)
+    return work_within_budget(read_stage(parameters, RewriteRun, PASSAGES), _rewrite)
 
 
 def _rewrite(parameters: RewriteRun) -> StageManifest:

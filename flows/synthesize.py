@@ -3,8 +3,7 @@
 from prefect import flow
 
 from flows.budget import work_within_budget
-from flows.deployed import continue_own, take_from_run
-from flows.hooks import tell_failure
+from flows.deployed import read_stage, with_manners
 from hopwright.runs import StageManifest
 from hopwright.settings import SynthesizeRun
 from tasks.engine import make_task_runner, open_run
@@ -18,13 +17,11 @@ _ABOUT = "Anchors → planned, worded and checked items."
     name="synthesize",
     description=_ABOUT,
     task_runner=make_task_runner(),
-    flow_run_name="synthesize-{parameters.run}",
-    on_failure=[tell_failure],
-    on_crashed=[tell_failure],
+    **with_manners("synthesize"),
 )
 def run_synthesize(parameters: SynthesizeRun = DEFAULT) -> StageManifest:
     """Drafts in parallel, the selection over all of them, and a model's words where one is asked."""
-    return work_within_budget(continue_own(take_from_run(parameters), "synthesize/drafts"), _synthesize)
+    return work_within_budget(read_stage(parameters, SynthesizeRun, "synthesize/drafts"), _synthesize)
 
 
 def _synthesize(parameters: SynthesizeRun) -> StageManifest:

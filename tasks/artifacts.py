@@ -2,64 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
-from uuid import UUID
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from prefect.artifacts import (
-    create_markdown_artifact,
-    create_progress_artifact,
-    create_table_artifact,
-    update_progress_artifact,
-)
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.logging import get_run_logger
 
 from hopwright.difficulty.render import render_report
 from hopwright.difficulty.report import DifficultyReport
+from hopwright.records import Rejected
 from hopwright.runs import StageManifest
-from tasks.progress import tell
+from hopwright.runs.code import digest_code
+from hopwright.runs.stage import CODE
+from tasks.live import name_artifact
 from tasks.steps import in_flow
+from tasks.work.rejections import describe_row, find_examples
 
-
-class StageProgress:
-    """The progress artifact of one stage."""
-
-    def __init__(self, stage: str, total: int, done: int) -> None:
-        self._stage = stage
-        self._total = total
-        self._done = done
-        tell(stage, done, total)
-        self._id: UUID | None = None
-        if in_flow():
-            # Prefect's functions are typed as both kinds; called from a synchronous flow they return the id itself.
-            self._id = cast(
-                UUID,
-                create_progress_artifact(
-                    progress=self._percent(), key=_key(stage, "progress"), description=f"Shards of {stage}"
-                ),
-            )
-
-    def advance(self) -> None:
-        """One more shard is done."""
-        self._done += 1
-        tell(self._stage, self._done, self._total)
-        if self._id is not None:
-            update_progress_artifact(self._id, progress=self._percent())
-
-    def _percent(self) -> float:
-        return 100.0 * self._done / self._total if self._total else 100.0
+_WIDTH = 700
+_NONE: Mapping[str, Sequence[Rejected]] = {}
 
 
 def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
     """The table (counts by reason) and the story of a finished stage, where a flow is running."""
     if not in_flow():
         return
+    get_run_logger().info("%s", tell_end(manifest, unit))
+    examples = find_examples(Path(folder) / "rejected", manifest.counts.rejected)
     create_table_artifact(
-        key=_key(manifest.stage, "counts"),
-        table=count_rows(manifest),
+        key=name_artifact(manifest.stage, "counts"),
+        table=count_rows(manifest, examples),
         description=f"{manifest.stage}: {unit} by outcome",
     )
+    if any(examples.values()):
+        create_markdown_artifact(
+            key=name_artifact(manifest.stage, "rejected"),
+            markdown=show_rejected(manifest, examples),
+            description=f"{manifest.stage}: what was rejected, with examples",
+        )
     create_markdown_artifact(
-        key=_key(manifest.stage, "story"),
+        key=name_artifact(manifest.stage, "story"),
         markdown=tell_story(manifest, unit, folder),
         description=f"{manifest.stage}: what came in, what came out, where it lies",
     )
@@ -101,8 +83,8 @@ def publish_text(key: str, markdown: str, description: str) -> None:
         create_markdown_artifact(key=key, markdown=markdown, description=description)
 
 
-def count_rows(manifest: StageManifest) -> list[dict[str, Any]]:
-    """One row per outcome: accepted, then rejected by check, most frequent first."""
+def count_rows(manifest: StageManifest, examples: Mapping[str, Sequence[Rejected]] = _NONE) -> list[dict[str, Any]]:
+    """One row per outcome: accepted, then rejected by check, most frequent first, with the ids of examples."""
     counts = manifest.counts
     rejected = sorted(counts.rejected.items(), key=lambda pair: (-pair[1], pair[0]))
     return [
@@ -111,9 +93,27 @@ def count_rows(manifest: StageManifest) -> list[dict[str, Any]]:
             "check": check,
             "rows": rows,
             "share": f"{rows / counts.taken:.1%}" if counts.taken else "–",
+            "examples": ", ".join(one.key for one in examples.get(check, ())),
         }
         for outcome, check, rows in (("accepted", "", counts.out), *(("rejected", *pair) for pair in rejected))
     ]
+
+
+def show_rejected(manifest: StageManifest, examples: Mapping[str, Sequence[Rejected]]) -> str:
+    """Examples of what each check rejected, in Markdown; what an item asks is quoted, never interpreted."""
+    counts = manifest.counts
+    lines = [
+        f"# What {manifest.stage} rejected",
+        "",
+        "`hopwright show ID` prints an item with its sub-questions, and says which stage did what with it.",
+    ]
+    for check, rows in sorted(counts.rejected.items(), key=lambda pair: (-pair[1], pair[0])):
+        share = f", {rows / counts.taken:.1%}" if counts.taken else ""
+        lines += ["", f"## {check}: {rows:,}{share}", ""]
+        for one in examples.get(check, ()):
+            lines.append(f"- `{one.key}`: {_quote(one.reason)}")
+            lines += [f"  {_quote(text)}" for text in [describe_row(one)] if text]
+    return "\n".join(lines)
 
 
 def tell_story(manifest: StageManifest, unit: str, folder: str) -> str:
@@ -126,6 +126,8 @@ def tell_story(manifest: StageManifest, unit: str, folder: str) -> str:
         f"{counts.taken:,} {unit} in, {counts.out:,} out, {lost:,} rejected "
         f"({counts.taken:,} = {counts.out:,} + {lost:,}), in {manifest.seconds:.1f} s.",
     ]
+    if manifest.versions.get(CODE, "") not in ("", digest_code(manifest.stage)):
+        lines.append(f"It was made by another version of the code ({manifest.versions[CODE]}) than is here now.")
     if manifest.shards_found:
         lines.append(f"{manifest.shards_found} of {manifest.shards} shards were there from an earlier start.")
     if counts.rejected:
@@ -137,6 +139,14 @@ def tell_story(manifest: StageManifest, unit: str, folder: str) -> str:
         lines.append(f"Tokens: {usage.input_tokens:,} in, {usage.output_tokens:,} out; {usage.cost_usd:.2f} USD.")
     lines += ["", _bullet_list(manifest.notes), "", f"Everything lies in `{folder}`."]
     return "\n".join(lines)
+
+
+def tell_end(manifest: StageManifest, unit: str) -> str:
+    """A finished stage in a line for the log."""
+    counts = manifest.counts
+    lost = sum(counts.rejected.values())
+    took = "was finished before" if manifest.shards and manifest.shards_found == manifest.shards else "is finished"
+    return f"{manifest.stage} {took}: {counts.taken:,} {unit} in, {counts.out:,} out, {lost:,} rejected"
 
 
 def _bullet_list(notes: Mapping[str, Any]) -> str:
@@ -153,5 +163,6 @@ def _say(value: Any) -> str:
     return str(value)
 
 
-def _key(stage: str, what: str) -> str:
-    return f"{stage.replace('/', '-')}-{what}"
+def _quote(text: str) -> str:
+    """Text of items in Markdown: it came from a graph or a model, and is code to the page."""
+    return f"`{' '.join(text.replace('`', chr(39)).split())[:_WIDTH]}`" if text.strip() else "no reason kept"

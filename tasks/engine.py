@@ -18,8 +18,9 @@ from hopwright.runs import RunFolder, ShardReport, Stage, StageManifest, part_pa
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
 from hopwright.settings import STAGES, RunParameters, home, identify, storage
-from tasks.artifacts import StageProgress, publish_stage
+from tasks.artifacts import publish_stage
 from tasks.cluster import explain_lost_workers, yield_done
+from tasks.live import StageProgress
 from tasks.models import ModelProgress, demand_models, end_models, hand_in, note_models, prepare_models
 from tasks.pool import current_pool, open_pool
 from tasks.progress import tell_models
@@ -88,7 +89,7 @@ def _follow_models(plan: StagePlan, missing: list[int]) -> Iterator[ModelProgres
 
 def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: ModelProgress | None) -> None:
     assert plan.process is not None
-    progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing))
+    progress = StageProgress(plan.name, len(plan.specs), len(plan.specs) - len(missing), plan.unit)
     mirror = stage.run.mirror
     copy = f"{mirror.url}/{plan.name}" if mirror is not None else ""
     works = [ShardWork(plan.name, index, stage.folder, plan.process, plan.specs[index], copy) for index in missing]
@@ -102,7 +103,7 @@ def _make_shards(stage: Stage, plan: StagePlan, missing: list[int], models: Mode
         except Exception as error:
             errors.append(explain_lost_workers(error))
         else:
-            progress.advance()
+            progress.advance(report)
             if models is not None:
                 models.advance()
     if errors:

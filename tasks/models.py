@@ -153,10 +153,23 @@ def load_keys(settings: LlmSettings, endpoints: Iterable[str]) -> None:
         variable = key_variable(endpoint)
         if not variable or (os.environ.get(variable) and variable not in _from_blocks):
             continue
-        key = _read_block(block_name(endpoint))
+        key = read_secret(block_name(endpoint))
         if key:
             os.environ[variable] = key
             _from_blocks.add(variable)
+
+
+def read_secret(name: str) -> str:
+    """The text of a Prefect Secret block; empty where there is none. Raises InputError for one that holds no text."""
+    try:
+        block = Secret.load(name)
+    except ValueError:
+        # Prefect's way of saying that there is none.
+        return ""
+    key = cast("Secret[str]", block).get()
+    if not isinstance(key, str):
+        raise InputError(f"the Prefect Secret block {name} should hold a text, not {type(key).__name__}")
+    return key
 
 
 def end_models(run: RunFolder) -> None:
@@ -305,15 +318,3 @@ def _list_texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from _list_texts(one)
-
-
-def _read_block(name: str) -> str:
-    try:
-        block = Secret.load(name)
-    except ValueError:
-        # Prefect's way of saying that there is none.
-        return ""
-    key = cast("Secret[str]", block).get()
-    if not isinstance(key, str):
-        raise InputError(f"the Prefect Secret block {name} should hold a text, not {type(key).__name__}")
-    return key

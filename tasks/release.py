@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
 from hopwright.difficulty.specs import SOLVERS, parse_voters
-from hopwright.errors import RunError
+from hopwright.errors import InputError, RunError
+from hopwright.records import Source
+from hopwright.release.layout import find_places
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.runs.files import hash_file
+from hopwright.runs.shards import rejected_path
 from hopwright.settings import ReleaseRun, RetrieveRun
 from tasks.engine import carry_out_once, pick_parameters
 from tasks.filter import read_difficulty
 from tasks.rewrite import PASSAGES
 from tasks.steps import StagePlan, run_step
-from tasks.work.release import audit_release, count_writers, write_dataset
+from tasks.work.release import (
+    ReleaseOrder,
+    ReviewParts,
+    audit_release,
+    count_makers,
+    describe_review,
+    write_dataset,
+)
 from tasks.work.resources import SOURCES, find_store
 
 _UNITS = {
@@ -25,6 +36,13 @@ _UNITS = {
     "rewrite": "items",
 }
 _REVIEWED = "review/accepted"
+_REVIEWS = "reviews.parquet"
+_SAMPLE_SOURCES = (
+    Source(name="LiterallyWikidata (Gesese, Alam and Sack, 2021), by which facts of Wikidata came", licence="CC0-1.0"),
+    Source(name="CoDEx (Safavi and Koutra, 2020), by which facts of Wikidata came", licence="MIT"),
+    Source(name="WD50K (Galkin et al., 2020), by which facts of Wikidata came", licence="CC-BY-4.0"),
+)
+_MUSIQUE = Source(name="MuSiQue (Trivedi et al., TACL 2022), whose answers are the anchors", licence="CC-BY-4.0")
 _KEPT_VERSIONS = ("hopwright", "python")
 
 
@@ -32,7 +50,10 @@ def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
     """The items that the filter kept, with their passages, and their twins; or those that the review accepted."""
     inputs = {**Stage(run, PASSAGES).output_hashes(), **Stage(run, "rewrite").output_hashes()}
     if parameters.release.reviewed:
-        inputs |= Stage(run, _REVIEWED).output_hashes()
+        accepted = Stage(run, _REVIEWED)
+        inputs |= {**accepted.output_hashes(), f"{_REVIEWED}/decisions": _hash_rejections(accepted)}
+    if parameters.release.previous:
+        inputs["previous"] = hash_file(_find_previous(parameters) / "manifest.json")
     return StagePlan(
         name="release",
         unit="items and twins",
@@ -53,12 +74,14 @@ def release_folder(run: RunFolder) -> Path:
     return run.home / str(Stage(run, "release").read().notes["folder"])
 
 
-def gather_facts(run: RunFolder, seed: int, *, reviewed: bool = False) -> dict[str, Any]:
+def gather_facts(run: RunFolder, parameters: ReleaseRun) -> dict[str, Any]:
     """What the card may say, from the manifests of the stages."""
-    manifests = {name: Stage(run, name).read() for name in _list_stages(reviewed)}
+    review = _find_review(run, parameters)
+    manifests = {name: Stage(run, name).read() for name in _list_stages(parameters.release.reviewed)}
     retrieve, rewrite = manifests["retrieve"], manifests["rewrite"]
     is_sample = not retrieve.parameters["corpus"]
-    writers = run_step("writers", count_writers, Stage(run, "filter").parts())
+    own_anchors = is_sample and not retrieve.parameters["anchors"]
+    writers, prompts = run_step("writers", count_makers, Stage(run, "filter").parts())
     models = [writer for writer in writers if writer != "rules"]
     begun = run.read_manifest()
     profile = begun.parameters.get("profile", "offline") if begun is not None else "offline"
@@ -67,24 +90,25 @@ def gather_facts(run: RunFolder, seed: int, *, reviewed: bool = False) -> dict[s
         "generator": "model" if models else "rules",
         "model": ", ".join(models),
         "writers": writers if models else {},
-        "seed": seed,
+        "prompts": prompts,
+        "seed": parameters.seed,
         "versions": {name: retrieve.versions[name] for name in _KEPT_VERSIONS},
         "corpus": "the sample of Wikidata's facts that ships with Hopwright"
         if is_sample
         else Path(retrieve.parameters["corpus"]).name,
         "corpus_entities": retrieve.notes["entities"],
         "corpus_triplets": retrieve.notes["triplets"],
-        "sources": SOURCES,
+        "sources": (*SOURCES, *(_SAMPLE_SOURCES if is_sample else ()), *(() if own_anchors else (_MUSIQUE,))),
         "anchors": retrieve.counts.out,
-        "anchor_source": "questions worded by Hopwright from the sample"
-        if not retrieve.parameters["anchors"] and is_sample
-        else "MuSiQue",
+        "anchor_source": "questions worded by Hopwright from the sample" if own_anchors else "MuSiQue",
         "stages": tuple(_count_stage(name, manifest) for name, manifest in manifests.items()),
         "voters": tuple(manifests["filter"].notes["voters"]),
         **_gather_difficulty(run, manifests["filter"]),
         "drop_at": manifests["filter"].parameters["filter"]["max_right"] + 1,
         "back_translation": rewrite.notes.get("back_translation", ""),
         "back_translation_skipped": rewrite.notes.get("back_translation_skipped", ""),
+        "review": run_step("review", describe_review, review) if review is not None else None,
+        "splits": _list_shares(parameters),
         "not_run": {
             f"{name}: {reason}": f"{rows} rows" for name, m in manifests.items() for reason, rows in m.skipped.items()
         },
@@ -105,35 +129,83 @@ def _gather_difficulty(run: RunFolder, manifest: StageManifest) -> dict[str, Any
 
 def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest:
     reviewed = parameters.release.reviewed
-    items, twins = Stage(run, _REVIEWED if reviewed else PASSAGES), Stage(run, _REVIEWED if reviewed else "rewrite")
+    items, twins = Stage(run, PASSAGES), Stage(run, "rewrite")
+    if reviewed and not Stage(run, _REVIEWED).read().counts.out:
+        raise RunError(f"the review has accepted no item of run {run.name!r} yet; {run.path / _REVIEWED} says why")
     if not items.read().counts.out:
-        if reviewed:
-            raise RunError(f"the review has accepted no item of run {run.name!r} yet; {run.path / _REVIEWED} says why")
         raise RunError(
             f"no item is left to release; the manifests in {run.path} say where they went. "
             "More drafts, or a corpus with dates and numbers (attribute_literals.tsv), may help"
         )
     folder = stage.folder / parameters.release.name
-    figures = run_step(
-        "write",
-        write_dataset,
-        items.parts(),
-        twins.parts(),
-        folder,
-        parameters.release.name,
-        parameters.release.version,
-        gather_facts(run, parameters.seed, reviewed=reviewed),
-        {name: dict(Stage(run, name).read().counts.rejected) for name in _list_stages(reviewed)},
-        _list_published(run, parameters),
+    names = _list_stages(reviewed)
+    order = ReleaseOrder(
+        items=items.parts(),
+        twins=twins.parts(),
+        folder=folder,
+        name=parameters.release.name,
+        version=parameters.release.version,
+        facts=gather_facts(run, parameters),
+        rejections={name: dict(Stage(run, name).read().counts.rejected) for name in names},
+        against=_list_published(run, parameters),
+        review=_find_review(run, parameters),
+        rule=parameters.release.separation,
+        shares=_list_shares(parameters),
+        seed=parameters.seed,
+        previous=_find_previous(parameters) if parameters.release.previous else None,
+        course={name: _list_rejected(Stage(run, name)) for name in names},
     )
-    files = [path for path in (folder / "data.jsonl", folder / "counterfactual.jsonl") if path.exists()]
+    figures = run_step("write", write_dataset, order, stage.folder)
+    files = [folder / place.jsonl for place in find_places(folder)]
     audited = run_step("audit", audit_release, files, find_store(run))
-    taken = items.read().counts.out + (0 if reviewed else twins.read().counts.out)
     return stage.finish(
-        counts=Counts(taken=taken, out=figures["items"] + figures["twins"]),
-        outputs=[folder],
+        counts=Counts(
+            taken=items.read().counts.out + twins.read().counts.out,
+            out=figures["items"] + figures["twins"],
+            rejected=figures.pop("left_out"),
+        ),
+        outputs=[folder, stage.folder / "rejected"],
         notes={"folder": str(folder.relative_to(run.home)), **figures, "audit": audited},
     )
+
+
+def _find_review(run: RunFolder, parameters: ReleaseRun) -> ReviewParts | None:
+    if not parameters.release.reviewed:
+        return None
+    stage = Stage(run, _REVIEWED)
+    notes = stage.read().notes
+    return ReviewParts(
+        accepted=stage.parts(),
+        rejected=_list_rejected(stage),
+        reviews=stage.folder / _REVIEWS,
+        outcomes=notes["outcomes"],
+        scores=notes["scores"],
+    )
+
+
+def _find_previous(parameters: ReleaseRun) -> Path:
+    """The folder of the release before. Raises InputError when it is none."""
+    folder = Path(parameters.release.previous).expanduser().absolute()
+    if not (folder / "manifest.json").is_file():
+        raise InputError(f"{folder} is not a release: no manifest.json in it (--previous)")
+    return folder
+
+
+def _list_shares(parameters: ReleaseRun) -> dict[str, float]:
+    wanted = {"test": parameters.release.test, "validation": parameters.release.validation}
+    return {name: share for name, share in wanted.items() if share}
+
+
+def _list_rejected(stage: Stage) -> list[Path]:
+    return [
+        path for path in (rejected_path(stage.folder, index) for index in range(stage.read().shards)) if path.exists()
+    ]
+
+
+def _hash_rejections(stage: Stage) -> str:
+    """One hash for what the review did not accept: it decides what else may be released."""
+    hashes = "".join(hash_file(path) for path in _list_rejected(stage))
+    return hashlib.sha256(hashes.encode()).hexdigest()
 
 
 def _list_stages(reviewed: bool) -> tuple[str, ...]:

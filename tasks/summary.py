@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prefect.artifacts import create_markdown_artifact
@@ -123,16 +123,19 @@ def describe_audit(audit: Mapping[str, Any] | None) -> str:
     return f"{audit['violations']:,} violations in {audit['items']:,} items"
 
 
-def publish_summary(summary: Mapping[str, Any]) -> None:
-    """Show the summary in the Prefect UI."""
+def publish_summary(summary: Mapping[str, Any], links: Sequence[tuple[str, str]] = ()) -> None:
+    """Show the summary in the Prefect UI; `links` are (text, address) pairs of where to look further."""
     # A cell of the page does not wrap: what is long takes several rows.
     rows = "\n".join(
         f"| {name if first else ''} | {text} |"
         for name, whole in summary_lines(summary)
         for first, text in zip((True, *[False] * len(whole)), textwrap.wrap(whole, 80) or [""], strict=False)
     )
+    places = "".join(f"- [{text}]({url})\n" for text, url in links)
     create_markdown_artifact(
-        key="run-summary", markdown=f"# Run {summary['run']}\n\n| | |\n|---|---|\n{rows}\n", description="The whole run"
+        key="run-summary",
+        markdown=f"# Run {summary['run']}\n\n| | |\n|---|---|\n{rows}\n" + (f"\n## More\n\n{places}" if places else ""),
+        description="The whole run",
     )
 
 

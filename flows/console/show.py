@@ -2,6 +2,7 @@
 
 import hashlib
 import heapq
+import re
 from collections.abc import Iterator
 
 from rich.rule import Rule
@@ -11,12 +12,19 @@ from flows.console.options import pick_run
 from flows.console.output import out, print_json
 from hopwright.records import Compute, Hop, Item, Lookup
 from hopwright.records.arrow import read_items
-from hopwright.runs import RunFolder, Stage
+from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import home
+
+_ITEM_ID = re.compile(r"hw-[0-9a-f]{8,}")
 
 
 def show_sample(run: str | None, stage: str, sample: int, seed: int, *, as_json: bool) -> None:
-    """Print items of a stage, so many of each topology, drawn evenly; the same seed draws the same."""
+    """Print items of a stage, so many of each topology, drawn evenly; or the one whose id is given for a run."""
+    if run is not None and _ITEM_ID.fullmatch(run) and run not in list_runs(home()):
+        from flows.console.explain import explain_item
+
+        explain_item(run, None, as_json=as_json)
+        return
     source = Stage(RunFolder(home(), pick_run(run)), stage)
     chosen: dict[str, list[tuple[bytes, str, Item]]] = {}
     for item in _read_all(source):

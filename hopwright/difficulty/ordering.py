@@ -34,7 +34,7 @@ class Order:
 
 def order_by_pilot(rows: Sequence[Row], costs: Sequence[float], rule: Rule) -> Order:
     """The best order for items like these, on which every voter was asked; what the voters share counts too."""
-    return _find_best([(row, 1 / len(rows)) for row in rows], costs, rule)
+    return order_by_chances([(row, 1 / len(rows)) for row in rows], costs, rule)
 
 
 def order_by_accuracy(accuracies: Sequence[float], costs: Sequence[float], rule: Rule) -> Order:
@@ -47,15 +47,11 @@ def order_by_accuracy(accuracies: Sequence[float], costs: Sequence[float], rule:
         for right, accuracy in zip(row, accuracies, strict=True):
             weight *= accuracy if right else 1 - accuracy
         outcomes.append((row, weight))
-    return _find_best(outcomes, costs, rule)
+    return order_by_chances(outcomes, costs, rule)
 
 
-def keep_order(count: int, costs: Sequence[float]) -> Order:
-    """The listed order, of which nothing is expected."""
-    return Order(tuple(range(count)), sum(costs), sum(costs))
-
-
-def _find_best(outcomes: Sequence[tuple[Row, float]], costs: Sequence[float], rule: Rule) -> Order:
+def order_by_chances(outcomes: Sequence[tuple[Row, float]], costs: Sequence[float], rule: Rule) -> Order:
+    """The best order for voters whose votes on an item come out so, each row with its chance (together 1)."""
     count = len(costs)
     merged: dict[Row, float] = {}
     for row, weight in outcomes:
@@ -67,6 +63,11 @@ def _find_best(outcomes: Sequence[tuple[Row, float]], costs: Sequence[float], ru
     else:
         best = _improve(tuple(range(count)), table, costs, rule)
     return Order(best, _expect(best, table, costs, rule), sum(costs))
+
+
+def keep_order(count: int, costs: Sequence[float]) -> Order:
+    """The listed order, of which nothing is expected."""
+    return Order(tuple(range(count)), sum(costs), sum(costs))
 
 
 def _improve(

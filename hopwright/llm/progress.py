@@ -89,7 +89,7 @@ def render_progress(now: Snapshot) -> str:
     success = 100 * (now.answered + now.cached) / now.done if now.done else 0.0
     failures = ", ".join(f"{count} {kind}" for kind, count in sorted(now.failures.items())) or "none"
     budget = f" of {now.budget_usd:,.2f}" if now.budget_usd is not None else ""
-    eta = f", about {_write_seconds(now.eta_s)} left" if now.eta_s is not None and now.total else ""
+    eta = f", about {write_seconds(now.eta_s)} left" if now.eta_s is not None and now.total else ""
     rows = [
         ("Done", f"{now.done:,}{total}{percent}{eta}"),
         ("Rate", f"{now.rate:,.1f} requests/s, {now.in_flight} in flight"),
@@ -108,7 +108,8 @@ def render_progress(now: Snapshot) -> str:
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
 
 
-def _write_seconds(seconds: float) -> str:
+def write_seconds(seconds: float) -> str:
+    """A span of time in words: 2 h 5 min, 3 min 1 s, 12 s."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import jinja2
-from pydantic import BaseModel, ConfigDict, Field
 
 from hopwright.difficulty.render import render_report
-from hopwright.difficulty.report import DifficultyReport
-from hopwright.records import Item, Source
-from hopwright.release.statistics import DatasetStatistics
-from hopwright.synthesis.checks.overlap import OverlapReport
-from hopwright.synthesis.scorecard import Scorecard, write_bound
+from hopwright.records import Item
+from hopwright.release.changes import Changes
+from hopwright.release.facts import RunFacts, SetFigures
+from hopwright.release.layout import PLACES, Place, SetName
+from hopwright.synthesis.scorecard import write_bound
 
 _SIZES = (
     (1_000, "n<1K"),
@@ -26,90 +24,53 @@ _SIZES = (
 )
 
 
-class _Facts(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class StageCounts(_Facts):
-    """Rows in, out and rejected of one stage; `unit` says what a row is (`anchors`, `plans`, `items`)."""
-
-    stage: str
-    unit: str = "rows"
-    entered: int = Field(ge=0)
-    left: int = Field(ge=0)
-    rejected: int = Field(ge=0)
-
-
-class RunFacts(_Facts):
-    """What a card may say about the run that made a release. Nothing here differs between two equal runs."""
-
-    profile: str
-    generator: Literal["rules", "model"] = "rules"
-    model: str = ""
-    """Name and version of the model that worded the items; empty for rules."""
-    writers: dict[str, int] = Field(default_factory=dict)
-    """Factual items by who worded them, where a model did."""
-    seed: int
-    versions: dict[str, str] = Field(default_factory=dict)
-    """Program or library → version."""
-    corpus: str
-    """Name of the graph, as in "the shipped sample of Wikidata facts"."""
-    corpus_share: str = ""
-    """Its size against the full corpus ("about 1 % of Wikidata5M"); empty when it is the full one."""
-    corpus_entities: int = 0
-    corpus_triplets: int = 0
-    sources: tuple[Source, ...] = ()
-    licence: str = "cc-by-4.0"
-    """Of the dataset as a whole, by its Hugging Face identifier."""
-    anchors: int = Field(ge=0)
-    """Anchor questions that items were grown from."""
-    anchor_source: str = ""
-    stages: tuple[StageCounts, ...] = ()
-    voters: tuple[str, ...] = ()
-    """Names of the solvers that voted; empty when the stage did not run."""
-    voters_note: str = ""
-    """What the voters are, or why there were none: half a sentence, without a full stop."""
-    voters_kind: Literal["solvers", "models", "voters"] = "solvers"
-    difficulty: DifficultyReport | None = None
-    """What the votes of models say; None for the solvers of the offline profile, whose votes stand on the items."""
-    drop_at: int = 2
-    """So many right votes, and an item was dropped as too easy."""
-    back_translation: str = ""
-    """What translated there and back ("apertium eng-spa-eng"); empty when it did not run."""
-    back_translation_skipped: str = ""
-    """Why it did not run; empty when it did."""
-    expert_reviewed: bool = False
-    not_run: dict[str, str] = Field(default_factory=dict)
-    """Stage or part → why it could not run."""
-
-
 def render_card(
     *,
     name: str,
     version: str,
-    figures: DatasetStatistics,
-    twin_figures: DatasetStatistics,
+    sets: Mapping[SetName, SetFigures],
     facts: RunFacts,
     rejections: Mapping[str, Mapping[str, int]],
     plots: Sequence[str],
     example: Item | None = None,
-    scorecard: Scorecard | None = None,
-    overlap: OverlapReport | None = None,
+    changes: Changes | None = None,
+    anchors: bool = False,
 ) -> str:
-    """Render README.md. `plots` are file names below `plots/`; `example` is shown hop by hop."""
+    """Render README.md. `plots` are file names below `plots/`; `example` is shown hop by hop; `anchors`: whether the
+    release lists anchor questions.
+    """
+    places = [
+        place
+        for place in PLACES
+        if place.set in sets and (sets[place.set].items if place.variant == "factual" else sets[place.set].twins)
+    ]
+    places = places or [Place(name, "factual") for name in sets]
+    columns = {
+        place.name.replace("_", " "): (
+            sets[place.set].factual if place.variant == "factual" else sets[place.set].counterfactual
+        )
+        for place in places
+    }
+    configs: dict[str, dict[str, str]] = {}
+    for place in places:
+        configs.setdefault(place.config, {})[place.split] = place.parquet
+    items, twins = (sum(getattr(one, what) for one in sets.values()) for what in ("items", "twins"))
     return _load_template().render(
         name=name,
         version=version,
-        figures=figures,
-        twin_figures=twin_figures,
+        sets=sets,
+        items=items,
+        twins=twins,
+        places=places,
+        columns=columns,
+        configs=configs,
         facts=facts,
         rejections=rejections,
-        plots=plots,
-        captions=_CAPTIONS,
+        plots=[(plot, _find_caption(plot)) for plot in plots],
         example=example,
-        scorecard=scorecard,
-        overlap=overlap,
-        size=_find_size(figures.items + twin_figures.items),
+        changes=changes,
+        anchors=anchors,
+        size=_find_size(items + twins),
         difficulty="" if facts.difficulty is None else render_report(facts.difficulty, level=3),
     )
 
@@ -126,6 +87,12 @@ _CAPTIONS = {
 }
 
 
+def _find_caption(plot: str) -> str:
+    """A plot of a further set has the set's name before its own."""
+    name, _, rest = plot.partition("_")
+    return f"{_CAPTIONS[rest]} ({name})" if plot not in _CAPTIONS else _CAPTIONS[plot]
+
+
 @functools.cache
 def _load_template() -> jinja2.Template:
     environment = jinja2.Environment(
@@ -136,7 +103,13 @@ def _load_template() -> jinja2.Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"md": _escape, "percent": _percent, "thousands": _thousands, "bound": write_bound}
+    environment.filters |= {
+        "md": _escape,
+        "percent": _percent,
+        "thousands": _thousands,
+        "bound": write_bound,
+        "signed": _show_alpha,
+    }
     return environment.get_template("card.md.j2")
 
 
@@ -155,3 +128,7 @@ def _percent(share: float) -> str:
 
 def _thousands(number: int) -> str:
     return f"{number:,}"
+
+
+def _show_alpha(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

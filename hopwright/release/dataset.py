@@ -1,46 +1,55 @@
 """Writes a release: a folder that `datasets.load_dataset` reads, put in place whole or not at all.
 
-data.jsonl  counterfactual.jsonl      the published format, sorted by id
-data/<config>/train-….parquet         the same rows, nested, for the Hugging Face loaders
-README.md  plots/*.png                the dataset card
-SCORECARD.md  scorecard.json          how varied the items are, and whether their options can be guessed
-manifest.json  checksums.sha256       every figure, every file's hash
+data.jsonl  counterfactual.jsonl        the set synth in the published format, sorted by id
+bench.jsonl  bench_counterfactual.jsonl the set bench, where experts accepted items
+data/<config>/<split>-….parquet         the same rows, nested, for the Hugging Face loaders
+README.md  plots/*.png  croissant.json  the dataset card, and Croissant metadata
+SCORECARD.md  scorecard.json            how varied the items are, and whether their options can be guessed
+held_back.jsonl                         what was kept out of a set so that it gives nothing of another away
+CHANGELOG.md  changes.json              what this release changes against the one before
+anchors.tsv                             the anchor questions, and which of their single hops were used
+manifest.json  checksums.sha256         every figure, every file's hash
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from hopwright.difficulty.plots import draw_calibration
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item
-from hopwright.records.model import Variant
-from hopwright.release.card import RunFacts, render_card
-from hopwright.release.format import from_release, to_release
+from hopwright.release.card import render_card
+from hopwright.release.changes import Changes, compare_releases, render_changelog, settle_version
+from hopwright.release.croissant import render_croissant
+from hopwright.release.facts import RunFacts, SetFigures
+from hopwright.release.layout import PRIORITY, SETS, Place, SetName
 from hopwright.release.parquet import write_parquet
 from hopwright.release.plots import draw_plots, draw_scorecard
-from hopwright.release.statistics import DatasetStatistics, describe
+from hopwright.release.separation import ItemSet, Rule, Separation, separate
+from hopwright.release.spool import Spool, apply_links, gather_links
+from hopwright.release.statistics import describe
 from hopwright.release.swap import hold_aside, put_in_place
+from hopwright.runs.files import hash_file
 from hopwright.synthesis.checks import Case
 from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.synthesis.scorecard import Scorecard, ScorecardMaker, render_scorecard
 
 MANIFEST = "manifest.json"
 CHECKSUMS = "checksums.sha256"
+CHANGES, CHANGELOG = "changes.json", "CHANGELOG.md"
+CROISSANT = "croissant.json"
+HELD_BACK = "held_back.jsonl"
+ANCHORS = "anchors.tsv"
 SCORECARD = "scorecard.json"
-_SCORECARD_PLOT = "scorecard.png"
-_JSONL: dict[Variant, str] = {"factual": "data.jsonl", "counterfactual": "counterfactual.jsonl"}
-_PARQUET = "data/{variant}/train-00000-of-00001.parquet"
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$")
-_VERSION = re.compile(r"^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$")
 
 
 class _Model(BaseModel):
@@ -57,23 +66,34 @@ class ReleaseFile(_Model):
 
 
 class ReleaseManifest(_Model):
-    """What a release holds and how it came about; equal for equal items and facts."""
+    """What a release holds and how it came about; equal for equal items, facts and release before."""
 
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     name: str
     version: str
     items: int
     twins: int
-    factual: DatasetStatistics
-    counterfactual: DatasetStatistics
+    """Of all sets."""
+    sets: dict[SetName, SetFigures]
     facts: RunFacts
     rejections: dict[str, dict[str, int]]
-    scorecard: Scorecard
-    """Of the factual items."""
-    overlap: OverlapReport
-    """What the factual items were compared with, and repeat of it; a match's key is the item's id, or `id:hop`."""
+    changes: Changes | None = None
+    """Against the release before; None for the first one."""
     files: tuple[ReleaseFile, ...]
     """Every file but the manifest itself and the checksums, by path."""
+
+    @property
+    def main(self) -> SetFigures:
+        """The figures of the first set that holds anything: of synth, mostly."""
+        return next((one for one in self.sets.values() if one.items), next(iter(self.sets.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The release before, and why items of it may be gone: id → reason."""
+
+    folder: Path
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_release(
@@ -82,31 +102,40 @@ def write_release(
     *,
     folder: Path,
     name: str,
-    version: str,
+    version: str = "",
     facts: RunFacts,
     rejections: Mapping[str, Mapping[str, int]],
     against: Sequence[Path] = (),
+    others: Mapping[SetName, ItemSet] | None = None,
+    rule: Rule = "facts",
+    history: History | None = None,
 ) -> ReleaseManifest:
     """Write `folder` and return its manifest; a release of the same content is left untouched.
 
-    Both iterables are read once, in any order; ids stay in memory, and questions that may repeat published ones. A
-    factual item that a twin names gets the twin's id in its `twin` field. `rejections`: stage → check → rows.
-    `against`: files of published questions, to state which items repeat one; a release says what it was compared with,
-    and with what it was not.
+    `factual` and `twins` are the set synth, `others` further sets. Without others, both are read once, in any order,
+    ids stay in memory, and questions that may repeat published ones. With them, every set must be such as can be
+    iterated again, and what would give away something of another by `rule` is held back: of test for bench, of
+    validation for both, of synth for all. A factual item that a twin names gets the twin's id in its `twin` field.
+    `rejections`: stage → check → rows. `against`: files of published questions, to state which items repeat one.
+    `version`: empty for what the changes against `history` ask for.
 
     Raises InputError for a bad name or version, an id that occurs twice, an item of the wrong variant, twin
-    links that lead nowhere, or a folder that holds something other than a release; RunError when the place
-    cannot be written. In both cases what was there before is untouched.
+    links that lead nowhere, a release before that is none, or a folder that holds something other than a release;
+    RunError when the place cannot be written. In all cases what was there before is untouched.
     """
     if not _NAME.match(name):
         raise InputError(f"release name {name!r}: use letters, digits, '.', '_' and '-' (at most 96)")
-    if not _VERSION.match(version):
-        raise InputError(f"release version {version!r}: use a semantic version such as 1.0.0")
+    settle_version(version, None)
     folder = folder.absolute()
     _refuse_foreign(folder)
+    if history is not None and history.folder.absolute() == folder:
+        raise InputError(f"{folder} is the release before and the place of the new one: copy it elsewhere first")
+    sets = {"synth": ItemSet(factual, twins), **(others or {})}
+    work = _Work(name, version, facts, rejections, against, history)
     try:
+        separation = separate({one: sets[one] for one in PRIORITY if one in sets}, rule) if others else Separation()
         with hold_aside(folder) as aside:
-            manifest = _fill(aside, factual, twins, name, version, facts, rejections, against)
+            manifest = work.fill(aside, {one: sets[one] for one in SETS if one in sets}, separation)
             if not _is_same(aside, folder):
                 put_in_place(aside, folder)
     except OSError as error:
@@ -124,102 +153,153 @@ def read_manifest(folder: Path) -> ReleaseManifest:
         raise InputError(f"{folder} is not a release: no readable {MANIFEST}") from None
 
 
-def _fill(
-    aside: Path,
-    factual: Iterable[Item],
-    twins: Iterable[Item],
-    name: str,
-    version: str,
-    facts: RunFacts,
-    rejections: Mapping[str, Mapping[str, int]],
-    against: Sequence[Path],
-) -> ReleaseManifest:
-    measures = _Measures(against)
-    links: dict[str, str] = {}
-    with (
-        _Spool(aside / ".counterfactual", "counterfactual") as counterfactual_spool,
-        _Spool(aside / ".factual", "factual") as factual_spool,
-    ):
-        twin_figures = describe(counterfactual_spool.take(_gather_links(twins, links)))
-        figures = describe(measures.take(factual_spool.take(_apply_links(factual, links))))
-        if links:
-            twin, original = next(iter(links.items()))[::-1]
-            raise InputError(f"twin {twin} names {original}, which is not among the factual items")
-        rows: dict[str, int] = {}
-        for spool in (factual_spool, counterfactual_spool):
-            if spool.ids or spool.variant == "factual":
-                rows |= _write_rows(aside, spool)
-        example = factual_spool.read_first()
-    scorecard, overlap = measures.finish()
-    plots = (*draw_plots(figures, rejections, aside / "plots"), _SCORECARD_PLOT)
-    draw_scorecard(scorecard, aside / "plots" / _SCORECARD_PLOT)
-    (aside / SCORECARD).write_text(scorecard.model_dump_json(indent=2) + "\n", encoding="utf-8", newline="\n")
-    (aside / "SCORECARD.md").write_text(render_scorecard(scorecard), encoding="utf-8", newline="\n")
-    if facts.difficulty is not None and draw_calibration(facts.difficulty, aside / "plots" / "calibration.png"):
-        plots = (*plots, "calibration.png")
-    card = render_card(
-        name=name,
-        version=version,
-        figures=figures,
-        twin_figures=twin_figures,
-        facts=facts,
-        rejections=rejections,
-        plots=plots,
-        example=example,
-        scorecard=scorecard,
-        overlap=overlap,
-    )
-    (aside / "README.md").write_text(card, encoding="utf-8", newline="\n")
-    manifest = ReleaseManifest(
-        name=name,
-        version=version,
-        items=figures.items,
-        twins=twin_figures.items,
-        factual=figures,
-        counterfactual=twin_figures,
-        facts=facts,
-        rejections={stage: dict(sorted(checks.items())) for stage, checks in rejections.items()},
-        scorecard=scorecard,
-        overlap=overlap,
-        files=tuple(
-            ReleaseFile(path=path, sha256=_hash(file), bytes=file.stat().st_size, rows=rows.get(path))
-            for path, file in _list_files(aside)
-        ),
-    )
-    (aside / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8", newline="\n")
-    lines = [f"{_hash(file)}  {path}\n" for path, file in _list_files(aside)]
-    (aside / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")
-    return manifest
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """One set as it lies in the folder."""
+
+    figures: SetFigures
+    rows: dict[str, int]
+    example: Item | None
 
 
-def _gather_links(twins: Iterable[Item], links: dict[str, str]) -> Iterator[Item]:
-    """Pass twins on, noting original → twin."""
-    for twin in twins:
-        if twin.twin is None:
-            raise InputError(f"twin {twin.id} does not name the item that it belongs to")
-        if twin.twin in links:
-            raise InputError(f"{twin.twin} has two twins: {links[twin.twin]} and {twin.id}")
-        links[twin.twin] = twin.id
-        yield twin
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a release is made from, but for the items."""
+
+    name: str
+    version: str
+    facts: RunFacts
+    rejections: Mapping[str, Mapping[str, int]]
+    against: Sequence[Path]
+    history: History | None
+    anchors: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def fill(self, aside: Path, sets: Mapping[SetName, ItemSet], separation: Separation) -> ReleaseManifest:
+        """Write every file below `aside`."""
+        written = {
+            name: self._write_set(aside, name, items, separation, alone=len(sets) == 1) for name, items in sets.items()
+        }
+        rows = {path: count for one in written.values() for path, count in one.rows.items()}
+        figures = {name: one.figures for name, one in written.items()}
+        self._write_lists(aside, separation)
+        version, changes = self._write_changes(aside, figures, separation)
+        plots = self._draw(aside, figures)
+        card = render_card(
+            name=self.name, version=version, sets=figures, facts=self.facts, rejections=self.rejections, plots=plots,
+            example=next((one.example for one in written.values() if one.example), None), changes=changes,
+            anchors=bool(self.anchors),
+        )  # fmt: skip
+        _write_text(aside / "README.md", card)
+        places = [place for place in _list_places(figures) if (aside / place.jsonl).is_file()]
+        _write_text(
+            aside / CROISSANT, render_croissant(aside, places, name=self.name, version=version, facts=self.facts)
+        )
+        manifest = ReleaseManifest(
+            name=self.name,
+            version=version,
+            items=sum(one.items for one in figures.values()),
+            twins=sum(one.twins for one in figures.values()),
+            sets=figures,
+            facts=self.facts,
+            rejections={stage: dict(sorted(checks.items())) for stage, checks in self.rejections.items()},
+            changes=changes,
+            files=tuple(
+                ReleaseFile(path=path, sha256=hash_file(file), bytes=file.stat().st_size, rows=rows.get(path))
+                for path, file in _list_files(aside)
+            ),
+        )
+        _write_text(aside / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+        lines = [f"{hash_file(file)}  {path}\n" for path, file in _list_files(aside)]
+        _write_text(aside / CHECKSUMS, "".join(lines))
+        return manifest
+
+    def _write_set(
+        self, aside: Path, name: SetName, items: ItemSet, separation: Separation, *, alone: bool
+    ) -> _Written:
+        measures = _Measures(self.against)
+        links: dict[str, str] = {}
+        places = (Place(name, "factual"), Place(name, "counterfactual"))
+        with Spool(aside / ".factual", "factual") as factual, Spool(aside / ".twins", "counterfactual") as twins:
+            twin_figures = describe(twins.take(gather_links(separation.keep(items.twins), links)))
+            linked = apply_links(separation.keep(items.factual), links)
+            figures = describe(measures.take(factual.take(self._note_anchors(linked))))
+            if links:
+                twin, original = next(iter(links.items()))[::-1]
+                raise InputError(f"twin {twin} names {original}, which is not among the factual items")
+            rows: dict[str, int] = {}
+            if factual.ids or alone:
+                rows |= _write_rows(aside, places[0], factual)
+            if twins.ids:
+                rows |= _write_rows(aside, places[1], twins)
+            example = factual.read_first()
+        scorecard, overlap = measures.finish()
+        report = separation.reports.get(name)
+        return _Written(
+            SetFigures(
+                items=figures.items, twins=twin_figures.items, factual=figures, counterfactual=twin_figures,
+                scorecard=scorecard, overlap=overlap, separation=report,
+            ),
+            rows,
+            example,
+        )  # fmt: skip
+
+    def _note_anchors(self, items: Iterable[Item]) -> Iterator[Item]:
+        for item in items:
+            if item.anchor is not None:
+                used = [hop.single_hop_id for hop in item.anchor.hops] or [""]
+                self.anchors.update((item.anchor.question_id, one) for one in used)
+            yield item
+
+    def _write_lists(self, aside: Path, separation: Separation) -> None:
+        if self.anchors:
+            lines = [f"{question}\t{hop}\t{items}" for (question, hop), items in sorted(self.anchors.items())]
+            _write_text(aside / ANCHORS, "\n".join(["question_id\tsingle_hop_id\titems", *lines]) + "\n")
+        if separation.held:
+            held = sorted(separation.held.values(), key=lambda one: one.id)
+            _write_text(aside / HELD_BACK, "".join(one.model_dump_json() + "\n" for one in held))
+
+    def _write_changes(
+        self, aside: Path, figures: Mapping[SetName, SetFigures], separation: Separation
+    ) -> tuple[str, Changes | None]:
+        changes, before = None, ""
+        if self.history is not None:
+            old = self.history.folder
+            known = read_manifest(old)
+            held = {
+                one.id: f"held back ({one.reason}): {one.what}; {one.shares_with}" for one in separation.held.values()
+            }
+            changes = compare_releases(old, aside, known.name, known.version, {**self.history.reasons, **held})
+            _write_text(aside / CHANGES, changes.model_dump_json(indent=1) + "\n")
+            before = (old / CHANGELOG).read_text("utf-8") if (old / CHANGELOG).is_file() else ""
+        version = settle_version(self.version, changes)
+        counts: dict[str, int] = {name: one.items for name, one in figures.items() if one.items}
+        _write_text(aside / CHANGELOG, render_changelog(self.name, version, counts, changes, before))
+        return version, changes
+
+    def _draw(self, aside: Path, figures: Mapping[SetName, SetFigures]) -> tuple[str, ...]:
+        """Plots and scorecards of every set; those of the first have plain names."""
+        plots: tuple[str, ...] = ()
+        filled = {name: one for name, one in figures.items() if one.items} or figures
+        for number, (name, one) in enumerate(filled.items()):
+            prefix = f"{name}_" if number else ""
+            drawn = draw_plots(one.factual, None if number else self.rejections, aside / "plots", prefix)
+            plots += (*drawn, f"{prefix}scorecard.png")
+            draw_scorecard(one.scorecard, aside / "plots" / f"{prefix}scorecard.png")
+            _write_text(aside / f"{prefix}{SCORECARD}", one.scorecard.model_dump_json(indent=2) + "\n")
+            _write_text(aside / f"{prefix.upper()}SCORECARD.md", render_scorecard(one.scorecard))
+        difficulty = self.facts.difficulty
+        if difficulty is not None and draw_calibration(difficulty, aside / "plots" / "calibration.png"):
+            plots = (*plots, "calibration.png")
+        return plots
 
 
-def _apply_links(items: Iterable[Item], links: dict[str, str]) -> Iterator[Item]:
-    """Pass items on, linked to their twins; every link that was used is taken out of `links`."""
-    for item in items:
-        twin = links.pop(item.id, None)
-        if item.twin is not None and item.twin != twin:
-            raise InputError(f"{item.id} names the twin {item.twin}, which is not among the twins or names another")
-        yield item if item.twin == twin else item.model_copy(update={"twin": twin})
-
-
-def _write_rows(aside: Path, spool: _Spool) -> dict[str, int]:
-    """Write one variant's JSONL and Parquet; returns path → rows."""
-    jsonl, parquet = _JSONL[spool.variant], _PARQUET.format(variant=spool.variant)
-    with (aside / jsonl).open("wb") as file:
+def _write_rows(aside: Path, place: Place, spool: Spool) -> dict[str, int]:
+    """Write the JSONL and the Parquet of one variant of a set; returns path → rows."""
+    with (aside / place.jsonl).open("wb") as file:
         file.writelines(spool.read_sorted())
-    (aside / parquet).parent.mkdir(parents=True)
-    rows = write_parquet((json.loads(line) for line in spool.read_sorted()), aside / parquet)
-    return {jsonl: rows, parquet: rows}
+    (aside / place.parquet).parent.mkdir(parents=True, exist_ok=True)
+    rows = write_parquet((json.loads(line) for line in spool.read_sorted()), aside / place.parquet)
+    return {place.jsonl: rows, place.parquet: rows}
 
 
 class _Measures:
@@ -252,47 +332,13 @@ class _Measures:
         return self._scorecard.finish(), finder.report()
 
 
-class _Spool:
-    """Rows of one variant on disk in the order in which they came, to be read in the order of their ids."""
+def _list_places(sets: Iterable[SetName]) -> Iterator[Place]:
+    for name in sets:
+        yield from (Place(name, "factual"), Place(name, "counterfactual"))
 
-    def __init__(self, path: Path, variant: Variant) -> None:
-        self.variant = variant
-        self.ids: list[str] = []
-        self._starts = array("q")
-        self._path = path
-        self._file: BinaryIO = path.open("w+b")
 
-    def __enter__(self) -> _Spool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._path.unlink(missing_ok=True)
-
-    def take(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Write every item, and pass it on. Raises InputError for the wrong variant or an id seen before."""
-        for item in items:
-            if item.variant != self.variant:
-                raise InputError(f"{item.id} is {item.variant}, but stands among the {self.variant} items")
-            self.ids.append(item.id)
-            self._starts.append(self._file.tell())
-            self._file.write(json.dumps(to_release(item), ensure_ascii=False).encode() + b"\n")
-            yield item
-        if len(set(self.ids)) != len(self.ids):
-            seen: set[str] = set()
-            twice = next(id for id in self.ids if id in seen or seen.add(id))  # type: ignore[func-returns-value]
-            raise InputError(f"{twice} occurs twice among the {self.variant} items")
-
-    def read_sorted(self) -> Iterator[bytes]:
-        """Every row as a line of JSON, by id."""
-        for position in sorted(range(len(self.ids)), key=self.ids.__getitem__):
-            self._file.seek(self._starts[position])
-            yield self._file.readline()
-
-    def read_first(self) -> Item | None:
-        """The item that comes first by id."""
-        line = next(self.read_sorted(), None)
-        return None if line is None else from_release(json.loads(line))
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -309,7 +355,7 @@ def _is_same(one: Path, other: Path) -> bool:
         return False
     mine, theirs = _list_files(one), _list_files(other)
     return [path for path, _ in mine] == [path for path, _ in theirs] and all(
-        left.stat().st_size == right.stat().st_size and _hash(left) == _hash(right)
+        left.stat().st_size == right.stat().st_size and hash_file(left) == hash_file(right)
         for (_, left), (_, right) in zip(mine, theirs, strict=True)
     )
 
@@ -317,8 +363,3 @@ def _is_same(one: Path, other: Path) -> bool:
 def _list_files(folder: Path) -> list[tuple[str, Path]]:
     files = (path for path in folder.rglob("*") if not path.is_dir())
     return sorted((path.relative_to(folder).as_posix(), path) for path in files)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

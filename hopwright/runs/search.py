@@ -14,8 +14,8 @@ from hopwright.records import Item, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, REJECTED_SCHEMA, read_parquet, table_to_items, table_to_rejected
 from hopwright.runs.folder import RunFolder
 
-STAGES = ("synthesize/drafts", "synthesize", "filter", "rewrite")
-"""The stages that write items, in the order of the line of work."""
+STAGES = ("synthesize/drafts", "synthesize", "filter", "rewrite", "release")
+"""The stages that write items, or leave some out, in the order of the line of work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,15 @@ class ShardOutput:
 
 @dataclass(frozen=True, slots=True)
 class ShardReport:
-    """The counts of one finished shard, read back from its files."""
+    """The counts of one finished shard."""
 
     index: int
     counts: Counts
     usage: Usage
     skipped: dict[str, int]
     figures: dict[str, int]
+    examples: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Check → the key of one row that it rejected; only of a shard that was just written."""
 
 
 def part_path(folder: Path, index: int) -> Path:
@@ -75,6 +77,7 @@ def write_shard(folder: Path, index: int, output: ShardOutput) -> ShardReport:
         output.usage,
         dict(sorted(output.skipped.items())),
         dict(sorted(output.figures.items())),
+        {row.check: row.key for row in reversed(output.rejected)},
     )
     write_file(rejected_path(folder, index), encode_parquet(rejected_to_table(output.rejected)))
     write_file(part_path(folder, index), encode_parquet(output.rows, {_KEY: _pack(report)}))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hopwright.errors import InputError, RunError
+from hopwright.runs.code import digest_code
 from hopwright.runs.files import clear_leftovers, hash_file
 from hopwright.runs.folder import RunFolder, refuse_differences
 from hopwright.runs.manifest import (
@@ -27,6 +28,9 @@ from hopwright.runs.shards import (
     rejected_path,
     write_shard,
 )
+
+CODE = "code"
+"""Under this name the versions of a stage hold that of its code."""
 
 _S = TypeVar("_S")
 
@@ -81,6 +85,7 @@ class Stage:
             self._manifest = found
             if found.status == "finished" and self._verify_outputs():
                 return []
+            self._refuse_other_code(found, what)
             self._manifest = found.model_copy(update={"status": "running", "outputs": {}})
         else:
             self._manifest = StageManifest(
@@ -89,7 +94,7 @@ class Stage:
                 inputs=dict(inputs or {}),
                 shards=shards,
                 started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-                versions=gather_versions(),
+                versions={**gather_versions(), CODE: digest_code(self.name)},
             )
         clear_leftovers(self.folder)
         missing = [index for index in range(shards) if not part_path(self.folder, index).exists()]
@@ -166,6 +171,15 @@ class Stage:
         """`<stage>/<file>` → SHA-256 of the parts of a finished stage: what a later stage names as its inputs."""
         outputs = self.read().outputs
         return {f"{self.name}/{name}": digest for name, digest in outputs.items() if not name.startswith("rejected/")}
+
+    def _refuse_other_code(self, found: StageManifest, what: str) -> None:
+        """Shards of one stage by two versions of the code would be unlike each other, whatever the seed."""
+        made, now = found.versions.get(CODE, ""), digest_code(self.name)
+        if made and made != now and any(part_path(self.folder, index).exists() for index in range(found.shards)):
+            raise RunError(
+                f"{what} was begun by another version of the code ({made}, now {now}): go back to that one, or start "
+                "the stage over with --fresh; what models answered is not paid again"
+            )
 
     def _report(self, index: int) -> ShardReport:
         try:

@@ -17,15 +17,40 @@ class ReleaseParameters(Parameters):
         description="Letters, digits, dots, dashes and underscores.",
     )
     version: str = Field(
-        default="0.1.0",
-        pattern=r"^\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,32})?$",
+        default="",
+        pattern=r"^(\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,32})?)?$",
         title="Version",
-        description="Semantic version of the dataset, such as 1.0.0.",
+        description="Semantic version of the dataset, such as 1.0.0. Empty: 1.0.0 for the first release, and what the "
+        "changes ask for against a previous one.",
+    )
+    previous: str = Field(
+        default="",
+        max_length=4096,
+        title="Previous release",
+        description="Folder of the release before this one: the new one says what was added, changed and withdrawn.",
     )
     reviewed: bool = Field(
         default=False,
-        title="Reviewed items only",
-        description="Release the accepted set of the expert review instead of everything that the filter kept.",
+        title="With the expert review",
+        description="Release what the review accepted as the set bench, and of the rest as the set synth what gives "
+        "nothing of bench away. Otherwise everything that the filter kept is synth.",
+    )
+    separation: Literal["facts", "paths"] = Field(
+        default="facts",
+        title="Separation of the sets",
+        description="facts: no item of synth shares a single fact with a tested set. paths: it shares no two facts of "
+        "which one rests on the other; for small graphs, in which everybody meets at the same few facts.",
+    )
+    test: float = Field(
+        default=0.0,
+        ge=0,
+        le=0.5,
+        title="Test share",
+        description="This share of the machine-checked items is drawn for a set test, stratified by reasoning graph, "
+        "domain and kinds of computation.",
+    )
+    validation: float = Field(
+        default=0.0, ge=0, le=0.4, title="Validation share", description="The same for a set validation."
     )
     against: list[Annotated[str, Field(min_length=1, max_length=4096)]] = Field(
         default=[],

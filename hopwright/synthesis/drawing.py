@@ -27,7 +27,7 @@ from hopwright.synthesis.topologies import Topology, topology
 _ANCHORS = 2
 _TRIES = 3
 _STRIDE = 11
-_PILOTS = 200
+_PILOTS = 120
 _ROUNDS = 3
 _TELLING = 6
 _SAMPLED = 60
@@ -136,7 +136,7 @@ class Drawer:
             wish = replace(wish, anchoring="1")
         taste = self._taste(slot, wish.band)
         reasons: Counter[str] = Counter()
-        for attempt in self._attempts(wish, slot):
+        for attempt in self._attempts(wish, slot, taste):
             found = self._try(slot, attempt, taste, reasons)
             if found is not None:
                 anchor, hops = attempt.anchor, attempt.hops
@@ -144,30 +144,33 @@ class Drawer:
                 return replace(drawn, missed=self._compare(drawn, reasons))
         raise NoPlanError(reasons)
 
-    def _attempts(self, wish: Brief, slot: int) -> Iterator[_Attempt]:
+    def _attempts(self, wish: Brief, slot: int, taste: Taste) -> Iterator[_Attempt]:
         """What to try in turn: with the anchors of the slot, then without; what is asked for, then less of it."""
         assert self._deck is not None
         for number in range(_ANCHORS if wish.anchoring in ("0", "1", "2") else 0):
-            anchor = self._deck.pick(slot, wish.band, number, lambda one: self._can_keep(slot, one, wish.anchoring))
+            anchor = self._deck.pick(slot, wish.band, number, functools.partial(self._can_keep, slot, wish, taste))
             if anchor is None:
                 break
-            resolved = self._reader.read(anchor)
-            hops = resolved if wish.anchoring == "2" else resolved[-1:] if wish.anchoring == "1" else ()
+            hops = _keep(self._reader.read(anchor), wish.anchoring)
             for kind, answer in ((wish.kind, wish.answer), ("", "")):
                 tries = _TRIES if kind else 2 * _TRIES
                 yield _Attempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops)
+            if hops:  # rather the anchor's answer alone than nothing of it
+                yield _Attempt(f"{number}:answer", "", "", 2 * _TRIES, anchor)
         yield _Attempt("graph", wish.kind, wish.answer, 2 * _TRIES)
         yield _Attempt("graph:any", "", "", 6 * _TRIES)
         yield _Attempt("graph:open", "", "", 20 * _TRIES)
 
-    def _can_keep(self, slot: int, anchor: Anchor, anchoring: str) -> bool:
-        """Whether so many of the anchor's own hops can be kept, and none of what they name is over its share."""
+    def _can_keep(self, slot: int, wish: Brief, taste: Taste, anchor: Anchor) -> bool:
+        """Whether so many of the anchor's own hops can be kept, and a plan go on from there without what is closed."""
         hops = self._reader.read(anchor)
-        if len(hops) < int(anchoring):
+        if len(hops) < int(wish.anchoring):
             return False
-        kept = hops if anchoring == "2" else hops[-1:] if anchoring == "1" else ()
-        named = {anchor.entity, *(end for hop in kept for end in (hop.edge.subject, hop.edge.object))}
-        return not any(self._is_closed(slot, one) for one in named)
+        kept = tuple(hop.edge for hop in _keep(hops, wish.anchoring))
+        named = {anchor.entity, *(end for edge in kept for end in (edge.subject, edge.object))}
+        if any(self._is_closed(slot, one) for one in named):
+            return False
+        return self._planner.can_start(topology(wish.topology), anchor.entity, kept, taste)
 
     def _try(self, slot: int, attempt: _Attempt, taste: Taste, reasons: Counter[str]) -> Plan | None:
         brief = Brief(self._topology_of(slot), attempt.kind, attempt.answer)
@@ -181,18 +184,21 @@ class Drawer:
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
                 # At last rather something over its share than a slot without a plan.
-                refuse=None if attempt.name == "graph:open" else functools.partial(self._is_over, slot),
+                refuse=None
+                if attempt.name == "graph:open"
+                else functools.partial(self._is_over, slot, attempt.anchor is not None),
             )
         except NoPlanError as error:
             reasons.update(error.reasons)
             return None
         return plan
 
-    def _is_over(self, slot: int, plan: Plan) -> bool:
-        """Whether a plan touches a theme that would be over its share."""
-        return not self._closed_in(slot).isdisjoint(properties_of(plan)) or any(
-            self._is_closed(slot, entity) for entity in _entities_of(plan)
-        )
+    def _is_over(self, slot: int, anchored: bool, plan: Plan) -> bool:
+        """Whether a plan touches what would be over its share; an anchor's plans have little choice of properties."""
+        closed = self._closed_in(slot)
+        if not anchored and not closed.isdisjoint(properties_of(plan)):
+            return True
+        return any(self._is_closed(slot, entity) for entity in _entities_of(plan))
 
     def _is_closed(self, slot: int, entity: str) -> bool:
         capped = self._capped_themes_of(entity)
@@ -398,6 +404,11 @@ def _correct(
     }
     # What cannot be had is not asked for in vain: never much more often than it is wanted.
     return {name: min(share, _MOST_ASKED * wanted[name] / total) for name, share in found.items()}
+
+
+def _keep(hops: tuple[AnchorHops, ...], anchoring: str) -> tuple[AnchorHops, ...]:
+    """Which of an anchor's own hops are to be kept."""
+    return hops if anchoring == "2" else hops[-1:] if anchoring == "1" else ()
 
 
 def _locate(plan: Plan, hops: Sequence[AnchorHops]) -> tuple[tuple[int, str], ...]:

@@ -33,6 +33,14 @@ _INTRODUCTIONS = (
     "Consider {np}.", "Take {np}.", "Think of {np}.", "Start from {np}.", "Picture {np}.", "Look at {np}.",
 )  # fmt: skip
 
+# How often a question for an entity begins otherwise than with `Which country …` or `Who …`.
+_TURNED = 0.5
+_TURNED_THING = (
+    "What {noun} {said}?", "One {noun} {said}: which one is it?", "Which is the {noun} that {said}?",
+    "Only one {noun} {said}: which one?",
+)  # fmt: skip
+_TURNED_PERSON = ("Which person {said}?", "One person {said}: who is it?", "Only one person {said}: who is it?")
+
 
 class Names(Protocol):
     """How entities are called in running text."""
@@ -149,7 +157,16 @@ class Text:
             and isinstance(self.step(derivation.subject).value, str)
         ):
             return self._introduce(derivation, step)
+        if isinstance(derivation, ReverseLookup) and self.chance(_TURNED):
+            return self._turn(derivation, str(step.value))
         return self.ask(len(self._steps), self.described)
+
+    def _turn(self, derivation: ReverseLookup, entity: str) -> str:
+        """A question for an entity by its properties that does not begin with `Which country …`."""
+        said = _joined(self._predicates(derivation, entity, self.described))
+        if self.names.kind(entity) == "person":
+            return self.pick(_TURNED_PERSON).format(said=said)
+        return self.pick(_TURNED_THING).format(noun=self.noun(entity, self.described), said=said)
 
     def _introduce(self, derivation: Lookup, step: Step) -> str:
         """A look-up's question; a long subject that would stand in its middle is introduced first, others at times."""

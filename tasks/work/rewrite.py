@@ -17,7 +17,7 @@ from hopwright.counterfactual.corpus import Corpus, read_corpus
 from hopwright.counterfactual.furnishing import Furnisher
 from hopwright.counterfactual.gates import mask
 from hopwright.counterfactual.marian import MarianBackTranslator
-from hopwright.counterfactual.meaning import MiniLmSimilarity, ModelJudge, find_similarity_obstacle
+from hopwright.counterfactual.meaning import MiniLmSimilarity, ModelJudge
 from hopwright.counterfactual.model_translation import HOME, ModelBackTranslator
 from hopwright.counterfactual.rewriting import Workshop, finish_twins
 from hopwright.counterfactual.translating import BackTranslator
@@ -30,6 +30,7 @@ from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_items, rea
 from hopwright.runs import ShardOutput
 from hopwright.runs.manifest import Usage
 from hopwright.settings import RewriteParameters
+from hopwright.synthesis.embeddings import find_obstacle
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.properties import default_table
 from tasks.work.models import ModelAccess, open_models
@@ -178,7 +179,7 @@ def find_translators(making: Making) -> tuple[str, str]:
     mode = making.wanted.back_translation
     if mode == "off" or not making.wanted.enabled:
         return "", "switched off"
-    if making.wanted.min_similarity and (obstacle := find_similarity_obstacle()):
+    if making.wanted.min_similarity and (obstacle := find_obstacle()):
         raise InputError(f"rewrite.min_similarity: {obstacle}")
     if mode == "llm":
         model = making.wanted.translation_model

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import krippendorff
 import numpy as np
 
 from annotation.decisions import Thresholds
-from annotation.schema import CRITERIA, VERDICT, VERDICTS, Kind
+from annotation.schema import CRITERIA, VERDICT, VERDICTS, GoldItem, Kind
 from tests.annotation.rounds import Work
-from tests.annotation.simulated import CLICKED, QUALITY, RIGHT, SPREAD, TEN
+from tests.annotation.simulated import CLICKED, QUALITY, RIGHT, SPREAD, TEN, Annotator, Given
 
 
 def expect_alpha(criterion: str, units: int = 60_000) -> float:
@@ -27,36 +28,100 @@ def expect_alpha(criterion: str, units: int = 60_000) -> float:
     return float(krippendorff.alpha(rows, level_of_measurement="ordinal", value_domain=[1, 2, 3, 4, 5]))
 
 
-def expect_outcome(work: Iterable[Work], id: str, thresholds: Thresholds) -> str:
-    """An item's outcome by the rules as the docs tell them, in the plainest way: two reviewers a unit, none settled."""
-    units: dict[tuple[Kind, int | None], list[Work]] = {}
-    for one in work:
-        if one.job.item_id == id and one.job.gold is None:
-            units.setdefault((one.job.kind, one.job.hop), []).append(one)
-    assert len(units) == 5
-    conflict = discarded = False
+@dataclass(frozen=True)
+class Long:
+    """What an annotator's profile shows in the long run: of the scores less the other's of the same unit their mean,
+    their standard deviation, and how far the mean moves from the first fifth of the work to the last.
+    """
+
+    bias: float
+    noise: float
+    drift: float
+
+
+def expect_profile(place: int, units: int = 100_000) -> Long:
+    """The profile of one of the ten who reviews each unit with one of the nine others."""
+    rng = np.random.default_rng(12 + place)
+    own = np.full(units, place)
+    other = (own + rng.integers(1, len(TEN), units)) % len(TEN)
+    quality, progress = rng.normal(QUALITY, SPREAD, units), rng.random(units)
+    less = _rate(rng, quality, progress, own) - _rate(rng, quality, progress, other)
+    drift = less[progress >= 0.8].mean() - less[progress < 0.2].mean()
+    return Long(float(less.mean()), float(less.std()), float(drift))
+
+
+def expect_caught(annotator: Annotator, gold: Sequence[GoldItem]) -> float:
+    """The share of planted faults that an annotator finds in the long run: his skill, or what dice find."""
+    if not annotator.careless:
+        return annotator.skill
+    by_dice = [1 - (1 - one.ceiling / 5) ** len(one.criteria) for one in gold]
+    return (1 - CLICKED[0]) * sum(by_dice) / len(by_dice)
+
+
+Unit = tuple[Kind, int | None]
+
+
+def expect_outcome(
+    work: Iterable[Work], id: str, thresholds: Thresholds, settled: Mapping[Unit, Given] | None = None
+) -> str:
+    """An item's outcome by the rules as the docs tell them, in the plainest way: two reviewers a unit, and of those
+    that are `settled` the adjudicator's word.
+    """
+    units = _list_units(work, id)
     means: dict[tuple[Kind, str], list[float]] = {}
     lowest = 5.0
-    for (kind, _), (one, other) in units.items():
-        same = one.given.verdict == other.given.verdict and one.given.fixes == other.given.fixes
-        gaps = [abs(one.given.scores[name] - other.given.scores[name]) for name in CRITERIA[kind]]
-        if same and one.given.verdict == "Discard":
-            discarded = True
-        elif not same or max(gaps) > thresholds.score_gap:
-            conflict = True
-        elif one.given.verdict == "Retain":
-            for name in CRITERIA[kind]:
-                mean = (one.given.scores[name] + other.given.scores[name]) / 2
-                means.setdefault((kind, name), []).append(mean)
-                lowest = min(lowest, mean)
-    if discarded:
+    states = set()
+    for unit, pair in units.items():
+        given = [settled[unit]] if settled and unit in settled else pair
+        state = "kept" if settled and unit in settled and given[0].verdict == "Fix" else _compare(given, thresholds)
+        states.add(state)
+        for name in CRITERIA[unit[0]] if state == "kept" else ():
+            mean = sum(one.scores[name] for one in given) / len(given)
+            means.setdefault((unit[0], name), []).append(mean)
+            lowest = min(lowest, mean)
+    if "discarded" in states:
         return "discarded"
-    if conflict or not means:
+    if "conflict" in states or not means:
         return "in_adjudication"
     if lowest < thresholds.floor:
         return "below_floor"
     whole = sum(sum(values) / len(values) for values in means.values()) / len(means)
     return "accepted" if whole >= thresholds.min_mean else "below_mean"
+
+
+def expect_disputes(work: Iterable[Work], id: str, thresholds: Thresholds) -> set[Unit]:
+    """What of an item an adjudicator gets: what two reviewers differ on; without that, what both corrected and nobody
+    scored, where it leaves the item without any score.
+    """
+    work = list(work)
+    if expect_outcome(work, id, thresholds) != "in_adjudication":
+        return set()
+    states = {unit: _compare(pair, thresholds) for unit, pair in _list_units(work, id).items()}
+    wanted = "conflict" if "conflict" in states.values() else "corrected"
+    return {unit for unit, state in states.items() if state == wanted}
+
+
+def _list_units(work: Iterable[Work], id: str) -> dict[Unit, list[Given]]:
+    units: dict[Unit, list[Given]] = {}
+    for one in work:
+        if one.job.item_id == id and one.job.gold is None:
+            units.setdefault((one.job.kind, one.job.hop), []).append(one.given)
+    assert len(units) == 5
+    assert all(len(given) == 2 for given in units.values())
+    return units
+
+
+def _compare(given: Sequence[Given], thresholds: Thresholds) -> str:
+    """What several say of one unit: conflict, discarded, corrected (by all alike), or kept."""
+    verdicts = {one.verdict for one in given}
+    gaps = [max(stars) - min(stars) for stars in zip(*(one.scores.values() for one in given), strict=True)]
+    if len(verdicts) > 1 or any(one.fixes != given[0].fixes for one in given):
+        return "conflict"
+    if verdicts == {"Discard"}:
+        return "discarded"
+    if max(gaps) > thresholds.score_gap:
+        return "conflict"
+    return "kept" if verdicts == {"Retain"} else "corrected"
 
 
 def _judge(rng: np.random.Generator, truth: np.ndarray, chosen: np.ndarray) -> np.ndarray:

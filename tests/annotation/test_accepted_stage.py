@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from annotation.accepted import Decided, decide_all
 from annotation.decisions import Thresholds
 from annotation.gathering import Gathered, TaskNow
-from hopwright.records import Item, Review
-from hopwright.records.arrow import read_items, read_rejected
-from hopwright.runs import write_shard
+from hopwright.records import Evidence, Item, Review
+from hopwright.records.arrow import encode_parquet, items_to_table, read_items, read_rejected, reviews_to_table
+from hopwright.runs import ShardOutput, write_file, write_shard
 from hopwright.synthesis.checks import CheckContext
 from hopwright.synthesis.properties import default_table
 from tasks.work.accepted import DecidedShard, keep_accepted
-from tasks.work.release import write_dataset
+from tasks.work.release import ReleaseOrder, ReviewParts, describe_review, write_dataset
 from tests.annotation.reviews import make_review
 from tests.builders import all_items
 from tests.release.test_dataset import FACTS
@@ -58,14 +59,71 @@ def test_in_is_out_and_rejected_with_the_reasons(tmp_path: Path):
     assert Item.model_validate_json(discarded.row).id == discarded.key
 
 
-def test_a_release_takes_items_and_twins_from_the_same_parts(tmp_path: Path):
-    write_shard(tmp_path / "accepted", 0, keep_accepted(DecidedShard(decide())))
-    parts = [tmp_path / "accepted" / "part-00000.parquet"]
-    figures = write_dataset(
-        parts, parts, tmp_path / "bench", "bench", "1.0.0", FACTS.model_dump(mode="json"), {}, against=[]
-    )  # fmt: skip
-    assert (figures["items"], figures["twins"]) == (1, 1)
-    (row,) = [json.loads(line) for line in (tmp_path / "bench" / "data.jsonl").read_text().splitlines()]
+def write_run(tmp_path: Path) -> ReleaseOrder:
+    """A run of six items and the twin of the first, of which three items and the twin are under review."""
+    decided = decide()
+    items = [one.item for one in decided if one.item.variant == "factual"]
+    twin = next(one.item for one in decided if one.item.variant == "counterfactual")
+    # Nobody reviews these: one rests on what the accepted item rests on, one on what no other does, one has a twin.
+    echo = items[0].model_copy(update={"id": "hw-echo", "question": "Is this one worded quite unlike any other item?"})
+    lone = echo.model_copy(update={"id": "hw-lone", "question": "What else is there to ask in a world so small?"})
+    lone = lone.model_copy(update={"hops": tuple(hop.model_copy(update={"evidence": Evidence()}) for hop in lone.hops)})
+    write_shard(tmp_path / "accepted", 0, keep_accepted(DecidedShard(decided)))
+    items = [item.model_copy(update={"checks": ()}) for item in items] + [echo, lone]
+    for name, rows in (("items", items), ("twins", [twin])):
+        write_shard(tmp_path / name, 0, ShardOutput(items_to_table(rows), (), taken=len(rows)))
+    reviews = [review for one in decided for unit in one.decision.units for review in unit.reviews]
+    write_file(tmp_path / "accepted" / "reviews.parquet", encode_parquet(reviews_to_table(reviews)))
+    return ReleaseOrder(
+        items=[tmp_path / "items" / "part-00000.parquet"],
+        twins=[tmp_path / "twins" / "part-00000.parquet"],
+        folder=tmp_path / "release",
+        name="two-sets",
+        version="",
+        facts=FACTS.model_dump(mode="json"),
+        review=ReviewParts(
+            accepted=[tmp_path / "accepted" / "part-00000.parquet"],
+            rejected=[tmp_path / "accepted" / "rejected" / "part-00000.parquet"],
+            reviews=tmp_path / "accepted" / "reviews.parquet",
+        ),
+    )
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_a_release_has_what_experts_accepted_and_what_gives_nothing_of_it_away(tmp_path: Path):
+    order = write_run(tmp_path)
+    figures = write_dataset(order, tmp_path / "stage")
+    (row,) = read_rows(tmp_path / "release" / "bench.jsonl")
     assert row["checks"][-1] == {"name": "expert-review", "outcome": "pass", "reason": "2 experts"}
-    (twin,) = [json.loads(line) for line in (tmp_path / "bench" / "counterfactual.jsonl").read_text().splitlines()]
+    (twin,) = read_rows(tmp_path / "release" / "bench_counterfactual.jsonl")
     assert twin["twin"] == row["id"]
+    assert [row["id"] for row in read_rows(tmp_path / "release" / "data.jsonl")] == ["hw-lone"]
+    assert figures["left_out"] == {"fact": 1, "review_discarded": 1, "review_waiting_for_reviews": 1}
+    taken = 5 + 1
+    assert taken == figures["items"] + figures["twins"] + sum(figures["left_out"].values())
+    left_out = {one.key: one.check for one in read_rejected(tmp_path / "stage" / "rejected" / "part-00000.parquet")}
+    assert left_out["hw-echo"] == "fact"
+    assert len(left_out) == 3
+
+
+def test_a_twin_that_experts_did_not_accept_is_in_no_set(tmp_path: Path):
+    order = write_run(tmp_path)
+    assert order.review is not None
+    accepted = [item for item in read_items(order.review.accepted[0]) if item.variant == "factual"]
+    alone = [item.model_copy(update={"twin": None}) for item in accepted]
+    write_shard(tmp_path / "accepted", 0, ShardOutput(items_to_table(alone), (), taken=len(alone)))
+    figures = write_dataset(order, tmp_path / "stage")
+    assert figures["sets"]["bench"] == {"items": 1, "twins": 0}
+    assert figures["left_out"]["original_in_bench"] == 1
+
+
+def test_the_review_is_told_in_figures(tmp_path: Path):
+    order = write_run(tmp_path)
+    assert order.review is not None
+    facts = describe_review(order.review)
+    assert (facts["annotators"], facts["reviews"]) == (2, 7)
+    verdicts = next(one for one in facts["agreement"] if (one["kind"], one["criterion"]) == ("multi_hop", "verdict"))
+    assert (verdicts["units"], verdicts["alpha"]) == (2, 1.0)

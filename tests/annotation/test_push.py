@@ -15,7 +15,7 @@ from annotation.forms import Task
 from annotation.gold import plant_fault, read_gold
 from annotation.ledger import Ledger, ledger_path
 from annotation.push import PushReport, Refusal, name_project, push, push_folder
-from annotation.schema import Kind
+from annotation.schema import CRITERIA, Kind
 from annotation.server import open_server
 from hopwright.errors import InputError, ServiceError
 from hopwright.records import Item
@@ -199,6 +199,16 @@ def test_two_projects_of_one_title_are_not_guessed_between(fake: FakeLabelStudio
         fake.projects.create(title="t")
     with pytest.raises(ServiceError, match="2 projects named 't'"):
         push_tasks(fake, make_tasks(1), tmp_path)
+
+
+def test_titles_fit_the_server_and_tell_runs_apart() -> None:
+    assert name_project("sample", Kind.ADJUDICATION, Kind.TWIN) == "sample: adjudication of counterfactual twins"
+    names = [f"a-run-with-a-name-of-its-own-{number}" for number in range(20)]
+    kinds = [*((kind, None) for kind in CRITERIA), *((Kind.ADJUDICATION, kind) for kind in CRITERIA)]
+    titles = {name_project(name, kind, of) for name in names for kind, of in kinds}
+    assert len(titles) == len(names) * len(kinds)
+    assert max(len(title) for title in titles) == 50
+    assert all(title.startswith("a-run") for title in titles)
 
 
 def test_ledgers_of_two_servers_are_two_files(tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from hopwright.counterfactual.back_translation import Gates, adopt, back_translate, list_questions
-from hopwright.counterfactual.meaning import MiniLmSimilarity, ModelJudge, find_similarity_obstacle
+from hopwright.counterfactual.meaning import MiniLmSimilarity, ModelJudge
 from hopwright.counterfactual.model_translation import ModelBackTranslator
 from hopwright.llm.prompts import read_prompts
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
 from hopwright.records import Item
+from hopwright.synthesis.embeddings import find_obstacle
 from tests.builders import all_items
 from tests.counterfactual.conftest import make_maker
 from tests.counterfactual.translating_server import FAULTS, TranslatingServer
@@ -150,7 +151,7 @@ def test_bounds_of_similarity_and_overlap_are_kept(twins: list[Item], tmp_path: 
 
 
 def test_sentence_embeddings_tell_a_paraphrase_from_another_question() -> None:
-    if obstacle := find_similarity_obstacle():
+    if obstacle := find_obstacle():
         pytest.skip(obstacle)
     near, far = MiniLmSimilarity().measure(
         [

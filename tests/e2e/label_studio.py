@@ -9,10 +9,12 @@ import json
 import os
 import re
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ from annotation.access import Access
 from flows.label_studio import make_environment
 
 ROOT = Path(__file__).resolve().parents[2]
+_ROOM = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ def share_server(shared: Path) -> Iterator[LiveServer]:
             else:
                 (place / "state.json").unlink()
                 _end(state["pid"])
+                shutil.rmtree(state["data"], ignore_errors=True)
 
 
 def _start(program: Path, place: Path) -> dict[str, Any]:
@@ -134,11 +138,12 @@ def _start(program: Path, place: Path) -> dict[str, Any]:
     given["SSRF_PROTECTION_ENABLED"] = "false"
     command = [str(program), "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
     command = ["timeout", "--kill-after=10", "1800", *command]  # it ends by itself though every worker were killed
+    data = _find_place(place)
     with (place / "server.log").open("wb") as output:
         process = subprocess.Popen(
             command,
             cwd=place,
-            env=make_environment(access, place / "data", given),
+            env=make_environment(access, data, given),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -150,8 +155,18 @@ def _start(program: Path, place: Path) -> dict[str, Any]:
         "email": access.user,
         "password": access.password,
         "pid": process.pid,
+        "data": str(data),
         "users": [],
     }
+
+
+def _find_place(usual: Path) -> Path:
+    """A folder for the server's database: in memory where there is room, which makes every write twice as fast."""
+    memory = Path("/dev/shm")
+    if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM:
+        return Path(tempfile.mkdtemp(prefix="hopwright-label-studio-", dir=memory))
+    (usual / "data").mkdir()
+    return usual / "data"
 
 
 def _end(pid: int) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ class Answer:
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 IMAGES = os.environ.get("HOPWRIGHT_UPDATE_IMAGES")
-"""Set to keep the screenshots in docs/images."""
+"""Set to renew the pictures in docs/images; HOPWRIGHT_SHOTS names a folder for all others."""
 
 
 LogIn = Callable[[str, str], Any]
@@ -73,27 +74,45 @@ def open_task(page: Any, server: LiveServer, project: int, task: int) -> None:
     page.get_by_role("button", name="Submit").first.wait_for()
 
 
-def begin_labelling(page: Any, server: LiveServer, project: int) -> None:
-    """Open a project's queue at its next task, past the instructions."""
+def begin_labelling(page: Any, server: LiveServer, project: int, look: Callable[[Any], None] | None = None) -> None:
+    """Open a project's queue at its next task, past the instructions, which `look` is shown first."""
     page.goto(f"{server.url}/projects/{project}/data?labeling=1")
-    page.get_by_text("Labeling Instructions").wait_for()
-    page.keyboard.press("Escape")
+    instructions = page.get_by_text("Labeling Instructions")
+    instructions.wait_for()
+    if look is not None:
+        look(page)
+    press_until(page, "Escape", instructions.is_visible, False)
     page.locator(".hw-question").first.wait_for()
     page.get_by_role("button", name="Submit").first.wait_for()
 
 
+def press_until(page: Any, key: str, read: Callable[[], Any], wanted: object) -> None:
+    """Press a key until what it changes is as wanted; a page takes no keys for a moment after it shows its form."""
+    end = time.monotonic() + 60
+    while (before := read()) != wanted:
+        assert time.monotonic() < end, f"the page does not take the key {key}: {before}, not {wanted}"
+        page.keyboard.press(key)
+        for _ in range(80):  # waiting long: a key that is pressed again although it was taken, takes it back
+            if read() != before:
+                break
+            page.wait_for_timeout(25)
+
+
 def choose_verdict(page: Any, verdict: str) -> None:
-    """Press a verdict's key until the page takes it: it listens to keys a moment after it shows its form."""
-    choice = page.get_by_role("radio", name=verdict)
-    for _ in range(20):
-        page.keyboard.press({"Retain": "a", "Fix": "s", "Discard": "d"}[verdict])
-        page.wait_for_timeout(200)
-        if choice.is_checked():
-            return
-        page.wait_for_timeout(1_000)
-        if choice.is_checked():  # taken late: another press would take it back
-            return
-    pytest.fail(f"the page does not take the key of {verdict}")
+    """Choose a verdict by its key."""
+    key = {"Retain": "a", "Fix": "s", "Discard": "d"}[verdict]
+    press_until(page, key, page.get_by_role("radio", name=verdict).is_checked, True)
+
+
+def give_stars(page: Any, number: int, stars: int) -> None:
+    """Give a criterion, counted from 1, so many stars by its key."""
+    lit = page.locator(".ant-rate").nth(number - 1).locator(".ant-rate-star-full")
+    press_until(page, str(number), lit.count, stars)
+
+
+def tag_error(page: Any, key: str) -> None:
+    """Set the one error tag of that key."""
+    press_until(page, key, page.locator("input[type=checkbox]:checked").count, 1)
 
 
 def review_next(
@@ -112,18 +131,32 @@ def review_next(
     answer = decide(item)
     choose_verdict(page, answer.verdict)
     for number, stars in enumerate(answer.stars, 1):
-        for _ in range(stars):
-            page.keyboard.press(str(number))
+        give_stars(page, number, stars)
     if answer.error:
-        page.keyboard.press(answer.error)
+        tag_error(page, answer.error)
     for place, text in answer.corrections:
         correct(page, place, text)
     page.locator("[name='comment']").fill(answer.comment)
     page.keyboard.press("Tab")  # keys are letters while a text field has the cursor
-    with page.expect_response(lambda answer: "/annotations" in answer.url and answer.request.method == "POST") as done:
-        page.keyboard.press("Control+Enter")
-    assert done.value.status == 201
+    submit(page)
     return item
+
+
+def submit(page: Any) -> None:
+    """Submit by its keys, and see that the server took it."""
+    from playwright.sync_api import TimeoutError as NoAnswerError
+
+    for _ in range(3):
+        # Waiting long: pressed again while the first answer is on its way, it would submit the next task.
+        with (
+            suppress(NoAnswerError),
+            page.expect_response(_is_submission, timeout=30_000) as done,
+        ):
+            page.keyboard.press("Control+Enter")
+        if done.is_done():
+            assert done.value.status == 201
+            return
+    pytest.fail("the page does not submit")
 
 
 def correct(page: Any, place: int, text: str) -> None:
@@ -133,7 +166,8 @@ def correct(page: Any, place: int, text: str) -> None:
     region.locator("button").first.click()
     area = region.locator("textarea, input").first
     area.fill(text)
-    area.press("Enter")
+    area.press("Shift+Enter")  # Tab would drop it
+    region.locator("p", has_text=text).wait_for()
 
 
 def find_annotations(server: LiveServer, project: int) -> dict[str, list[dict[str, Any]]]:
@@ -151,6 +185,7 @@ def wait_for_annotations(server: LiveServer, task: int, count: int) -> list[dict
         annotations = server.client.annotations.list(task)
         if len(annotations) >= count:
             return [annotation.dict() for annotation in annotations]
+        time.sleep(0.1)
     pytest.fail(f"task {task} has {len(annotations)} annotations, not {count}")
 
 
@@ -196,8 +231,12 @@ def assert_graph_is_right(page: Any, item: Item) -> None:
         assert 0 < boxes[target]["left"] - path["right"] < 12
 
 
-def keep_screenshot(page: Any, folder: Path, name: str, docs: bool = True) -> None:
-    target = ROOT / "docs/images" if IMAGES and docs else Path(os.environ.get("HOPWRIGHT_SHOTS") or folder)
+def keep_screenshot(page: Any, name: str, docs: bool = True) -> None:
+    """A picture of the page, for the documentation or to be looked at; none where nobody asked for any."""
+    folder = ROOT / "docs/images" if IMAGES and docs else os.environ.get("HOPWRIGHT_SHOTS")
+    if not folder:
+        return
+    target = Path(folder)
     page.wait_for_timeout(250)
     path = target / f"{name}.png"
     page.screenshot(path=path)
@@ -303,6 +342,10 @@ def make_task(item: Item, kind: Kind, text: str = "The article has another year.
     if kind is Kind.TWIN and item.variant == "factual":
         item = item.model_copy(update={"variant": "counterfactual"})
     return build_task(item, kind, 4 if kind is Kind.SINGLE_HOP else None), None
+
+
+def _is_submission(answer: Any) -> bool:
+    return "/annotations" in answer.url and answer.request.method == "POST"
 
 
 def choose(name: str, choice: str) -> dict[str, Any]:

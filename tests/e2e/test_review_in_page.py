@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tasks.work.reviews import decide_reviews, measure_reviews, pull_reviews, pu
 from tests.annotation.reviews import choose, rate
 from tests.annotation.rounds import make_run, push_run, reword
 from tests.conftest import SAMPLE
-from tests.e2e.label_studio import LiveServer
+from tests.e2e.label_studio import LiveServer, Person
 from tests.e2e.review_pages import (
     Answer,
     LogIn,
@@ -40,8 +41,16 @@ from tests.synthesis.drafts import draft_items
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]  # the first run installs the server: about 2 minutes
 
-ITEMS, IN_PAGE = 20, 3
+ITEMS, IN_PAGE = 20, 2
 FIVES = (5, 5, 5, 5, 5)
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """Somebody with an account, and the page where he is logged in."""
+
+    person: Person
+    page: Any
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +60,17 @@ def log_in(label_studio: LiveServer) -> Iterator[LogIn]:
         yield log_in
 
 
-def test_two_people_review_hops_and_twins_by_keyboard(label_studio: LiveServer, log_in: LogIn, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def annotators(label_studio: LiveServer, log_in: LogIn) -> tuple[Annotator, Annotator]:
+    """Anna and Ben, who made their accounts by themselves and logged in."""
+    people = [label_studio.add_person(name) for name in ("anna", "ben")]
+    anna, ben = (Annotator(person, log_in(person.email, person.password)) for person in people)
+    return anna, ben
+
+
+def test_two_people_review_hops_and_twins_by_keyboard(
+    label_studio: LiveServer, annotators: tuple[Annotator, Annotator], tmp_path: Path
+) -> None:
     """The second one gets what the first one has begun, nobody gets a task twice, and all answers fit the interface."""
     items = make_items(3)
     tasks = {
@@ -62,15 +81,13 @@ def test_two_people_review_hops_and_twins_by_keyboard(label_studio: LiveServer, 
         kind: push_to(label_studio, f"By keyboard: {kind}", some, tmp_path, kind).project
         for kind, some in tasks.items()
     }
-    people = [label_studio.add_person(name) for name in ("anna", "ben")]
-    for person in people:
-        page = log_in(person.email, person.password)
+    people = [one.person for one in annotators]
+    for one in annotators:
         for kind, project in projects.items():
             stars = (4, *FIVES[1 : len(CRITERIA[kind])])
-            corrections = ((1, "corrected in the page"),)
-            for answer in (Answer("Retain", stars), Answer("Fix", stars, "q", corrections))[kind is Kind.TWIN :]:
-                review_next(page, label_studio, project, kind, lambda _, answer=answer: answer)
-        page.context.close()
+            fix = Answer("Fix", stars, "q", ((1, "corrected in the page"),))
+            answer = fix if kind is Kind.TWIN else Answer("Retain", stars)
+            review_next(one.page, label_studio, project, kind, lambda _, answer=answer: answer)
 
     for kind, project in projects.items():
         form = parse_interface(load_interface(kind))
@@ -90,27 +107,29 @@ def test_two_people_review_hops_and_twins_by_keyboard(label_studio: LiveServer, 
 
 
 def test_the_whole_way_round(
-    label_studio: LiveServer, log_in: LogIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    label_studio: LiveServer,
+    log_in: LogIn,
+    annotators: tuple[Annotator, Annotator],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Push, review and correct in the page, pull, agree and differ, adjudicate in the page, accept."""
     monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path))
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", label_studio.token)
     graph = GraphStore.open(ingest_sample(tmp_path / "stores" / "sample"))
     context = CheckContext(default_table(), graph=graph)
-    pool = (item for item in draft_items(graph) if reword(item, Kind.MULTI_HOP, None, context))
+    pool = (item for item in draft_items(graph, 2 * ITEMS, 50) if reword(item, Kind.MULTI_HOP, None, context))
     items = {item.id: item for item in itertools.islice(pool, ITEMS)}
     run = make_run(tmp_path, Path("stores/sample"), list(items.values()), name="in-page", kinds=("multi_hop",))
     ledger = push_run(run, label_studio.url, label_studio.token)
     (project,) = ledger.projects()
     assert len(ledger.entries(project)) == ITEMS
 
-    anna, ben = (label_studio.add_person(name) for name in ("anna", "ben"))
+    anna, ben = (one.person for one in annotators)
     plan = Plan(items, context)
-    for person, decide in ((anna, plan.ask_anna), (ben, plan.ask_ben)):
-        page = log_in(person.email, person.password)
-        done = [review_next(page, label_studio, project, Kind.MULTI_HOP, decide) for _ in range(IN_PAGE)]
+    for one, decide in zip(annotators, (plan.ask_anna, plan.ask_ben), strict=True):
+        done = [review_next(one.page, label_studio, project, Kind.MULTI_HOP, decide) for _ in range(IN_PAGE)]
         assert len(set(done)) == IN_PAGE, "a task came twice"
-        page.context.close()
     assert set(done) == set(plan.given), "the second one gets what the first one has begun"
     assert plan.corrected
     assert plan.disputed

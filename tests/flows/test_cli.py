@@ -20,11 +20,11 @@ from tests.builders import all_items
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = [
-    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["evaluate"], ["export"], ["show"], ["explain"],
-    ["doctor"], ["cache"], ["cache", "stats"], ["cache", "prune"], ["graph", "literals"], ["graph", "verify"],
+    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["evaluate"], ["export"], ["publish"], ["show"],
+    ["explain"], ["doctor"], ["cache"], ["cache", "stats"], ["cache", "prune"], ["graph", "literals"],
     ["review", "export"], ["review", "push"], ["review", "pull"], ["review", "listen"], ["review", "agreement"],
     ["review", "adjudicate"],
-    ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
+    ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 
 

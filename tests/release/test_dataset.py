@@ -13,11 +13,15 @@ from hopwright.difficulty.report import ReportBuilder
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item, Source, Vote
 from hopwright.release import swap
-from hopwright.release.card import RunFacts, StageCounts, render_card
+from hopwright.release.card import render_card
 from hopwright.release.dataset import ReleaseManifest, read_manifest, write_release
+from hopwright.release.facts import ReviewFacts, RunFacts, SetFigures, StageCounts
 from hopwright.release.format import from_release, to_release
 from hopwright.release.parquet import RELEASE_SCHEMA
 from hopwright.release.statistics import describe
+from hopwright.synthesis.checks import Case
+from hopwright.synthesis.checks.overlap import OverlapReport
+from hopwright.synthesis.scorecard import ScorecardMaker
 from tests.builders import all_items, chain_item
 
 FACTS = RunFacts(
@@ -80,7 +84,7 @@ def test_folder_holds_what_the_manifest_says(tmp_path: Path) -> None:
         digest, path = line.split("  ")
         assert hashlib.sha256(files[path]).hexdigest() == digest
     assert (manifest.items, manifest.twins) == (3, 2)
-    assert manifest.factual.voters["prior"].votes == 3
+    assert manifest.main.factual.voters["prior"].votes == 3
     assert read_manifest(tmp_path / "out") == manifest
 
 
@@ -102,7 +106,7 @@ def test_rows_are_sorted_linked_and_read_back(tmp_path: Path) -> None:
 
 def test_parquet_holds_the_rows_of_the_jsonl(tmp_path: Path) -> None:
     release(tmp_path / "out")
-    for jsonl, config in (("data.jsonl", "factual"), ("counterfactual.jsonl", "counterfactual")):
+    for jsonl, config in (("data.jsonl", "synth"), ("counterfactual.jsonl", "synth_counterfactual")):
         rows = [json.loads(line) for line in (tmp_path / "out" / jsonl).read_text("utf-8").splitlines()]
         table = pq.read_table(tmp_path / f"out/data/{config}")
         assert table.schema.equals(RELEASE_SCHEMA)
@@ -230,7 +234,7 @@ def test_read_only_place_is_one_clear_line(tmp_path: Path) -> None:
 def test_empty_release_is_still_a_release(tmp_path: Path) -> None:
     manifest = release(tmp_path / "out", factual=[], twins=[], rejections={})
     assert manifest.items == 0
-    assert pq.read_table(tmp_path / "out/data/factual").num_rows == 0
+    assert pq.read_table(tmp_path / "out/data/synth").num_rows == 0
 
 
 def test_plots_are_pictures_of_fair_size(tmp_path: Path) -> None:
@@ -245,12 +249,25 @@ def test_plots_are_pictures_of_fair_size(tmp_path: Path) -> None:
         assert height > 200
 
 
+def figures_of(items: list[Item], twins: list[Item]) -> SetFigures:
+    maker = ScorecardMaker()
+    for item in items:
+        maker.add(Case(item))
+    return SetFigures(
+        items=len(items),
+        twins=len(twins),
+        factual=describe(items),
+        counterfactual=describe(twins),
+        scorecard=maker.finish(),
+        overlap=OverlapReport(),
+    )
+
+
 def card(facts: RunFacts = FACTS, **changes: Any) -> str:
     arguments: dict[str, Any] = {
         "name": "tiny",
         "version": "1.0.0",
-        "figures": describe(factual_items()),
-        "twin_figures": describe(twin_items()),
+        "sets": {"synth": figures_of(factual_items(), twin_items())},
         "facts": facts,
         "rejections": REJECTIONS,
         "plots": ("topologies.png",),
@@ -266,9 +283,9 @@ def test_front_matter_is_yaml_that_names_files_that_exist(tmp_path: Path) -> Non
     assert fields["pretty_name"] == "no"
     assert fields["license"] == "cc-by-4.0"
     assert fields["size_categories"] == ["n<1K"]
-    assert [config["config_name"] for config in fields["configs"]] == ["factual", "counterfactual"]
+    assert [config["config_name"] for config in fields["configs"]] == ["synth", "synth_counterfactual"]
     for config in fields["configs"]:
-        assert list((tmp_path / "out").glob(config["data_files"][0]["path"]))
+        assert (tmp_path / "out" / config["data_files"][0]["path"]).is_file()
 
 
 @pytest.mark.parametrize(
@@ -288,7 +305,9 @@ def test_front_matter_is_yaml_that_names_files_that_exist(tmp_path: Path) -> Non
         {"drop_at": 3},
         {"back_translation": "apertium", "back_translation_skipped": ""},
         {"back_translation_skipped": "no time"},
-        {"expert_reviewed": True},
+        {"review": ReviewFacts(annotators=3, reviews=777, outcomes={"accepted": 5})},
+        {"prompts": {"write-item version 9": 3}},
+        {"splits": {"test": 0.125}},
         {"not_run": {"review": "no server"}},
     ],
 )
@@ -301,7 +320,8 @@ def test_every_fact_of_the_run_shows_on_the_card(change: dict[str, Any]) -> None
 
 
 def test_every_figure_shows_on_the_card() -> None:
-    figures = describe(factual_items())
+    sets = figures_of(factual_items(), twin_items())
+    figures = sets.factual
     for change in (
         {"items": 987_654},
         {"distinct_answers": 4321},
@@ -310,7 +330,8 @@ def test_every_figure_shows_on_the_card() -> None:
         {"letters": {"A": 777, "B": 0, "C": 0, "D": 0}},
         {"largest_answer": figures.largest_answer.model_copy(update={"count": 555})},
     ):
-        assert card(figures=figures.model_copy(update=change)) != card()
+        changed = sets.model_copy(update={"factual": figures.model_copy(update=change)})
+        assert card(sets={"synth": changed}) != card()
     assert card(rejections={"synthesize": {"leakage": 99}}) != card()
 
 
@@ -318,9 +339,10 @@ def test_card_says_plainly_what_made_the_items_and_what_was_skipped() -> None:
     text = card()
     assert "not by a language model" in text
     assert "skipped (apertium is not installed)" in text
-    assert "No expert has reviewed" in text
+    assert "No expert has accepted these items" in text
+    assert "There is no set bench" in text
     assert "not by a language model" not in card(FACTS.model_copy(update={"generator": "model", "model": "m"}))
-    assert "No expert" not in card(FACTS.model_copy(update={"expert_reviewed": True}))
+    assert "No expert" not in card(sets={"bench": figures_of(factual_items(), [])})
 
 
 def test_text_of_the_data_is_no_markup_on_the_card() -> None:

@@ -213,7 +213,7 @@ def _tell(hop: dict[str, Any]) -> str:
     """The facts as sentences; with nothing to tell, nothing."""
     facts = [fact.split(" | ") for fact in hop["facts"].split("; ") if fact.count(" | ") == 2]
     text = " ".join(f"The {relation} of {subject} is {object}." for subject, relation, object in facts)
-    told = re.search(rf"(?<![\w,-]){re.escape(hop['answer'])}(?![\w,-])", text)
+    told = re.search(rf"(?<![\w,.-]){re.escape(hop['answer'])}(?![\w,-]|\.\d)", text)
     return text if not text or told else f"{text} This gives {hop['answer']}."
 
 

@@ -1,0 +1,32 @@
+"""The version of the code that a stage is made by: shards of one stage must all come from the same."""
+
+import functools
+import hashlib
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[2]
+_BELOW = ("hopwright/records", "hopwright/llm", "tasks/work", "prompts")
+_PACKAGES = {
+    "retrieve": ("hopwright/graph",),
+    "synthesize": ("hopwright/graph", "hopwright/synthesis"),
+    "filter": ("hopwright/graph", "hopwright/synthesis", "hopwright/difficulty"),
+    "rewrite": ("hopwright/graph", "hopwright/synthesis", "hopwright/counterfactual"),
+    "review": ("hopwright/synthesis", "annotation"),
+    "release": ("hopwright/synthesis", "hopwright/release"),
+    "evaluate": ("hopwright/evaluation",),
+}
+"""Stage → the packages whose code and tables shape its output."""
+_SUFFIXES = frozenset({".py", ".toml", ".tsv", ".j2", ".json", ".xml", ".md"})
+
+
+@functools.cache
+def digest_code(stage: str) -> str:
+    """A short hash of the code and the tables that shape a stage's output; `stage` may name a part: rewrite/drafts."""
+    head = stage.partition("/")[0]
+    digest = hashlib.blake2b(digest_size=6)
+    for folder in (*_BELOW, *_PACKAGES.get(head, ())):
+        for path in sorted((_ROOT / folder).rglob("*")):
+            if path.suffix in _SUFFIXES and path.is_file():
+                digest.update(f"{path.relative_to(_ROOT)}\0".encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
