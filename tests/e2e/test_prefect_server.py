@@ -11,6 +11,7 @@ import pytest
 
 from hopwright.settings import STAGES
 from tests.e2e.conftest import SMALL, Home
+from tests.e2e.postgresql import MISSING, Database
 
 pytestmark = [pytest.mark.e2e]
 RUN = "shown"
@@ -47,7 +48,7 @@ def test_a_task_is_a_shard(shown: tuple[str, Home, dict[str, Any]]) -> None:
     api, _, summary = shown
     drafts = flow_runs(api)[f"synthesize-{RUN}"]["id"]
     wanted = {"flow_runs": {"id": {"any_": [drafts]}}}
-    shards = -(-summary["counts"]["synthesize/drafts"]["in"] // 250)
+    shards = -(-summary["counts"]["synthesize/drafts"]["in"] // 100)
     expected = {f"synthesize/drafts-{index}" for index in range(shards)}
     deadline = time.monotonic() + 40  # rows are written up to 20 s later
     names: set[str] = set()
@@ -71,6 +72,15 @@ def test_every_stage_left_its_artifacts(shown: tuple[str, Home, dict[str, Any]])
     story = found["filter-story", "markdown"]["data"]
     assert f"{summary['counts']['filter']['in']:,} items in" in story
     assert f"{summary['accepted']:,}" in found["run-summary", "markdown"]["data"]
+
+
+@pytest.mark.skipif(bool(MISSING), reason=MISSING)
+def test_the_server_keeps_all_of_it_in_postgresql(
+    shown: tuple[str, Home, dict[str, Any]], prefect_database: Database
+) -> None:
+    names = prefect_database.ask(f"SELECT name FROM flow_run WHERE name LIKE '%-{RUN}' ORDER BY name")
+    assert set(names) == {f"build-{RUN}", *(f"{stage}-{RUN}" for stage in STAGES)}
+    assert int(prefect_database.ask("SELECT count(*) FROM artifact")[0]) > len(STAGES)
 
 
 def test_a_stage_is_a_flow_of_its_own(shown: tuple[str, Home, dict[str, Any]]) -> None:
