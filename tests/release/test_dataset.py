@@ -345,6 +345,19 @@ def test_card_says_plainly_what_made_the_items_and_what_was_skipped() -> None:
     assert "No expert" not in card(sets={"bench": figures_of(factual_items(), [])})
 
 
+def test_questions_that_only_look_like_musiques_are_called_what_they_are(tmp_path: Path) -> None:
+    own = tmp_path / "anchors.jsonl"
+    own.write_text(json.dumps({"id": "2hop__1_2", "question": "Who was there?", "question_decomposition": []}) + "\n")
+    for folder, names, told in (
+        ("one", {}, "MuSiQue (`anchors"),
+        ("two", {own: "our own questions"}, "our own questions"),
+    ):
+        release(tmp_path / folder, against=[own], names=names)
+        text = (tmp_path / folder / "README.md").read_text("utf-8")
+        assert f"synth, compared with {told}" in text
+        assert ("was not compared with MuSiQue" in text) == bool(names)
+
+
 def test_text_of_the_data_is_no_markup_on_the_card() -> None:
     planted = chain_item().model_copy(update={"question": "<script>x</script> | [a](b)\n# head"})
     text = card(example=planted)
