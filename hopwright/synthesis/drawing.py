@@ -27,7 +27,7 @@ from hopwright.synthesis.topologies import Topology, topology
 _ANCHORS = 2
 _TRIES = 3
 _STRIDE = 11
-_PILOTS = 200
+_PILOTS = 120
 _ROUNDS = 3
 _TELLING = 6
 _SAMPLED = 60

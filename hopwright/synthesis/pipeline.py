@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hopwright.errors import ExpressionError
@@ -218,9 +218,3 @@ def _refer(drawn: Drawn) -> AnchorRef | None:
     hops = tuple(AnchorHop(index=index, single_hop_id=id) for index, id in drawn.kept)
     anchor = drawn.anchor
     return AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity, hops=hops)
-
-
-def topology_shares(items: Iterable[Item]) -> Mapping[str, float]:
-    """The share of each topology."""
-    counts = Counter(item.topology for item in items)
-    return {name: count / counts.total() for name, count in counts.items()}
