@@ -177,7 +177,7 @@ class EvaluateRun(ShardedRun, ModelRun):
 
 def _put_choices_first(schema: dict[str, Any]) -> None:
     """Forms list parameters in this order: which run and of what kind, then the stages, then how it is executed."""
-    last = ("models", "vllm", "shard_size", "seed", "workers", "notify", "fresh")
+    last = ("models", "vllm", "shard_size", "seed", "workers", "cluster", "notify", "fresh")
     fields = schema["properties"]
     order = ["run", "dated", "preset", "profile", *(name for name in fields if name not in last), *last]
     schema["properties"] = {name: fields[name] for name in dict.fromkeys(order)}

@@ -20,6 +20,7 @@ import yaml
 
 from hopwright.settings import STAGES
 from tests.e2e.conftest import ROOT, Home
+from tests.e2e.postgresql import MISSING, Database
 from tests.e2e.prefect_pages import fill, find_field, keep, list_choices, open_page, submit
 from tests.e2e.test_paid_build import PRICES, serving
 from tests.llm.builders import KEY
@@ -261,6 +262,13 @@ def test_a_task_is_a_shard(place: Place, by_form: dict[str, Any]) -> None:
     assert len(names) <= 2 * 2 + 3
 
 
+@pytest.mark.skipif(bool(MISSING), reason=MISSING)
+def test_the_server_keeps_all_of_it_in_postgresql(by_form: dict[str, Any], prefect_database: Database) -> None:
+    names = prefect_database.ask(f"SELECT name FROM flow_run WHERE name LIKE '%-{RUN}' ORDER BY name")
+    assert set(names) >= {f"build-{RUN}", *(f"{stage}-{RUN}" for stage in STAGES)}
+    assert int(prefect_database.ask("SELECT count(*) FROM artifact")[0]) > len(STAGES)
+
+
 def test_an_example_of_what_was_rejected_is_opened_by_its_id(place: Place, by_form: dict[str, Any]) -> None:
     found = place.list_artifacts(list_family(place, by_form["id"]))
     rows = json.loads(found["filter-counts"]["data"])
@@ -335,13 +343,11 @@ def test_a_run_that_reaches_its_budget_waits_for_more_and_is_resumed(place: Plac
 
 
 def test_events_chain_the_end_of_a_review_to_decision_and_release(place: Place) -> None:
-    for event, facts in (
-        ("hopwright.review.complete", {"run": "chained", "url": "http://127.0.0.1:9", "held": 3}),
-        ("hopwright.accepted.complete", {"run": "chained", "accepted": 2}),
-    ):
-        environment = {**place.home.environment, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "tests.e2e.blocks", "--event", event, json.dumps(facts)]
-        subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    facts = {"run": "chained", "url": "http://127.0.0.1:9", "held": 3}
+    events = ["hopwright.review.complete", "hopwright.accepted.complete"]
+    environment = {**place.home.environment, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.e2e.blocks", "--events", json.dumps(facts), *events]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
     for flow, expected in (
         ("adjudicate", {"run": "chained", "adjudicate": {"url": "http://127.0.0.1:9"}}),
         ("release", {"run": "chained", "fresh": True, "release": {"reviewed": True}}),
