@@ -119,22 +119,3 @@ def test_oxigraph_knows_the_command_of_the_sparql_service() -> None:
     pinned = re.search(r"oxigraph==(\S+)", DOCKERFILE)
     assert pinned
     assert f"oxigraph=={pinned[1]}" in (ROOT / "constraints.txt").read_text("utf-8").split()
-
-
-@pytest.mark.e2e
-def test_the_file_keeps_to_the_compose_specification() -> None:
-    """As a parser of the specification reads it, with the variables filled in; a misspelt key is refused."""
-    from tests.e2e.tools import make_tools
-
-    filled = yaml.safe_load(re.sub(r"\$\{[A-Z_]+(?::-([^}]*)|[^}]*)\}", lambda found: found[1] or "chosen", TEXT))
-    code = "import sys, compose_spec; compose_spec.PyCompose.from_yaml(sys.stdin.read())"
-    wrong = {**filled, "services": {**SERVICES, "worker": {**SERVICES["worker"], "comand": []}}}
-    for content, taken in ((filled, True), (wrong, False)):
-        done = subprocess.run(
-            [make_tools() / "python", "-c", code],
-            input=yaml.safe_dump(content),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode == 0) is taken, done.stderr
