@@ -2,6 +2,7 @@
 # make test    sets up what is missing and runs every test
 # make serve   Prefect's server and UI with the flows served, and Label Studio
 # make test-vllm  the tests against vLLM's own server, on the CPU; makes its environment (3 GB) first
+# make test-nightly  long proofs: thirty kills of one build
 # make bench   the benchmarks
 # make clean   removes environments and caches; runs and stores stay
 SHELL := /bin/bash
@@ -19,7 +20,7 @@ HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
 ARGS ?=
 
-.PHONY: help run test lint serve bench clean label-studio tools vllm vllm-env test-vllm
+.PHONY: help run test lint serve bench clean label-studio tools vllm vllm-env test-vllm test-nightly
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -50,7 +51,7 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing Hopwright, what it needs and what its tests need"
 	@$(BIN)/pip install --quiet --disable-pip-version-check torch --constraint constraints.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,local]' --constraint constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,local,dask,s3]' --constraint constraints.txt
 	@touch $@ $(VENV)/.run
 
 $(LABEL_STUDIO)/.ready: requirements/label-studio.txt
@@ -101,6 +102,11 @@ test: $(VENV)/.dev
 test-vllm: $(VENV)/.dev
 	@test -x $(VLLM)/bin/python || $(MAKE) --no-print-directory vllm-env
 	HOPWRIGHT_VLLM_VENV=$(abspath $(VLLM)) $(BIN)/python -m pytest -p no:cacheprovider tests/e2e/test_*vllm*.py $(ARGS)
+
+# Long proofs, such as thirty kills of one build; the CI's nightly variant runs them.
+test-nightly: $(VENV)/.dev
+	@scripts/install-debian-packages
+	$(BIN)/python -m pytest -p no:cacheprovider -m nightly $(ARGS)
 
 serve: $(VENV)/.run $(LABEL_STUDIO)/.ready
 	@PREFECT_PORT=$(PREFECT_PORT) LABEL_STUDIO_PORT=$(LABEL_STUDIO_PORT) $(BIN)/python -m flows.serve

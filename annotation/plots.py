@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from annotation.agreement import Agreement
 from annotation.annotators import Profile
 from annotation.decisions import latest_reviews
 from annotation.schema import CRITERIA, REVIEWED, TITLES
+from hopwright.plotting import BLUE, GREY, MARKERS, PALETTE, RED, open_figure, plain_settings, save_figure, tidy
 from hopwright.records import Review
 
-# Okabe and Ito's palette: told apart with every common form of colour blindness, and in grey.
-_BLUE, _ORANGE, _GREEN, _GREY = "#0072B2", "#E69F00", "#009E73", "#555555"
-_COLOURS = (_BLUE, _ORANGE, _GREEN, "#CC79A7", "#56B4E9", "#D55E00", "#000000")
-_SCORES = ("#D55E00", "#E9A66B", "#D9D9D9", "#7FB3D5", "#0072B2")
+_SCORES = (RED, "#E9A66B", "#D9D9D9", "#7FB3D5", BLUE)
 _KINDS = {"single_hop": "single-hop", "multi_hop": "multi-hop", "twin": "twin"}
-_MARKERS = "osD^vPX"
-_WIDTH, _ROW, _MARGIN = 8.0, 0.36, 1.25
+_ROW, _MARGIN = 0.36, 1.25
 
 
 class _Span(NamedTuple):
@@ -85,8 +79,8 @@ def draw_plots(
         if not rows:
             path.unlink(missing_ok=True)
             continue
-        with _plain_settings():
-            draw(rows).savefig(path, dpi=144, metadata={"Software": None})
+        with plain_settings():
+            save_figure(draw(rows), path)
         drawn.append((caption, f"{folder.name}/{name}"))
     return drawn
 
@@ -104,7 +98,7 @@ def _draw_spans(
     for mark in marks:
         axes.axvline(mark, color="#999999", linewidth=0.9, linestyle=(0, (4, 3)))
     for place, row in enumerate(rows):
-        colour = "#D55E00" if row.alarming else _BLUE
+        colour = RED if row.alarming else BLUE
         axes.plot([row.low, row.high], [place, place], color=colour, linewidth=2.2, solid_capstyle="butt")
         axes.plot([row.value], [place], "o", color=colour, markersize=6, clip_on=False)
         axes.annotate(
@@ -130,7 +124,7 @@ def _draw_scores(rows: Sequence[tuple[str, Counter[int]]]) -> Figure:
                 axes.text(left + share / 2, place, f"{share:.0%}", ha="center", va="center", fontsize=8, color=ink)
             left += share
         axes.annotate(
-            f"{total:,}", (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=9, color=_GREY
+            f"{total:,}", (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=9, color=GREY
         )
     axes.set_yticks(range(len(rows)), [label for label, _ in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -148,8 +142,8 @@ def _draw_drift(rows: Sequence[Profile]) -> Figure:
         axes.plot(
             range(1, len(one.drift) + 1),
             one.drift,
-            marker=_MARKERS[place // len(_COLOURS) % len(_MARKERS)],
-            color=_COLOURS[place % len(_COLOURS)],
+            marker=MARKERS[place // len(PALETTE) % len(MARKERS)],
+            color=PALETTE[place % len(PALETTE)],
             linewidth=2.6 if alarming else 1.2,
             markersize=5,
             label=f"{one.name}{' (moved)' if alarming else ''}",
@@ -162,24 +156,10 @@ def _draw_drift(rows: Sequence[Profile]) -> Figure:
 
 
 def _open(title: str, rows: int) -> tuple[Figure, Any]:
-    figure = Figure(
-        figsize=(_WIDTH, _MARGIN + _ROW * max(rows, 2)), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
-    )
-    FigureCanvasAgg(figure)
-    figure.suptitle(title, x=0.015, ha="left", fontweight="bold", fontsize=11)
+    figure = open_figure(_MARGIN + _ROW * max(rows, 2), title=title)
     axes = figure.add_subplot()
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)
     return figure, axes
-
-
-@contextmanager
-def _plain_settings() -> Iterator[None]:
-    """Matplotlib's own defaults, whatever the user's are."""
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams["font.size"] = 10
-        yield
 
 
 def _count_scores(reviews: Iterable[Review]) -> list[tuple[str, Counter[int]]]:

@@ -6,7 +6,7 @@ from flows.deployed import read_stage, with_manners
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import AdjudicateRun, home
 from tasks.adjudicate import make_accepted
-from tasks.reports import publish_funnel
+from tasks.reports import Funnel
 
 DEFAULT = AdjudicateRun()
 
@@ -22,5 +22,5 @@ def run_adjudicate(parameters: AdjudicateRun = DEFAULT) -> StageManifest:
     run = RunFolder(home(), wanted.run)
     with run.hold():
         made = make_accepted(run, wanted)
-        publish_funnel(run)
+        Funnel(run).show()
         return made

@@ -27,7 +27,7 @@ from hopwright.settings import (
 )
 from tasks.engine import make_task_runner, open_run
 from tasks.preflight import check_build
-from tasks.reports import list_links, publish_funnel
+from tasks.reports import Funnel, list_links
 from tasks.summary import publish_summary, summarise
 
 DEFAULT = BuildParameters()
@@ -50,28 +50,29 @@ def _build(parameters: BuildParameters) -> dict[str, Any]:
     with open_run(parameters) as run:
         run.begin(identify(parameters), fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
+        funnel = Funnel(run)
         check_build(run, stages)
         run_retrieve(narrow(stages, RetrieveRun))
         run_synthesize(narrow(stages, SynthesizeRun))
-        publish_funnel(run)
+        funnel.show()
         if not parameters.vllm.deployment:
             run_filter(narrow(stages, FilterRun))
-            return _finish(run, stages)
+            return _finish(run, stages, funnel)
     # The run is let go of meanwhile: the flow on the other work pool holds it.
     hand_over(narrow(stages, FilterRun), parameters.vllm.deployment)
     with open_run(parameters) as run:
-        return _finish(run, stages)
+        return _finish(run, stages, funnel)
 
 
-def _finish(run: RunFolder, stages: BuildParameters) -> dict[str, Any]:
+def _finish(run: RunFolder, stages: BuildParameters, funnel: Funnel) -> dict[str, Any]:
     """The stages after the filter, and the figures of the whole run."""
-    publish_funnel(run)
+    funnel.show()
     run_rewrite(narrow(stages, RewriteRun))
-    publish_funnel(run)
+    funnel.show()
     run_review(narrow(stages, ReviewRun))
     run_release(narrow(stages, ReleaseRun))
     summary = summarise(run)
     run.record_summary(summary)
-    publish_funnel(run, picture=True)
+    funnel.show(picture=True)
     publish_summary(summary, list_links(run))
     return summary

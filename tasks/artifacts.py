@@ -19,7 +19,7 @@ from tasks.live import name_artifact
 from tasks.steps import in_flow
 from tasks.work.rejections import describe_row, find_examples
 
-_WIDTH = 300
+_WIDTH = 700
 _NONE: Mapping[str, Sequence[Rejected]] = {}
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hopwright.errors import InputError, ServiceError
 
 LOCAL = "local"
 _PATIENCE_S = 60
+_LOOK_S = 0.05
 
 
 @contextlib.contextmanager
@@ -26,7 +28,7 @@ def open_cluster(address: str, workers: int) -> Iterator[Any]:
         yield None
         return
     if importlib.util.find_spec("prefect_dask") is None:
-        raise InputError("shards on a Dask cluster need the extra: `pip install 'hopwright[dask]'`")
+        raise InputError("shards on a Dask cluster need the extra: `pip install '.[dask]'`")
     import dask
     from prefect_dask import DaskTaskRunner
 
@@ -45,6 +47,25 @@ def open_cluster(address: str, workers: int) -> Iterator[Any]:
             why = f"no Dask worker can be reached by {address} ({type(error).__name__})"
             raise ServiceError(f"{why}: start a scheduler and a worker, or choose no cluster") from None
         yield runner
+
+
+def yield_done(futures: Iterable[Any]) -> Iterator[Any]:
+    """The shards' futures as they are done. Raises ServiceError when the scheduler is lost.
+
+    Dask then cancels what was handed to it; Prefect's own `as_completed` would wait for that for ever.
+    """
+    pending = list(futures)
+    while pending:
+        done = [future for future in pending if future.wrapped_future.done()]
+        if any(future.wrapped_future.cancelled() for future in pending):
+            raise ServiceError(
+                "the scheduler of the Dask cluster is gone: what is finished stays; when it is there again, run the "
+                "same command again, it continues"
+            )
+        pending = [future for future in pending if future not in done]
+        yield from done
+        if not done:
+            time.sleep(_LOOK_S)
 
 
 def explain_lost_workers(error: Exception) -> Exception:

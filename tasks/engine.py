@@ -19,7 +19,7 @@ from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
 from hopwright.settings import STAGES, RunParameters, home, identify, storage
 from tasks.artifacts import publish_stage
-from tasks.cluster import explain_lost_workers
+from tasks.cluster import explain_lost_workers, yield_done
 from tasks.live import StageProgress
 from tasks.models import ModelProgress, demand_models, end_models, hand_in, note_models, prepare_models
 from tasks.pool import current_pool, open_pool
@@ -121,7 +121,7 @@ def _start_shards(run: RunFolder, plan: StagePlan, works: list[ShardWork]) -> It
     if in_flow() and cluster is not None and plan.access is None:
         origin = _describe_origin(run, plan)
         submitted = [cluster.submit(run_shard_elsewhere, {"work": work, "origin": origin}) for work in works]
-        yield from as_completed(submitted)
+        yield from yield_done(submitted)
         return
     if in_flow():
         yield from as_completed([run_shard.submit(work) for work in works])

@@ -6,13 +6,25 @@ import base64
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
+from uuid import UUID
 
 from prefect.artifacts import (
-    create_image_artifact,
     create_link_artifact,
     create_markdown_artifact,
     create_table_artifact,
 )
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import ArtifactUpdate
+from prefect.client.schemas.filters import (
+    ArtifactFilter,
+    ArtifactFilterFlowRunId,
+    ArtifactFilterKey,
+    FlowRunFilter,
+    FlowRunFilterParentFlowRunId,
+)
+from prefect.client.schemas.sorting import ArtifactSort
+from prefect.context import FlowRunContext
 from prefect.settings import get_current_settings
 
 from hopwright.runs import RunFolder
@@ -24,27 +36,47 @@ from tasks.work.funnel import Step, draw_funnel, list_steps
 _MOST_BYTES = 400_000
 """A picture that is larger is not put into an artifact."""
 _PICTURES = ("topologies", "domains", "domains_per_item", "computation_kinds", "answer_types", "rejections")
-_PAGES = (
-    ("synthesize-yield", "synthesize", "what an accepted item took"),
-    ("filter-report", "filter", "how difficult the items are"),
-    ("rewrite-report", "rewrite", "counterfactual twins: proof, wording, memory"),
-    ("review-report", "review/accepted", "what the experts said"),
-)
+_PAGES = {
+    "run-funnel-picture": "the funnel as a picture",
+    "run-funnel": "the funnel in numbers",
+    "run-plots": "plots of the release",
+    "synthesize-drafts-rejected": "what was rejected when plans were drawn, with examples",
+    "synthesize-rejected": "what was rejected when drafts were selected",
+    "synthesize-yield": "what an accepted item took",
+    "filter-rejected": "what was too easy, with examples",
+    "filter-report": "how difficult the items are",
+    "rewrite-report": "twins: proof, wording, memory",
+}
+"""The artifacts that a summary leads to, in its order."""
 
 
-def publish_funnel(run: RunFolder, *, picture: bool = False) -> None:
-    """The stages that are finished so far: a table, and a picture at the end of a run."""
-    if not in_flow():
-        return
-    steps = list_steps(run)
-    if not steps:
-        return
-    create_table_artifact(
-        key="run-funnel", table=tabulate_steps(steps), description=f"Run {run.name}: from stage to stage"
-    )
-    if picture:
-        image = encode_picture(current_pool().run(draw_funnel, steps))
-        create_image_artifact(key="run-funnel-picture", image_url=image, description=f"Run {run.name}: the funnel")
+class Funnel:
+    """The stages of a run that are finished so far: one table, brought up to date as the run goes on."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self._run = run
+        self._table: UUID | None = None
+
+    def show(self, *, picture: bool = False) -> None:
+        """Publish what is there, where a flow is running; `picture`, at the end of a run, draws it too."""
+        steps = list_steps(self._run)
+        if not in_flow() or not steps:
+            return
+        table = tabulate_steps(steps)
+        if self._table is None:
+            description = f"Run {self._run.name}: from stage to stage"
+            # Typed as both kinds by Prefect; called from synchronous code it returns the id itself.
+            self._table = cast(UUID, create_table_artifact(key="run-funnel", table=table, description=description))
+        else:
+            get_client(sync_client=True).update_artifact(self._table, ArtifactUpdate(data=json.dumps(table)))
+        drawn = [step for step in steps if step.stage != "retrieve"]
+        if picture and drawn:
+            image = encode_picture(current_pool().run(draw_funnel, drawn))
+            create_markdown_artifact(
+                key="run-funnel-picture",
+                markdown=f"# Run {self._run.name}\n\n![from stage to stage]({image})",
+                description=f"Run {self._run.name}: the funnel",
+            )
 
 
 def tabulate_steps(steps: Sequence[Step]) -> list[dict[str, str]]:
@@ -75,12 +107,8 @@ def publish_release(run: RunFolder, release: Path) -> None:
 
 
 def list_links(run: RunFolder) -> list[tuple[str, str]]:
-    """What can be looked at, and its address: pages of this server, and projects in Label Studio."""
-    base = (get_current_settings().ui_url or "").rstrip("/")
-    made = {step.stage for step in list_steps(run)}
-    pages = [(what, f"{base}/artifacts/key/{key}") for key, stage, what in _PAGES if stage in made]
-    pages.insert(0, ("the funnel of this run", f"{base}/artifacts/key/run-funnel"))
-    return [*pages, *list_projects(run)]
+    """What can be looked at, and its address: this flow run's pages in the UI, and the projects in Label Studio."""
+    return [*_list_pages(), *list_projects(run)]
 
 
 def list_projects(run: RunFolder) -> list[tuple[str, str]]:
@@ -94,6 +122,24 @@ def list_projects(run: RunFolder) -> list[tuple[str, str]]:
 def encode_picture(png: bytes) -> str:
     """An address that holds the picture itself: the page shows it without asking anybody."""
     return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+
+
+def _list_pages() -> list[tuple[str, str]]:
+    """The artifacts of this flow run and of its stages that the summary leads to; none where there is no UI."""
+    context = FlowRunContext.get()
+    base = (get_current_settings().ui_url or "").rstrip("/")
+    if context is None or context.flow_run is None or not base:
+        return []
+    client = get_client(sync_client=True)
+    own = context.flow_run.id
+    stages = client.read_flow_runs(
+        flow_run_filter=FlowRunFilter(parent_flow_run_id=FlowRunFilterParentFlowRunId(any_=[own]))
+    )
+    runs = [own, *(stage.id for stage in stages)]
+    wanted = ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=runs), key=ArtifactFilterKey(any_=list(_PAGES)))
+    found = client.read_artifacts(artifact_filter=wanted, sort=ArtifactSort.UPDATED_DESC)
+    latest = {str(one.key): one.id for one in reversed(found)}
+    return [(text, f"{base}/artifacts/artifact/{latest[key]}") for key, text in _PAGES.items() if key in latest]
 
 
 def _list_pictures(release: Path) -> Iterator[tuple[str, str]]:

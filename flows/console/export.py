@@ -5,8 +5,8 @@ from pathlib import Path
 from flows.console.options import pick_run
 from flows.console.output import out, print_json
 from hopwright.errors import InputError
-from hopwright.evaluation.items import read_items
-from hopwright.exports import export_items
+from hopwright.evaluation.items import TO_TEST_ON, TO_TRAIN_ON, read_items
+from hopwright.exports import TRAINING, export_items
 from hopwright.llm.prompts import load_prompts
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import home
@@ -17,7 +17,7 @@ def export_to(
 ) -> None:
     """Write the folder and say what is in it."""
     source = Path(data) if data else _find_release(run)
-    file = read_items(source)
+    file = read_items(source, sets=TO_TRAIN_ON if tool in TRAINING else TO_TEST_ON)
     items = [item for item in file.items if variant in ("both", item.variant)]
     if not items:
         raise InputError(f"{source}: no {variant} item in it")

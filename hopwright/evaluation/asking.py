@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from hopwright.evaluation import extraction
 from hopwright.evaluation.extraction import Extracted, extract
-from hopwright.evaluation.items import UNKNOWN, EvalHop, EvalItem, draw_irrelevant, is_year, reopen
+from hopwright.evaluation.items import UNKNOWN, EvalHop, EvalItem, draw_irrelevant, kind_of, reopen
 from hopwright.evaluation.metrics import is_close, score_text
 from hopwright.llm.estimate import Likely
 from hopwright.llm.prompts import Prompt
@@ -262,7 +262,7 @@ class Interviewer:
         if setting.form == "open":
             golds = (part.answer, *part.aliases)
             scores = score_text(read.value, golds)
-            close = any(is_close(read.value, gold, _tolerance(part)) for gold in golds)
+            close = any(is_close(read.value, gold, kind_of(part.answer, part.answer_type)) for gold in golds)
             right = read.outcome == "answered" and (scores.em == 1.0 or close)
         else:
             right = read.outcome == "answered" and read.value == part.label
@@ -332,10 +332,6 @@ def judge_answers(
 def to_table(answers: Iterable[Answer]) -> pa.Table:
     """The answers as a table of ANSWER_SCHEMA."""
     return pa.Table.from_pylist([asdict(answer) for answer in answers], schema=ANSWER_SCHEMA)
-
-
-def _tolerance(part: EvalItem | EvalHop) -> str:
-    return "date" if part.answer_type == "date" or is_year(part.answer) else part.answer_type
 
 
 def _show(answer: Answer, hop: EvalHop) -> str:

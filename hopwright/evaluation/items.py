@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +13,13 @@ from typing import Any
 from hopwright.errors import InputError
 from hopwright.records import Item, Passage, Rejected
 from hopwright.release.format import parse_row, read_jsonl
+from hopwright.release.layout import Place, SetName, find_places
+from hopwright.runs.files import hash_file
 
 UNKNOWN = "unknown"
 """What stands in a later question where a model gave no answer to an earlier one."""
+TO_TEST_ON: tuple[SetName, ...] = ("bench", "test", "synth")
+TO_TRAIN_ON: tuple[SetName, ...] = ("synth",)
 _YEAR = re.compile(r"^\d{4}$")
 
 
@@ -73,12 +75,13 @@ class EvalFile:
     hashes: dict[str, str]
 
 
-def read_items(path: Path, limit: int = 0) -> EvalFile:
-    """Read a release folder (items and twins), or one JSONL file in the release format.
+def read_items(path: Path, limit: int = 0, sets: Sequence[SetName] = TO_TEST_ON) -> EvalFile:
+    """Read a release folder (items and twins of one set), or one JSONL file in the release format.
 
-    `limit` takes so many items, spread over the file, and the twins of those. Raises InputError when nothing is there.
+    Of a release, the first of `sets` that it holds is read. `limit` takes so many items, spread over the file, and the
+    twins of those. Raises InputError when nothing is there.
     """
-    files = _find_files(path)
+    files = _find_files(path, sets)
     items: list[EvalItem] = []
     rejected: list[Rejected] = []
     for file in files:
@@ -100,7 +103,7 @@ def read_items(path: Path, limit: int = 0) -> EvalFile:
         raise InputError(f"{path}: the id {often!r} is there {times} times")
     if limit:
         items = _take(items, limit)
-    return EvalFile(tuple(items), tuple(rejected), {file.name: _hash(file) for file in files})
+    return EvalFile(tuple(items), tuple(rejected), {file.name: hash_file(file) for file in files})
 
 
 def to_eval_item(item: Item) -> EvalItem:
@@ -183,6 +186,13 @@ def is_year(text: str) -> bool:
     return bool(_YEAR.match(text.strip()))
 
 
+def kind_of(answer: str, answer_type: str) -> str:
+    """`date`, `number` or `text`: which tolerance an answer is scored with."""
+    if answer_type == "date" or is_year(answer):
+        return "date"
+    return "number" if answer_type == "number" else "text"
+
+
 def _find_mentions(question: str, hop: EvalHop) -> list[tuple[int, int]]:
     """Where the question names the hop's answer, by its longest name that occurs."""
     for name in sorted({hop.answer, *hop.aliases}, key=lambda one: (one != hop.answer, -len(one), one)):
@@ -207,12 +217,11 @@ def _passages_of(hop: Any) -> tuple[Passage, ...]:
     return (Passage(title=first.subject_label, text="\n".join(lines)),)
 
 
-def _find_files(path: Path) -> list[Path]:
+def _find_files(path: Path, sets: Sequence[SetName]) -> list[Path]:
     if path.is_dir():
-        files = [path / name for name in ("data.jsonl", "counterfactual.jsonl") if (path / name).is_file()]
-        if not files:
-            raise InputError(f"{path}: no data.jsonl in it; give a release's folder or a JSONL file")
-        return files
+        places = find_places(path)
+        chosen = next((name for name in sets if Place(name, "factual") in places), places[0].set)
+        return [path / place.jsonl for place in places if place.set == chosen]
     if not path.is_file():
         raise InputError(f"{path}: no such file; give a release's folder or a JSONL file in the release format")
     return [path]
@@ -224,13 +233,3 @@ def _take(items: list[EvalItem], limit: int) -> list[EvalItem]:
     step = max(len(first) / limit, 1.0)
     chosen = {first[int(number * step)].pair for number in range(min(limit, len(first)))}
     return [item for item in items if item.pair in chosen]
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def digest_items(items: Iterable[EvalItem]) -> str:
-    """A hash of which items were asked, in which order."""
-    return hashlib.sha256(json.dumps([item.id for item in items]).encode()).hexdigest()

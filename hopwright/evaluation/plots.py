@@ -1,25 +1,20 @@
 """The report's figures: points with their intervals, told apart by colour, marker and label.
 
-Same figures, same bytes: matplotlib's own defaults, no date and no version in the file.
+Same figures, same bytes.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from hopwright.evaluation.analysis import Row, Table
+from hopwright.plotting import GRID, open_figure, plain_settings, render_figure, style_of, tidy
 
-# Okabe and Ito's palette: told apart with every common form of colour blindness, and in grey.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = "osD^vP*"
 _MOST_PANELS = 9
 _PROMPTINGS = {"direct": "direct", "cot": "chain of thought"}
 
@@ -27,7 +22,10 @@ _PROMPTINGS = {"direct": "direct", "cot": "chain of thought"}
 def draw_table(table: Table) -> bytes | None:
     """The PNG that goes with a table; None for tables that are better read."""
     draw = _DRAWERS.get(table.name)
-    return draw(table) if draw is not None and table.rows else None
+    if draw is None or not table.rows:
+        return None
+    with plain_settings():
+        return draw(table)
 
 
 def _draw_accuracy(table: Table) -> bytes:
@@ -49,7 +47,7 @@ def _draw_accuracy(table: Table) -> bytes:
     axes.set_xlim(0, 1.08)
     axes.set_xlabel("accuracy on multi-hop questions, with 95 % interval")
     axes.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0))
-    axes.grid(axis="x", color="#DDDDDD")
+    axes.grid(axis="x", color=GRID)
     _legend(axes, variants)
     return _save(figure)
 
@@ -78,7 +76,7 @@ def _draw_groups(table: Table) -> bytes:
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("multi-hop accuracy")
     axes.yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0))
-    axes.grid(axis="y", color="#DDDDDD")
+    axes.grid(axis="y", color=GRID)
     _legend(axes, [f"{_short(model)}, {form}, {_PROMPTINGS[prompting]}" for model, form, prompting in series])
     return _save(figure)
 
@@ -99,7 +97,12 @@ def _draw_panels(
         for place, name in enumerate(series):
             own = sorted((row for row in rows if series_of(row) == name), key=lambda row: row[x])
             shift = (place - (len(series) - 1) / 2) * 0.09
-            axes.plot([row[x] + shift for row in own], [row[y] for row in own], color=_COLOURS[place], linewidth=1)
+            axes.plot(
+                [row[x] + shift for row in own],
+                [row[y] for row in own],
+                color=style_of(place)[0],
+                linewidth=1,
+            )
             for row in own:
                 _mark(axes, row[x] + shift, row[y], row, y, place)
         model, variant, form, passages = key
@@ -109,7 +112,7 @@ def _draw_panels(
         axes.set_xticks(sorted({row[x] for row in table.rows}))
         axes.set_ylim(-0.02, 1.02)
         axes.yaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0))
-        axes.grid(axis="y", color="#DDDDDD")
+        axes.grid(axis="y", color=GRID)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
     for axes in grid[len(shown) :]:
@@ -135,20 +138,17 @@ def _mark(
     axes: Axes, x: float, y: float, row: Row, name: str, place: int, *, horizontal: bool = False
 ) -> None:  # fmt: skip
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
+    colour, marker = style_of(place)
     reach: Any = [[max(value - low, 0.0)], [max(high - value, 0.0)]]
     axes.errorbar(
-        [x], [y], **{"xerr" if horizontal else "yerr": reach}, fmt=_MARKERS[place % len(_MARKERS)],
-        color=_COLOURS[place % len(_COLOURS)], markersize=5, elinewidth=1, capsize=2,
+        [x], [y], **{"xerr" if horizontal else "yerr": reach}, fmt=marker, color=colour, markersize=5, elinewidth=1,
+        capsize=2,
     )  # fmt: skip
 
 
 def _handles(names: Sequence[str]) -> list[Any]:
-    return [
-        mpl.lines.Line2D(
-            [], [], color=_COLOURS[place % len(_COLOURS)], marker=_MARKERS[place % len(_MARKERS)], label=name
-        )
-        for place, name in enumerate(names)
-    ]
+    styles = [(name, *style_of(place)) for place, name in enumerate(names)]
+    return [mpl.lines.Line2D([], [], color=colour, marker=marker, label=name) for name, colour, marker in styles]
 
 
 def _legend(axes: Axes, names: Sequence[str]) -> None:
@@ -171,26 +171,17 @@ def _open(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def _open_grid(columns: int, lines: int, width: float = 0.0, height: float = 0.0) -> tuple[Figure, list[Axes]]:
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        figure = Figure(
-            figsize=(width or max(3.2 * columns, 5.0), height or 2.9 * lines + 0.5),
-            layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08),
-        )
-        FigureCanvasAgg(figure)
-        return figure, [figure.add_subplot(lines, columns, number + 1) for number in range(lines * columns)]
+    figure = open_figure(height or 2.9 * lines + 0.5, width or max(3.2 * columns, 5.0))
+    return figure, [figure.add_subplot(lines, columns, number + 1) for number in range(lines * columns)]
 
 
 def _save(figure: Figure) -> bytes:
     for axes in figure.axes:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.set_axisbelow(True)
+        tidy(axes)
         axes.tick_params(labelsize=8)
         axes.xaxis.label.set_fontsize(9)
         axes.yaxis.label.set_fontsize(9)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, dpi=144, metadata={"Software": None})
-    return buffer.getvalue()
+    return render_figure(figure)
 
 
 def _short(model: str, limit: int = 30) -> str:

@@ -19,6 +19,8 @@ EXPORTERS: dict[str, Exporter] = {
     "llama-factory": export_llama_factory,
     "verl": export_verl,
 }
+TRAINING = frozenset({"llama-factory", "verl"})
+"""The tools that train: they get a release's set synth, never what is tested on."""
 
 
 def export_items(

@@ -63,7 +63,7 @@ def export_lm_eval(items: Sequence[EvalItem], _: dict[str, Prompt], __: int) -> 
         "hopwright_steps.yaml": _dump(steps),
         "utils.py": read_template("lm_eval", "utils.py"),
         "README.md": read_template("lm_eval", "README.md"),
-        **scoring_code(),
+        **scoring_code(by_step=True),
     }
 
 
@@ -72,7 +72,7 @@ def export_inspect(items: Sequence[EvalItem], _: dict[str, Prompt], __: int) -> 
     return {
         "items.jsonl": to_rows(items),
         "hopwright_inspect.py": read_template("inspect", "hopwright_inspect.py"),
-        **scoring_code(),
+        **scoring_code(by_step=True),
     }
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from hopwright.evaluation import extraction, metrics
 from hopwright.evaluation.asking import list_sub_questions
-from hopwright.evaluation.items import EvalItem, is_year
+from hopwright.evaluation.items import EvalItem, kind_of
+from hopwright.exports import steps
 
 
 def to_rows(items: Sequence[EvalItem]) -> bytes:
@@ -40,16 +41,14 @@ def to_row(item: EvalItem) -> dict[str, Any]:
     }
 
 
-def kind_of(answer: str, answer_type: str) -> str:
-    """`date`, `number` or `text`: which tolerance an answer is scored with."""
-    if answer_type == "date" or is_year(answer):
-        return "date"
-    return "number" if answer_type == "number" else "text"
+def scoring_code(*, by_step: bool = False) -> dict[str, bytes]:
+    """The modules that read and score answers, as they are here: the folders need nothing of Hopwright's.
 
-
-def scoring_code() -> dict[str, bytes]:
-    """The modules that read and score answers, as they are here: the folders need nothing of Hopwright's."""
+    `by_step`: also the one that asks for a chain in one prompt.
+    """
     modules = {"hopwright_metrics.py": metrics, "hopwright_extraction.py": extraction}
+    if by_step:
+        modules["hopwright_steps.py"] = steps
     return {name: Path(str(module.__file__)).read_bytes() for name, module in modules.items()}
 
 

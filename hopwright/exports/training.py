@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 import yaml
 
-from hopwright.evaluation.items import EvalItem
-from hopwright.exports.rows import kind_of, read_template, scoring_code
+from hopwright.evaluation.items import EvalItem, kind_of
+from hopwright.exports.rows import read_template, scoring_code
 from hopwright.llm.prompts import Prompt
 from hopwright.records.arrow import encode_parquet
 

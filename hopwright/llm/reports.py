@@ -68,7 +68,7 @@ def gather_progress(
     return Snapshot(
         **{name: sums[name] for name in _SUMS if name != "total"}, total=total,
         failures={kind: count for kind, count in failures.items() if count > 0}, in_flight=in_flight, rate=rate,
-        seconds=now - began, usage=usage, spent_usd=money.spent, possible_usd=money.possible,
+        seconds=max(0.0, now - began), usage=usage, spent_usd=money.spent, possible_usd=money.possible,
         projected_usd=money.spent + ahead, budget_usd=limit, eta_s=left / rate if rate > 0 else None,
         billed_usd=spent_here,
     )  # fmt: skip

@@ -89,12 +89,14 @@ class Sharing:
         return [report_statement(self._client.run, self._id, now, snapshot)]
 
     def _hear_cut(self, lane: Lane, cut_by: str, cut_at: float, until: float) -> None:
-        name = str(lane.target)
-        if cut_at <= self._heard.get(name, time.time() - _FORGET_S):
+        name, now = str(lane.target), time.time()
+        # A cut of the future was told before the clock was set back: it is heard of once, like any other.
+        if cut_at == self._heard.get(name) or (name not in self._heard and cut_at <= now - _FORGET_S):
             return
         self._heard[name] = cut_at
         if cut_by != self._id:
-            lane.gate.adopt_refusal(max(0.0, until - time.time()))
+            # Never longer than the server has demanded, whatever has become of the clock since.
+            lane.gate.adopt_refusal(max(0.0, min(until - now, until - cut_at)))
 
     async def _beat_forever(self) -> None:
         while True:
@@ -112,7 +114,9 @@ class _Beat:
 
     def __call__(self, connection: sqlite3.Connection) -> dict[str, tuple[int, str, float, float]]:
         heard = {}
-        connection.execute("DELETE FROM workers WHERE beat < ?", (self._now - _FORGET_S,))
+        # Where the clock was set back, the beats of the dead lie in the future.
+        alive = (self._now - _FORGET_S, self._now + _FORGET_S)
+        connection.execute("DELETE FROM workers WHERE beat NOT BETWEEN ? AND ?", alive)
         for lane, until in self._report.items():
             connection.execute("INSERT OR REPLACE INTO workers VALUES (?, ?, ?)", (lane, self._id, self._now))
             if until is not None:

@@ -160,7 +160,7 @@ def _audit_files(folder: Path, graph: GraphStore | None) -> Iterator[str]:
 
 def _explain(error: Any) -> str:
     """The Hub's own words, in one line."""
-    status: Any = getattr(error.response, "status_code", "")
+    status: int = error.response.status_code
     said = getattr(error, "server_message", None) or str(error)
     hint = {401: " (is HF_TOKEN right?)", 403: " (may the token write there?)"}.get(status, "")
     return f"{status} {' '.join(str(said).split())}{hint}".strip()

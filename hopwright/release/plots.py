@@ -11,20 +11,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from hopwright.plotting import BLUE, GREY, PALETTE, RED, SKY, open_figure, plain_settings, save_figure, tidy
 from hopwright.release.statistics import DatasetStatistics
 from hopwright.synthesis.scorecard import Scorecard
 
 Rejections = Mapping[str, Mapping[str, int]]
 """Stage → check → rows rejected there."""
 
-# Okabe and Ito's palette: told apart with every common form of colour blindness, and in grey.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 _LABEL_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # over the grid lines
-_WIDTH, _BAR, _MARGIN = 8.0, 0.36, 1.25
+_BAR, _MARGIN = 0.36, 1.25
 
 
 class Bar(NamedTuple):
@@ -93,60 +89,48 @@ def draw_plots(
 
 def draw_scorecard(card: Scorecard, path: Path) -> None:
     """Write one PNG: the length of the questions, and how well solvers guess that know nothing."""
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams["font.size"] = 10
+    with plain_settings():
         solvers = [one for one in card.item_solvers if one.tried]
-        figure = Figure(figsize=(_WIDTH, 3.2 + 0.24 * max(len(solvers), 2)), layout=ConstrainedLayoutEngine(h_pad=0.12))
-        FigureCanvasAgg(figure)
+        figure = open_figure(3.2 + 0.24 * max(len(solvers), 2))
         lengths, guesses = figure.subplots(2, 1, height_ratios=(2.2, max(0.24 * len(solvers), 0.8) + 0.4))
         lengths.set_title("Words per question", loc="left", fontweight="bold", fontsize=11)
-        lengths.bar(list(card.words_per_question), list(card.words_per_question.values()), color=_COLOURS[0], width=0.9)
+        lengths.bar(list(card.words_per_question), list(card.words_per_question.values()), color=BLUE, width=0.9)
         lengths.set_ylabel("items")
         guesses.set_title("Guessing from the options alone", loc="left", fontweight="bold", fontsize=11)
         places = range(len(solvers))
-        guesses.hlines(places, 0.25, [one.bound for one in solvers], color=_COLOURS[4], linewidth=7, label="by chance")
+        guesses.hlines(places, 0.25, [one.bound for one in solvers], color=SKY, linewidth=7, label="by chance")
         guesses.scatter(
             [one.accuracy for one in solvers],
             places,
-            color=[_COLOURS[0] if one.met else _COLOURS[5] for one in solvers],
+            color=[BLUE if one.met else RED for one in solvers],
             zorder=3,
         )
-        guesses.axvline(0.25, color="#555555", linewidth=1)
+        guesses.axvline(0.25, color=GREY, linewidth=1)
         guesses.set_yticks(places, [one.solver for one in solvers])
-        guesses.set_ylim(len(solvers) - 0.5, -0.5)
+        guesses.set_ylim(max(len(solvers), 1) - 0.5, -0.5)
         guesses.set_xlim(0, 1)
         guesses.set_xlabel("right answers; the bar reaches from chance to three standard errors above it")
         guesses.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1, decimals=0))
         for axes in (lengths, guesses):
-            axes.grid(True, axis="x" if axes is guesses else "y", color="#DDDDDD", linewidth=0.8)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
-        figure.savefig(path, dpi=144, metadata={"Software": None})
+            tidy(axes, "x" if axes is guesses else "y")
+        save_figure(figure, path)
 
 
 def draw_bars(title: str, unit: str, bars: list[Bar], path: Path) -> None:
     """Write one plot of horizontal bars as PNG; without bars it says so."""
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams["font.size"] = 10
+    with plain_settings():
         groups = list(dict.fromkeys(bar.group for bar in bars))
-        figure = Figure(
-            figsize=(_WIDTH, _MARGIN + _BAR * max(len(bars), 2)),
-            layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08),
-        )
-        FigureCanvasAgg(figure)
-        figure.suptitle(title, x=0.015, ha="left", fontweight="bold", fontsize=11)
+        figure = open_figure(_MARGIN + _BAR * max(len(bars), 2), title=title)
         axes = figure.add_subplot()
         if not bars:
-            axes.text(0.5, 0.5, "none", ha="center", va="center", color="#555555", transform=axes.transAxes)
+            axes.text(0.5, 0.5, "none", ha="center", va="center", color=GREY, transform=axes.transAxes)
             axes.set_axis_off()
         else:
             drawn = axes.barh(
                 range(len(bars)),
                 [bar.amount for bar in bars],
                 height=0.72,
-                color=[_COLOURS[groups.index(bar.group) % len(_COLOURS)] for bar in bars],
+                color=[PALETTE[groups.index(bar.group) % len(PALETTE)] for bar in bars],
             )
             axes.bar_label(
                 drawn,
@@ -160,10 +144,8 @@ def draw_bars(title: str, unit: str, bars: list[Bar], path: Path) -> None:
             axes.set_xlabel(unit)
             axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(nbins=6, integer=True))
             axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:,.0f}"))
-            axes.xaxis.grid(True, color="#DDDDDD", linewidth=0.8)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
-        figure.savefig(path, dpi=144, metadata={"Software": None})
+            tidy(axes, "x")
+        save_figure(figure, path)
 
 
 def _percent(share: float) -> str:

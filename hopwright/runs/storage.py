@@ -145,7 +145,7 @@ def _connect(url: str) -> tuple[Any, str]:
     try:
         fs, root = fsspec.core.url_to_fs(url)
     except ImportError as error:
-        raise InputError(f"storage {url}: {error}; `pip install 'hopwright[s3]'` installs what s3:// needs") from None
+        raise InputError(f"storage {url}: {error}; `pip install '.[s3]'` installs what s3:// needs") from None
     except ValueError as error:
         raise InputError(f"storage {url}: {error}") from None
     return fs, str(root).rstrip("/")

@@ -384,7 +384,7 @@ class DistractorMaker:
         return Candidate(card.label, entity, kind, closeness, tuple(traits))
 
     def _like_by_name(self, one: str, other: str) -> float:
-        return self._likeness(self._graph.label(one), self._graph.label(other))
+        return self._likeness(self._siblings.card(one).label, self._siblings.card(other).label)
 
 
 def _conditions(derivation: ReverseLookup) -> Iterator[Constraint]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 
 from hopwright.records import AnswerType, Compute, Derivation, Lookup, plan_id
@@ -19,14 +20,14 @@ class Step:
     unit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """Steps in order; hop i of the item is `steps[i - 1]`."""
 
     topology: str
     steps: tuple[Step, ...]
 
-    @property
+    @functools.cached_property
     def id(self) -> str:
         """Content hash, the item's id."""
         return plan_id(self.topology, tuple(step.derivation for step in self.steps))

@@ -6,7 +6,7 @@ import contextlib
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
@@ -21,7 +21,7 @@ from hopwright.synthesis.necessity import find_shortcut
 from hopwright.synthesis.operations.base import Place
 from hopwright.synthesis.operations.following import OUTWARD, goes_on, suits
 from hopwright.synthesis.plan import Draft, Plan, named_entities, stated_numbers
-from hopwright.synthesis.programs import Program, open_book
+from hopwright.synthesis.programs import Branch, Program, open_book
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.sketch import WITHIN, DeadEnd, Sketch, State
 from hopwright.synthesis.targets import DatedTargets
@@ -82,11 +82,12 @@ class Planner:
         liking = replace(taste or Taste(), ceiling=ceiling)
         if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
-        hopeless: set[object] = set()
+        layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
         for number in range(tries):
             sketch = Sketch(self.moves, self.targets, self.domains, liking, rng)
             try:
-                run_programs(programs, sketch, anchor, kept, reasons, hopeless)
+                layout = rng.choices(layouts, [one.weight for one in layouts])[0] if anchor else layouts[0]
+                run_programs(layout, sketch, anchor, reasons)
                 plan = Plan(topology.name, tuple(sketch.draft.steps))
                 self._prove(plan, sketch.draft, topology, liking.min_domains if number < 0.8 * tries else 0)
                 if refuse is not None and refuse(plan):
@@ -156,40 +157,43 @@ class Planner:
             raise DeadEnd(f"a shortcut: {shortcut.kind}")
 
 
-def run_programs(
-    programs: Sequence[Program],
-    sketch: Sketch,
-    anchor: str,
-    kept: Sequence[Edge],
-    reasons: Counter[str],
-    hopeless: set[object],
-) -> list[State]:
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Programs into which an anchor comes at the same place.
+
+    `start`: the place (from 0) that begins with the anchor, -1 for none; `forced`: place → the fact to look up there;
+    `hopeless`: ways to begin that failed already.
+    """
+
+    root: Branch
+    weight: float = 1.0
+    start: int = -1
+    forced: Mapping[int, Edge] = field(default_factory=dict)
+    hopeless: set[object] = field(default_factory=set)
+
+
+def run_programs(layout: _Layout, sketch: Sketch, anchor: str, reasons: Counter[str]) -> list[State]:
     """Add one step per hop by one of the programs, decided hop by hop: an operation that fails gives way to another.
 
-    Raises DeadEnd where no operation goes along; `reasons` counts the failures on the way. `hopeless`: ways to begin
-    that failed already; those that fail now are added.
+    Raises DeadEnd where no operation goes along; `reasons` counts the failures on the way.
     """
-    start, forced = _lay_out(sketch, programs, anchor, kept)
-    live: Sequence[Program] = programs
-    if anchor or kept:
-        live = [one for one in programs if _layout_of(one, bool(anchor), len(kept)) == (start, tuple(forced))]
+    branch = layout.root
     states: list[State] = []
-    for place in range(len(live[0].operations)):
-        dead: set[object] = hopeless if place == 0 else set()
+    while True:
+        place = branch.place
+        dead: set[object] = layout.hopeless if place == 0 else set()
         for _ in range(_PATIENCE):
-            options = list(live) if not dead else [one for one in live if one.keys[place] not in dead]
-            program = None
-            while options:
-                program = sketch.rng.choices(options, [one.weight for one in options])[0]
-                if _goes(program, place, sketch, states):
-                    break
+            program = branch.choose(sketch.rng, dead)
+            while program is not None and not _goes(program, place, sketch, states):
                 dead.add(program.keys[place])
-                options = [one for one in options if one.keys[place] != program.keys[place]]
-            if not options or program is None:
+                program = branch.choose(sketch.rng, dead)
+            if program is None:
                 raise DeadEnd("nothing that is computed there suits what was found")
             mark = sketch.mark()
             try:
-                states.append(_run(program, place, sketch, states, anchor if place == start else "", forced))
+                states.append(
+                    _run(program, place, sketch, states, anchor if place == layout.start else "", layout.forced)
+                )
                 break
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
@@ -197,8 +201,9 @@ def run_programs(
                 dead.add(program.keys[place])
         else:
             raise DeadEnd("no operation goes on from what was found")
-        live = [one for one in live if one.operations[place] is program.operations[place]]
-    return states
+        if branch.last:
+            return states
+        branch = branch.follow(program)
 
 
 def _run(
@@ -231,20 +236,18 @@ def _goes(program: Program, place: int, sketch: Sketch, states: Sequence[State])
     return suits(sketch, names)(states[needs[0] - 1].entity)
 
 
-def _lay_out(
-    sketch: Sketch, programs: Sequence[Program], anchor: str, kept: Sequence[Edge]
-) -> tuple[int, dict[int, Edge]]:
-    """Where the anchor comes in, and which hops look up the facts to keep: place (from 0) → fact."""
-    program = sketch.rng.choices(programs, [one.weight for one in programs])[0]
-    start, places = _layout_of(program, bool(anchor), len(kept))
-    return start, dict(zip(places, kept, strict=True))
-
-
-def _layout_of(program: Program, anchored: bool, kept: int) -> tuple[int, tuple[int, ...]]:
-    if kept == 2:
-        return -1, program.pairs[0]
-    if kept == 1:
-        return -1, program.roots[:1]
-    if not anchored:
-        return -1, ()
-    return (program.roots[0] if program.roots else 0), ()
+def _lay_out(programs: Sequence[Program], kept: Sequence[Edge]) -> list[_Layout]:
+    """The programs by where an anchor comes in, and which hops look up the facts to keep."""
+    found: dict[tuple[int, tuple[int, ...]], list[Program]] = {}
+    for program in programs:
+        if len(kept) == 2:
+            place: tuple[int, tuple[int, ...]] = (-1, program.pairs[0])
+        elif len(kept) == 1:
+            place = (-1, program.roots[:1])
+        else:
+            place = (program.roots[0] if program.roots else 0, ())
+        found.setdefault(place, []).append(program)
+    return [
+        _Layout(Branch(alike), sum(one.weight for one in alike), start, dict(zip(places, kept, strict=True)))
+        for (start, places), alike in found.items()
+    ]

@@ -6,9 +6,10 @@ Small graphs are enumerated; of larger ones a seeded sample is taken. Nothing he
 from __future__ import annotations
 
 import functools
+import itertools
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hopwright.synthesis.operations import OPERATIONS
@@ -104,6 +105,44 @@ class Program:
         return tuple(place for place, one in enumerate(self.operations) if one.name == "lead")
 
 
+class Branch:
+    """Programs that agree up to a place (from 0), and what they may do there. What follows is worked out once."""
+
+    def __init__(self, programs: Sequence[Program], place: int = 0) -> None:
+        self.place = place
+        self.last = place == len(programs[0].operations) - 1
+        self._programs = programs
+        self._next: dict[str, Branch] = {}
+        weights: dict[object, float] = {}
+        first: dict[object, Program] = {}
+        for program in programs:
+            key = program.keys[place]
+            weights[key] = weights.get(key, 0.0) + program.weight
+            first.setdefault(key, program)
+        self._ways = list(first.values())
+        self._weights = list(weights.values())
+        self._reached = list(itertools.accumulate(self._weights))
+
+    def choose(self, rng: random.Random, dead: Container[object]) -> Program | None:
+        """A program by what it does at the place, by weight; None when all of that is dead (keys of programs)."""
+        if not dead:
+            return rng.choices(self._ways, cum_weights=self._reached)[0]
+        place = self.place
+        left = [(way, weight) for way, weight in zip(self._ways, self._weights, strict=True)
+                if way.keys[place] not in dead]  # fmt: skip
+        if not left:
+            return None
+        return rng.choices(left, [weight for _, weight in left])[0][0]
+
+    def follow(self, program: Program) -> Branch:
+        """The programs that do at the place what this one does."""
+        operation = program.operations[self.place]
+        if (branch := self._next.get(operation.key)) is None:
+            alike = [one for one in self._programs if one.operations[self.place] is operation]
+            branch = self._next[operation.key] = Branch(alike, self.place + 1)
+        return branch
+
+
 class ProgramBook:
     """The programs of a topology, by computing kind and answer type."""
 
@@ -111,6 +150,7 @@ class ProgramBook:
         self.topology = topology
         self.programs = tuple(programs)
         self._cells: dict[tuple[str, str, str], tuple[Program, ...]] = {}
+        self._roots: dict[tuple[str, str], Branch] = {}
         self._starts: dict[str, frozenset[tuple[str, ...]]] = {}
 
     def find(self, kind: str = "", answer: str = "", anchoring: str = "") -> tuple[Program, ...]:
@@ -126,6 +166,13 @@ class ProgramBook:
                 and (anchoring not in ("1", "0") or program.roots)
             )
         return self._cells[key]
+
+    def root(self, kind: str = "", answer: str = "") -> Branch:
+        """The programs of a computing kind and an answer type that need no anchor, from their first hop on."""
+        key = (kind, answer)
+        if key not in self._roots:
+            self._roots[key] = Branch(self.find(kind, answer))
+        return self._roots[key]
 
     def starts(self, anchoring: str) -> frozenset[tuple[str, ...]]:
         """What may read an anchor, so many of whose own hops are kept; empty where an anchor need not be read."""

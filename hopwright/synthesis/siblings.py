@@ -91,6 +91,7 @@ class Siblings:
         self.names = functools.lru_cache(50_000)(self._names)
         self.wholes = functools.lru_cache(50_000)(self._wholes)
         self.card = functools.lru_cache(100_000)(self._read_card)
+        self.closeness = functools.lru_cache(200_000)(self._measure_closeness)
 
     def near(self, entity: str, pools: Sequence[tuple[str, Side]], rng: random.Random) -> list[str]:
         """Up to about forty candidates from pools of (property, side), the likest first, with some chance in it."""
@@ -129,7 +130,7 @@ class Siblings:
         scored = [(-self.closeness(entity, one) - 1.5 * rng.random(), one) for one in candidates]
         return [candidate for _, candidate in sorted(scored)]
 
-    def closeness(self, entity: str, candidate: str) -> float:
+    def _measure_closeness(self, entity: str, candidate: str) -> float:
         """How alike two entities are in connections, era, popularity, noun and form of name: about -4 to 10."""
         mine, theirs = self.card(entity), self.card(candidate)
         score = float(min(3, len(mine.neighbours & theirs.neighbours)))

@@ -27,7 +27,7 @@ number of ways to choose."""
 # A place in a place in a place makes no question: one such step does not follow another.
 WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
 # A domain that the plan has not touched yet is so much likelier to be chosen.
-_NEW_DOMAIN = 6.0
+_NEW_DOMAIN = 15.0
 _IN_BAND = 3.0
 # Larger than any degree's share of plans that would be worth a bound of its own.
 _ENDLESS = HUB_DEGREE * 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 import random
 from collections.abc import Mapping, Sequence
@@ -76,11 +77,13 @@ class DatedTargets:
         # By the root of a group's size, so that the many seasons do not take all; a name that states its year makes
         # the last hop easy, so those come seldom.
         self._pools = [list(pool.values()) for pool in self._by_sort.values()]
-        self._weights = [
+        weights = [
             math.sqrt(sum(map(len, pool.values())))
             * (0.2 if name_states_year(moves.graph.label(next(iter(pool)))) else 1.0)
             for pool in self._by_sort.values()
         ]
+        self._weights = list(itertools.accumulate(weights))
+        self._event_groups, self._number_groups = list(self._events.values()), list(self._numbers.values())
         self._event_weights = _weigh(self._events)
         self._number_weights = _weigh(self._numbers)
 
@@ -88,14 +91,14 @@ class DatedTargets:
         """A dated event of a named entity, the sort of event first; its value is a date."""
         if property:
             groups = [pool for (held, _), pool in self._events.items() if held == property]
-            weights = [math.sqrt(len(pool)) for pool in groups]
+            weights = list(itertools.accumulate(math.sqrt(len(pool)) for pool in groups))
         else:
-            groups, weights = list(self._events.values()), self._event_weights
+            groups, weights = self._event_groups, self._event_weights
         return _draw(groups, weights, rng)
 
     def random_number(self, rng: random.Random) -> Measure | None:
         """A stable number of a named entity, the sort of number first."""
-        return _draw(list(self._numbers.values()), self._number_weights, rng)
+        return _draw(self._number_groups, self._number_weights, rng)
 
     def near(self, year: int, rng: random.Random, within: int = 150) -> Target | None:
         """A target whose year is close to, but not, the given one."""
@@ -109,7 +112,7 @@ class DatedTargets:
         """A random target: its sort first, then its entity, so that those of many memberships do not take all."""
         if not self._by_sort:
             return None
-        entities = rng.choices(self._pools, self._weights)[0]
+        entities = rng.choices(self._pools, cum_weights=self._weights)[0]
         targets = entities[rng.randrange(len(entities))]
         return targets[rng.randrange(len(targets))]
 
@@ -155,19 +158,22 @@ class DatedTargets:
 
 
 def _weigh(groups: Mapping[tuple[str, str], list[Measure]]) -> list[float]:
-    """A property by the root of its size, and so the sorts of its subjects."""
+    """Cumulative weights: a property by the root of its size, and so the sorts of its subjects."""
     totals: dict[str, float] = {}
     roots: dict[str, float] = {}
     for (property, _), pool in groups.items():
         totals[property] = totals.get(property, 0) + len(pool)
         roots[property] = roots.get(property, 0) + math.sqrt(len(pool))
-    return [
-        math.sqrt(totals[property]) * math.sqrt(len(pool)) / roots[property] for (property, _), pool in groups.items()
-    ]
+    return list(
+        itertools.accumulate(
+            math.sqrt(totals[property]) * math.sqrt(len(pool)) / roots[property]
+            for (property, _), pool in groups.items()
+        )
+    )
 
 
 def _draw(groups: Sequence[list[Measure]], weights: Sequence[float], rng: random.Random) -> Measure | None:
     if not groups:
         return None
-    pool = rng.choices(groups, weights)[0]
+    pool = rng.choices(groups, cum_weights=weights)[0]
     return pool[rng.randrange(len(pool))]

@@ -41,4 +41,4 @@ def describe_row(rejected: Rejected) -> str:
         item = Item.model_validate_json(rejected.row)
     except ValidationError:
         return ""
-    return f"{item.question} {item.answer}"
+    return f"{item.question} → {item.answer}"

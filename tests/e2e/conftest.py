@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -18,7 +19,7 @@ from tests.e2e.postgresql import MISSING, Database, serve_postgresql
 from tests.e2e.prefect_server import PrefectServer
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = ("--drafts", "600", "--review-items", "30")
+SMALL = ("--drafts", "300", "--shard-size", "100", "--review-items", "30")
 """A run with a few shards in every stage."""
 
 
@@ -68,6 +69,20 @@ class Home:
             if path.is_file()
             and (path.suffix in (".parquet", ".jsonl", ".png", ".md") or "review/tasks/" in path.as_posix())
         }
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, dict[str, Any]]:
+    """A home with a small build, made once for all test processes, and its summary. Not to be changed."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built"
+    shared.mkdir(exist_ok=True)
+    home, told = Home(shared / "home"), shared / "summary.json"
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not told.exists():
+            told.write_text(json.dumps(home.json("build", *SMALL)), "utf-8")
+    return home, json.loads(told.read_text("utf-8"))
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from flows.filter import run_filter
@@ -11,6 +12,7 @@ from flows.retrieve import run_retrieve
 from flows.review import run_review
 from flows.rewrite import run_rewrite
 from flows.synthesize import run_synthesize
+from hopwright.errors import HopwrightError
 from hopwright.settings import (
     BuildParameters,
     FilterRun,
@@ -25,9 +27,19 @@ from hopwright.settings import (
 from tasks.engine import open_run
 
 
-def build(home: Path, parameters: BuildParameters) -> None:
-    """Run every stage in order, as `flows.build_dataset` does."""
+def build(home: Path, parameters: BuildParameters, told: Path | None = None) -> None:
+    """Run every stage in order, as `flows.build_dataset` does; an error's line is left in the file `told`."""
     os.environ["HOPWRIGHT_HOME"] = str(home)
+    try:
+        _build(parameters)
+    except HopwrightError as error:
+        if told is None:
+            raise
+        told.write_text(str(error), "utf-8")
+        sys.exit(1)
+
+
+def _build(parameters: BuildParameters) -> None:
     with open_run(parameters) as run:
         run.begin(identify(parameters), fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})

@@ -1,11 +1,14 @@
-"""SIGKILL at many moments of a real run: started again, it ends in the same bytes."""
+"""SIGKILL at many moments of a real run, a full disk, a second run: started again, it ends in the same bytes."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -22,9 +25,14 @@ PARAMETERS = BuildParameters.model_validate(
 )
 
 
-def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(tmp_path: Path) -> None:
-    undisturbed = Home(tmp_path / "undisturbed")
-    assert run_to_its_end(undisturbed) == 0
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    home = Home(tmp_path_factory.mktemp("undisturbed"))
+    assert run_to_its_end(home) == 0
+    return home
+
+
+def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(undisturbed: Home, tmp_path: Path) -> None:
     expected = undisturbed.files()
     parts = count_parts(undisturbed)
     home = Home(tmp_path / "killed")
@@ -54,12 +62,34 @@ def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(tmp_path: Path) -> 
     assert not [path for path in home.path.rglob(".*") if path.name.endswith((".tmp", ".part", ".partial"))]
 
 
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_a_full_disk_is_one_line_and_with_more_space_the_run_continues(
+    share: float, undisturbed: Home, tmp_path: Path
+) -> None:
+    stores, runs = (measure(undisturbed.path / name) for name in ("stores", "runs"))
+    with small_disk(tmp_path / "disk", stores + int(share * runs)) as grow:
+        home = Home(tmp_path / "disk")
+        told = tmp_path / "told"
+        assert run_to_its_end(home, told) == 1
+        line = told.read_text("utf-8")
+        assert line.startswith(("disk full while writing", "cannot write the release")), line
+        assert "\n" not in line
+        assert count_parts(home) > 0
+        grow()
+        assert run_to_its_end(home) == 0
+        assert home.files() == undisturbed.files()
+
+
 def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
-    """Neither workers nor the Prefect server that the run had started for itself."""
+    """Neither workers nor the Prefect server that the run had started for itself; a second run is refused meanwhile."""
     home = Home(tmp_path)
     child = home.start("build", *SMALL)
     while not has_parts(home, 1) and child.poll() is None:
         time.sleep(0.01)
+    second = home.call("build", *SMALL)
+    assert second.returncode == 1
+    line = second.stderr.splitlines()[-1]
+    assert line.startswith(f"hopwright: run 'sample' is being written by another process (pid {child.pid})")
     kept = processes_of(home)
     child.kill()
     child.communicate()
@@ -70,17 +100,35 @@ def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
     assert processes_of(home) == []
 
 
-def begin(home: Home) -> BaseProcess:
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[Callable[[], object]]:
+    """A disk of so many bytes; yields what gives it room. Skips the test where none may be mounted."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size // 1024}k", "tmpfs", str(folder)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        yield partial(subprocess.run, ["mount", "-o", "remount,size=1g", str(folder)], check=True)
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def measure(folder: Path) -> int:
+    """Bytes on disk, a page and a folder's entry included."""
+    return sum(path.stat().st_size // 4096 * 4096 + 8192 for path in folder.rglob("*"))
+
+
+def begin(home: Home, told: Path | None = None) -> BaseProcess:
     """A build in a process of its own, forked from one that has imported everything."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.e2e.plain"])
-    child = context.Process(target=build, args=(home.path, PARAMETERS))
+    child = context.Process(target=build, args=(home.path, PARAMETERS, told))
     child.start()
     return child
 
 
-def run_to_its_end(home: Home) -> int | None:
-    child = begin(home)
+def run_to_its_end(home: Home, told: Path | None = None) -> int | None:
+    child = begin(home, told)
     child.join(timeout=280)
     return child.exitcode
 

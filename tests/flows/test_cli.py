@@ -21,11 +21,10 @@ from tests.builders import all_items
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = [
     ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["evaluate"], ["export"], ["publish"], ["show"],
-    ["explain"], ["doctor"], ["cache"], ["cache", "stats"], ["cache", "prune"],
-    ["graph", "literals"], ["graph", "verify"],
+    ["explain"], ["doctor"], ["cache"], ["cache", "stats"], ["cache", "prune"], ["graph", "literals"],
     ["review", "export"], ["review", "push"], ["review", "pull"], ["review", "listen"], ["review", "agreement"],
     ["review", "adjudicate"],
-    ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
+    ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 
 

@@ -158,6 +158,38 @@ def test_a_refusal_met_by_one_process_slows_and_pauses_the_other_once(tmp_path: 
     run(check())
 
 
+def test_a_clock_that_is_set_back_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was told an hour ahead of now: a pause that must not last the hour, and a process that has died since."""
+
+    async def check() -> None:
+        async with WireServer() as server:
+            llm = settings(server, limits=LimitSettings(max_concurrency=32, start_concurrency=32))
+            with Store(tmp_path / "llm.sqlite") as store, Store(tmp_path / "llm.sqlite") as other_store:
+                async with Client(llm, store) as one, Client(llm, other_store) as other:
+                    sharing, other_sharing = Sharing(one), Sharing(other)
+                    mine, theirs = one.lane(TARGET), other.lane(TARGET)
+                    real = time.time
+                    with monkeypatch.context() as ahead:
+                        ahead.setattr(time, "time", lambda: real() + 3600)
+                        await sharing.beat()
+                        permit = await mine.gate.enter(_amounts())
+                        mine.gate.refuse(permit, 5.0)
+                        mine.gate.leave(permit, None)
+                        await sharing.beat()
+                    await other_sharing.beat()
+                    assert 0 < theirs.gate.paused_until - time.monotonic() <= 5
+                    assert theirs.gate.limit.ceiling == 32, "the one that told has not been heard of since"
+                    permit = await theirs.gate.enter(_amounts())
+                    theirs.gate.refuse(permit, 1.0)
+                    theirs.gate.leave(permit, None)
+                    await other_sharing.beat()
+                    cuts = mine.gate.limit.cuts
+                    await sharing.beat()
+                    assert mine.gate.limit.cuts == cuts + 1, "a refusal after the clock was set back is heard"
+
+    run(check())
+
+
 def _amounts() -> Any:
     from hopwright.llm.gate import Amounts
 

@@ -71,7 +71,7 @@ def test_what_is_only_told_about_an_item_raises_the_last_figure(tmp_path: Path) 
 def test_what_is_asked_raises_the_first_figure(tmp_path: Path) -> None:
     items = factual_items()
     hops = list(items[2].hops)
-    hops[1] = copy(hops[1], answer="somewhere else")
+    hops[1] = hops[1].model_copy(update={"answer": "somewhere else"})
     items[2] = copy(items[2], hops=tuple(hops))
     manifest = renew(tmp_path, factual=items)
     assert manifest.version == "2.0.0"

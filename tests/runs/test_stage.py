@@ -210,6 +210,32 @@ def test_a_full_disk_leaves_nothing_and_the_run_continues(
     assert read_bytes(tmp_path) == undisturbed
 
 
+def test_a_clock_that_is_set_back_changes_nothing(
+    tmp_path: Path, undisturbed: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files are dated an hour back from one write to the next, and so are the manifests."""
+    real, writes = os.fsync, 0
+
+    def set_back(handle: int) -> None:
+        nonlocal writes
+        writes += 1
+        real(handle)
+        os.utime(handle, (2_000_000_000 - 3600 * writes,) * 2)
+        if writes == 15:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", set_back)
+        with pytest.raises(KeyboardInterrupt):
+            run_toy(tmp_path)
+        manifest = run_toy(tmp_path)
+    assert writes > 15
+    assert read_bytes(tmp_path) == undisturbed
+    assert 0 < manifest.shards_found < SHARDS
+    assert manifest.seconds >= 0
+    assert run_toy(tmp_path) == manifest
+
+
 def test_a_file_size_limit_is_one_line(tmp_path: Path, file_size_limit: None) -> None:
     with pytest.raises(RunError, match="file too large while writing"):
         write_file(tmp_path / "big", b"x" * 100_000)

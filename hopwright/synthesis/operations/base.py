@@ -49,3 +49,8 @@ class Operation:
     """How readily it is the last hop; 0 for never."""
     inner: bool = True
     """Whether it may be another hop than the last."""
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others: some share a name and take different inputs."""
+        return f"{self.name}:{','.join(self.takes)}"

@@ -224,7 +224,15 @@ def mentions(text: str, name: Name) -> bool:
     padded = pad(text)
     if holds(padded, name.label) and (" " in name.label.strip() or name.label in text):
         return True
-    return any(holds_alias(text, padded, other) for other in name.others if len(other) > 1)
+    return any(
+        holds_alias(text, padded, other) and not _is_plain(text, other) for other in name.others if len(other) > 1
+    )
+
+
+def _is_plain(text: str, alias: str) -> bool:
+    """Whether a name with capitals stands in the text in small letters only: `the states` are not `the States`."""
+    written = re.findall(rf"(?<!\w){re.escape(alias)}(?!\w)", text, re.IGNORECASE)
+    return alias != alias.lower() and bool(written) and all(one == one.lower() for one in written)
 
 
 _UNIT_FORMS: dict[str, tuple[str, ...]] = {
