@@ -71,12 +71,6 @@ class Ledger:
         self._pending.discard(project)
         self.fold()
 
-    def forget(self, projects: Iterable[int]) -> None:
-        """Forget projects that are no more."""
-        for project in projects:
-            self._entries.pop(project, None)
-            self._pending.discard(project)
-
     def fold(self) -> None:
         """Write the file anew with what counts."""
         lines = [

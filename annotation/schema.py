@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -44,7 +44,7 @@ CRITERIA: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Rating controls, 1–5 each (Omanic, appendix A; those of twins are ours). An adjudication asks for those of the
-kind that it settles (`TaskData.of`)."""
+kind that it settles."""
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
@@ -118,29 +118,6 @@ An adjudication has only the last."""
 
 PREFILLED = "as generated"
 """The `model_version` of the predictions that fill the corrections."""
-
-
-class TaskData(TypedDict):
-    """A task's `data`. Nothing in it tells a gold item from another."""
-
-    item_id: str
-    kind: str
-    hop: NotRequired[int]
-    """Index from 1; on single-hop tasks, and on adjudications of one."""
-    of: NotRequired[str]
-    """The kind that an adjudication settles."""
-    item_hash: str
-    """Hash of everything that is shown and pre-filled: an unchanged task is recognised by it."""
-    question: str
-    answer: str
-    topology: str
-    variant: str
-    item_html: str
-    """The item as the page shows it; every text in it is escaped."""
-    reviews_html: NotRequired[str]
-    """Adjudication: the reviewers' answers side by side, escaped."""
-    reviews: NotRequired[list[dict[str, Any]]]
-    """Adjudication: the same as `ShownReview`, for machines."""
 
 
 class ShownReview(Record):

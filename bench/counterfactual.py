@@ -17,17 +17,21 @@ import os
 import re
 import resource
 import statistics
+import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from hopwright.counterfactual import ApertiumBackTranslator, Workshop, finish_twins
 from hopwright.counterfactual.back_translation import split_text
 from hopwright.counterfactual.corpus import CorpusPassage, read_corpus
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.gates import Masked, mask, take_edits
+from hopwright.counterfactual.meaning import MiniLmSimilarity
 from hopwright.counterfactual.mentions import replace_names
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, find_left
 from hopwright.graph.anchors import link_anchors, read_anchor_questions
@@ -35,13 +39,16 @@ from hopwright.graph.ingest import ingest
 from hopwright.graph.store import GraphStore
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import encode_parquet, items_to_table, read_items
+from hopwright.synthesis.embeddings import find_obstacle
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.names import GraphNames
 from hopwright.synthesis.pipeline import Synthesizer
 from hopwright.synthesis.properties import default_table
+from tasks.pool import prepare_worker
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
 SHARD = 250
+_EXAMPLES = 10
 
 
 def main() -> None:
@@ -82,7 +89,7 @@ def measure_twins(store: Path, folder: Path, wanted: int, distinct: int) -> None
     floor = (time.monotonic() - began) / sum(1 for _ in parts[:4]) * len(parts)
     processors = len(os.sched_getaffinity(0))
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    with multiprocessing.get_context("spawn").Pool(processors) as pool:
+    with multiprocessing.get_context("spawn").Pool(processors, prepare_worker) as pool:
         results = pool.starmap(make_part, [(store, part) for part in parts], chunksize=1)
     seconds = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -204,10 +211,21 @@ def translate_passages(graph: GraphStore, names: GraphNames, passages: Sequence[
     why = Counter(re.sub(r"'.*?'|\d+", "…", one.reason)[:60] for one in results if one.reason)
     print(f"  {len(reworded):,} reworded ({len(reworded) / max(1, len(results)):.1%}); why not: {why.most_common(4)}")
     print(f"  passages with a reworded piece: {len(touched):,}")
-    if reworded:
-        overlaps = sorted(one.overlap for one in reworded)
-        quarters = [overlaps[int(share * (len(overlaps) - 1))] for share in (0, 0.25, 0.5, 0.75, 1)]
-        print("  overlap (least, quartiles, most):", ", ".join(f"{one:.2f}" for one in quarters))
+    pairs = [(one.original, two.text) for one, two in zip(masked, results, strict=True) if not two.reason]
+    if pairs:
+        print("  overlap (least, quartiles, most):", _spread([one.overlap for one in reworded]))
+        if obstacle := find_obstacle():
+            print(f"  similarity not measured: {obstacle}")
+        else:
+            print("  similarity (the same):", _spread(MiniLmSimilarity().measure(pairs)))
+    for one, other in pairs[:: max(1, len(pairs) // _EXAMPLES)][:_EXAMPLES]:
+        print(f"    {one}\n  → {other}")
+
+
+def _spread(values: Sequence[float]) -> str:
+    """The least, the quartiles and the most."""
+    ordered = sorted(values)
+    return ", ".join(f"{ordered[int(share * (len(ordered) - 1))]:.3f}" for share in (0, 0.25, 0.5, 0.75, 1))
 
 
 def _plain(text: str) -> str:

@@ -646,11 +646,14 @@ def prune_cache(
 
 
 @app.command()
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    sparql: Annotated[str | None, typer.Option(metavar="URL", help="Also ask this SPARQL service.")] = None,
+    as_json: Json = False,
+) -> None:
     """Check what Hopwright needs on this machine, and say what to do about what is missing."""
     from flows.console.doctor import examine
 
-    examine(as_json=as_json)
+    examine(as_json=as_json, sparql=sparql)
 
 
 def _explain_usage(message: str) -> str:

@@ -42,6 +42,7 @@ _SAMPLE_SOURCES = (
     Source(name="CoDEx (Safavi and Koutra, 2020), by which facts of Wikidata came", licence="MIT"),
     Source(name="WD50K (Galkin et al., 2020), by which facts of Wikidata came", licence="CC-BY-4.0"),
 )
+_OWN_ANCHORS = "questions worded by Hopwright from the sample"
 _MUSIQUE = Source(name="MuSiQue (Trivedi et al., TACL 2022), whose answers are the anchors", licence="CC-BY-4.0")
 _KEPT_VERSIONS = ("hopwright", "python")
 
@@ -80,7 +81,7 @@ def gather_facts(run: RunFolder, parameters: ReleaseRun) -> dict[str, Any]:
     manifests = {name: Stage(run, name).read() for name in _list_stages(parameters.release.reviewed)}
     retrieve, rewrite = manifests["retrieve"], manifests["rewrite"]
     is_sample = not retrieve.parameters["corpus"]
-    own_anchors = is_sample and not retrieve.parameters["anchors"]
+    own_anchors = _find_own_anchors(run) is not None
     writers, prompts = run_step("writers", count_makers, Stage(run, "filter").parts())
     models = [writer for writer in writers if writer != "rules"]
     begun = run.read_manifest()
@@ -100,7 +101,7 @@ def gather_facts(run: RunFolder, parameters: ReleaseRun) -> dict[str, Any]:
         "corpus_triplets": retrieve.notes["triplets"],
         "sources": (*SOURCES, *(_SAMPLE_SOURCES if is_sample else ()), *(() if own_anchors else (_MUSIQUE,))),
         "anchors": retrieve.counts.out,
-        "anchor_source": "questions worded by Hopwright from the sample" if own_anchors else "MuSiQue",
+        "anchor_source": _OWN_ANCHORS if own_anchors else "MuSiQue",
         "stages": tuple(_count_stage(name, manifest) for name, manifest in manifests.items()),
         "voters": tuple(manifests["filter"].notes["voters"]),
         **_gather_difficulty(run, manifests["filter"]),
@@ -148,6 +149,7 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         facts=gather_facts(run, parameters),
         rejections={name: dict(Stage(run, name).read().counts.rejected) for name in names},
         against=_list_published(run, parameters),
+        names={path: _OWN_ANCHORS for path in _list_published(run, parameters) if path == _find_own_anchors(run)},
         review=_find_review(run, parameters),
         rule=parameters.release.separation,
         shares=_list_shares(parameters),
@@ -210,6 +212,13 @@ def _hash_rejections(stage: Stage) -> str:
 
 def _list_stages(reviewed: bool) -> tuple[str, ...]:
     return (*_UNITS, *((_REVIEWED,) if reviewed else ()))
+
+
+def _find_own_anchors(run: RunFolder) -> Path | None:
+    """The anchor questions that ship with Hopwright, where the run has them: they are in MuSiQue's layout only."""
+    retrieved = Stage(run, "retrieve").read().parameters
+    given = retrieved["corpus"] or retrieved["anchors"]
+    return None if given else RetrieveRun(corpus="", anchors="").anchors_file()
 
 
 def _list_published(run: RunFolder, parameters: ReleaseRun) -> list[Path]:

@@ -6,31 +6,27 @@ import platform
 import re
 import shutil
 import sys
-import urllib.error
-import urllib.request
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 from flows.console.output import out, print_json
-from hopwright.settings import home, sample_folder
+from flows.console.services import Finding, look_at_services
+from hopwright.errors import HopwrightError, InputError
+from hopwright.settings import GPU_VOTERS, VllmParameters, checkout, home, sample_folder
 
 _STYLE = {"ok": "green", "missing": "yellow", "bad": "red"}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at. `missing` is something that Hopwright can do without; `bad` is not."""
-
-    what: str
-    state: Literal["ok", "missing", "bad"]
-    detail: str
-    advice: str = ""
-
-
-def examine(*, as_json: bool) -> None:
+def examine(*, as_json: bool, sparql: str | None = None) -> None:
     """Look at everything and print it; exits with 1 when something needed is not in order."""
-    findings = [*look_at_python(), *look_at_packages(), *look_at_machine(), *look_at_services()]
+    findings = [
+        *look_at_python(),
+        *look_at_packages(),
+        *look_at_machine(),
+        *look_at_stores(home()),
+        *look_at_gpus(),
+        *look_at_services(sparql),
+    ]
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
@@ -51,7 +47,7 @@ def look_at_python() -> list[Finding]:
 
 def look_at_packages() -> list[Finding]:
     """Whether the packages that Hopwright names are installed, at the versions of the constraints file."""
-    pins = _read_pins(sample_folder().parents[1] / "constraints.txt")
+    pins = _read_pins(checkout() / "constraints.txt")
     wrong = []
     try:
         requirements = importlib.metadata.requires("hopwright") or []
@@ -76,16 +72,13 @@ def look_at_packages() -> list[Finding]:
 
 def look_at_machine() -> list[Finding]:
     """Programs, data, disk."""
-    apertium = shutil.which("apertium")
+    from hopwright.counterfactual.apertium import ApertiumBackTranslator
+
+    obstacle = ApertiumBackTranslator().find_obstacle()
     findings = [
-        Finding("apertium", "ok", apertium)
-        if apertium
-        else Finding(
-            "apertium",
-            "missing",
-            "back-translation will be skipped",
-            "`apt-get install apertium apertium-eng-spa` (Debian, Ubuntu)",
-        )
+        Finding("apertium", "missing", f"{obstacle}: back-translation will be skipped", "docs/twins.md has other ways")
+        if obstacle
+        else Finding("apertium", "ok", str(shutil.which("apertium")))
     ]
     sample = sample_folder()
     if sample.is_dir():
@@ -107,29 +100,58 @@ def look_at_machine() -> list[Finding]:
     return findings
 
 
-def look_at_services() -> list[Finding]:
-    """Prefect and Label Studio, where they are named; never the value of a key."""
-    findings = [Finding("prefect", "ok", "no server named: runs start their own, for their own length")]
-    url = os.environ.get("PREFECT_API_URL", "")
-    if url:
-        findings = [_ask("prefect", f"{url.rstrip('/')}/health", "start it (`make serve`), or unset PREFECT_API_URL")]
-    url = os.environ.get("LABEL_STUDIO_URL", "")
-    if url:
-        findings.append(_ask("label studio", f"{url.rstrip('/')}/health", "start it, or unset LABEL_STUDIO_URL"))
-        held = bool(os.environ.get("LABEL_STUDIO_API_KEY"))
-        findings.append(
-            Finding("label studio", "ok" if held else "bad", "LABEL_STUDIO_API_KEY is set" if held else "no key",
-                    "" if held else "set LABEL_STUDIO_API_KEY")
-        )  # fmt: skip
+def look_at_stores(folder: Path) -> list[Finding]:
+    """The graph stores and the cache of models' answers: there, and of this version."""
+    from hopwright.graph.store import GraphStore
+    from hopwright.llm.store import Store
+
+    findings = []
+    stores = sorted(path.parent for path in (folder / "stores").glob("*/*") if path.is_file())
+    for store in dict.fromkeys(stores):
+        try:
+            GraphStore.open(store)
+            findings.append(Finding("graph store", "ok", str(store)))
+        except HopwrightError as error:
+            findings.append(Finding("graph store", "bad", str(error), f"remove {store}; the next run makes it anew"))
+    if not findings:
+        findings.append(Finding("graph store", "missing", "none yet", "`hopwright build` makes the sample's"))
+    answers = folder / "llm.sqlite"
+    if answers.exists():
+        try:
+            with Store(answers) as cache:
+                findings.append(Finding("answers", "ok", f"{cache.stats().answers:,} of models kept in {answers}"))
+        except HopwrightError as error:
+            findings.append(Finding("answers", "bad", str(error), "update Hopwright, or put the file aside"))
     return findings
 
 
-def _ask(what: str, url: str, advice: str) -> Finding:
+def look_at_gpus() -> list[Finding]:
+    """GPUs, vLLM, and the weights of the profile `gpu`: needed for models as difficulty filter only."""
+    from hopwright.difficulty.machine import find_engine, list_gpus
+    from hopwright.difficulty.weights import find_weights
+
+    gpus = list_gpus()
+    findings = [Finding("gpu", "ok", f"{gpu.name}, {gpu.free / 2**30:.0f} GiB free") for gpu in gpus]
+    if not gpus:
+        findings.append(Finding("gpu", "missing", "none: the offline solvers judge difficulty", "docs/gpu.md"))
     try:
-        with urllib.request.urlopen(url, timeout=5):
-            return Finding(what, "ok", url)
-    except (urllib.error.URLError, OSError, ValueError) as error:
-        return Finding(what, "bad", f"{url}: {getattr(error, 'reason', error)}", advice)
+        engine = find_engine(VllmParameters().interpreter())
+        findings.append(Finding("vllm", "ok", f"{engine.version} in {engine.python}"))
+    except InputError as error:
+        findings.append(Finding("vllm", "missing", str(error), "docs/gpu.md"))
+    models = [name.removeprefix("vllm:") for name in GPU_VOTERS]
+    lacking = []
+    for model in models:
+        try:
+            find_weights(model)
+        except InputError:
+            lacking.append(model)
+    if lacking:
+        found = f"{len(models) - len(lacking)} of the {len(models)} models of the profile gpu"
+        findings.append(Finding("weights", "missing", found, f"`hf download {lacking[0]}`, …; licences are yours"))
+    else:
+        findings.append(Finding("weights", "ok", f"all {len(models)} models of the profile gpu"))
+    return findings
 
 
 def _read_pins(path: Path) -> dict[str, str]:

@@ -21,6 +21,7 @@ from hopwright.records import Passage
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_JOINT = re.compile(r"['’-]")
 _OPENERS = frozenset("among today within born home set upon geographically throughout beyond here there this".split())
 _NAME = re.compile(r"[A-Z][\w'’.-]*(?: (?:(?:of|the|de|van|von|and|in|for) )*[A-Z][\w'’.-]*)*")
 
@@ -78,7 +79,8 @@ def find_fault(draft: Draft, text: str) -> str:
         if number not in _NUMBER.findall(f"{rules} {draft.passage.title}"):
             return f"the number {number} is none of the facts"
     words = {word.casefold() for word in _WORD.findall(f"{rules} {draft.passage.title}")}
-    known = words | {word.removesuffix("'s").removesuffix("’s") for word in words}
+    # A name may begin within a word: "d'Italia", "Anglo-Saxon".
+    known = words | {part for word in words for part in _JOINT.split(word)}
     for run in _NAME.findall(text):
         for word in _WORD.findall(run):
             bare = word.removesuffix("'s").removesuffix("’s")

@@ -17,6 +17,8 @@ _PROOF = (
     ("shared_surrogates", "surrogates that two twins share"),
     ("unanswered", "twins with an answer that is in none of its passages"),
 )
+_BINS = {"overlap": 20, "similarity": 100}
+"""Bins between 0 and 1: what keeps its meaning differs in the second digit only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +114,22 @@ def draw_distributions(figures: Mapping[str, int], path: Path) -> bool:
         figure = open_figure(2.6 * len(drawn))
         for place, (kind, bins) in enumerate(drawn, start=1):
             axes = figure.add_subplot(len(drawn), 1, place)
-            axes.bar([low + 0.025 for low, _ in bins], [count for _, count in bins], width=0.045, color=BLUE)
-            axes.set_xlim(0, 1)
+            width = 1 / _BINS[kind]
+            middles = [low + width / 2 for low, _ in bins]
+            axes.bar(middles, [count for _, count in bins], width=0.9 * width, color=BLUE)
+            axes.set_xlim(max(0.0, bins[0][0] - 0.05), 1)
             axes.set_xlabel(f"{kind} of old and new wording")
             axes.set_ylabel("texts reworded")
             tidy(axes, "y")
         save_figure(figure, path)
     return True
+
+
+def name_bin(kind: str, value: float) -> str:
+    """The figure that counts texts of about this overlap or similarity."""
+    count = _BINS[kind]
+    low = min(int(max(value, 0.0) * count), count - 1) / count
+    return f"{kind} {low:.2f}–{low + 1 / count:.2f}"
 
 
 def read_bins(figures: Mapping[str, int], kind: str) -> list[tuple[float, int]]:
@@ -131,13 +142,13 @@ def read_bins(figures: Mapping[str, int], kind: str) -> list[tuple[float, int]]:
     )
 
 
-def find_median(bins: Sequence[tuple[float, int]]) -> float:
+def find_median(bins: Sequence[tuple[float, int]], kind: str) -> float:
     """The middle of the bin in which the median lies; 0 without any."""
     total, seen = sum(count for _, count in bins), 0
     for low, count in bins:
         seen += count
         if 2 * seen >= total:
-            return round(low + 0.025, 3)
+            return round(low + 0.5 / _BINS[kind], 3)
     return 0.0
 
 
@@ -189,7 +200,7 @@ def _render_wording(report: RewriteReport) -> list[str]:
     ):
         if bins := read_bins(figures, kind):
             lines += [
-                f"{kind.capitalize()} ({about}) of the reworded texts, median about {find_median(bins)}:",
+                f"{kind.capitalize()} ({about}) of the reworded texts, median about {find_median(bins, kind)}:",
                 "",
                 "| from | texts |",
                 "|---|---|",

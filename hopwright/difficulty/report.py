@@ -320,11 +320,6 @@ def summarise_votes(kept: Iterable[Item], dropped: Iterable[Rejected] = ()) -> d
     }
 
 
-def note_report(report: DifficultyReport) -> dict[str, Any]:
-    """The report as a stage's manifest keeps it, for the release's card; `DifficultyReport` reads it back."""
-    return report.model_dump(mode="json")
-
-
 def _bin(sure: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:
     """Ten bins of equal width; empty ones are left out."""
     filled: Mapping[int, list[tuple[float, bool]]] = defaultdict(list)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -31,16 +29,6 @@ class Translation(_Output):
     """A text in the other language, names left as they are."""
 
     text: str = Field(min_length=1, max_length=4000)
-
-
-class JudgedItem(_Output):
-    """One reader's verdict on an item's wording."""
-
-    fluent: bool
-    complete: bool
-    leaks_answer: bool
-    problem: str = Field(max_length=500)
-    score: Literal[1, 2, 3, 4, 5]
 
 
 class JudgedAnswer(_Output):

@@ -106,6 +106,7 @@ def write_release(
     facts: RunFacts,
     rejections: Mapping[str, Mapping[str, int]],
     against: Sequence[Path] = (),
+    names: Mapping[Path, str] | None = None,
     others: Mapping[SetName, ItemSet] | None = None,
     rule: Rule = "facts",
     history: History | None = None,
@@ -116,7 +117,8 @@ def write_release(
     ids stay in memory, and questions that may repeat published ones. With them, every set must be such as can be
     iterated again, and what would give away something of another by `rule` is held back: of test for bench, of
     validation for both, of synth for all. A factual item that a twin names gets the twin's id in its `twin` field.
-    `rejections`: stage → check → rows. `against`: files of published questions, to state which items repeat one.
+    `rejections`: stage → check → rows. `against`: files of published questions, to state which items repeat one;
+    `names`: what those of them are that do not show it.
     `version`: empty for what the changes against `history` ask for.
 
     Raises InputError for a bad name or version, an id that occurs twice, an item of the wrong variant, twin
@@ -131,7 +133,7 @@ def write_release(
     if history is not None and history.folder.absolute() == folder:
         raise InputError(f"{folder} is the release before and the place of the new one: copy it elsewhere first")
     sets = {"synth": ItemSet(factual, twins), **(others or {})}
-    work = _Work(name, version, facts, rejections, against, history)
+    work = _Work(name, version, facts, rejections, against, names or {}, history)
     try:
         separation = separate({one: sets[one] for one in PRIORITY if one in sets}, rule) if others else Separation()
         with hold_aside(folder) as aside:
@@ -171,6 +173,7 @@ class _Work:
     facts: RunFacts
     rejections: Mapping[str, Mapping[str, int]]
     against: Sequence[Path]
+    names: Mapping[Path, str]
     history: History | None
     anchors: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -216,7 +219,7 @@ class _Work:
     def _write_set(
         self, aside: Path, name: SetName, items: ItemSet, separation: Separation, *, alone: bool
     ) -> _Written:
-        measures = _Measures(self.against)
+        measures = _Measures(self.against, self.names)
         links: dict[str, str] = {}
         places = (Place(name, "factual"), Place(name, "counterfactual"))
         with Spool(aside / ".factual", "factual") as factual, Spool(aside / ".twins", "counterfactual") as twins:
@@ -305,7 +308,8 @@ def _write_rows(aside: Path, place: Place, spool: Spool) -> dict[str, int]:
 class _Measures:
     """What is measured over all factual items on their way to the file, whatever their order."""
 
-    def __init__(self, against: Sequence[Path]) -> None:
+    def __init__(self, against: Sequence[Path], names: Mapping[Path, str]) -> None:
+        self._names = names
         self._scorecard = ScorecardMaker()
         self._screen = OverlapScreen(against) if against else None
         self._suspects: list[tuple[str, int, str]] = []
@@ -328,7 +332,7 @@ class _Measures:
         for id, place, text in sorted(self._suspects):
             finder.add(f"{id}:{place}" if place else id, text)
         for path in self._screen.paths:
-            finder.compare(path)
+            finder.compare(path, self._names.get(path, ""))
         return self._scorecard.finish(), finder.report()
 
 

@@ -57,6 +57,7 @@ class ReleaseOrder:
     facts: Mapping[str, Any]
     rejections: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     against: list[Path] = field(default_factory=list)
+    names: Mapping[Path, str] = field(default_factory=dict)
     review: ReviewParts | None = None
     rule: Rule = "facts"
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -84,6 +85,7 @@ def write_dataset(order: ReleaseOrder, stage: Path) -> dict[str, Any]:
         facts=RunFacts.model_validate(order.facts),
         rejections=order.rejections,
         against=order.against,
+        names=order.names,
         others=sets,
         rule=order.rule,
         history=_tell_history(order),

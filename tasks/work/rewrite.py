@@ -19,6 +19,7 @@ from hopwright.counterfactual.gates import mask
 from hopwright.counterfactual.marian import MarianBackTranslator
 from hopwright.counterfactual.meaning import MiniLmSimilarity, ModelJudge
 from hopwright.counterfactual.model_translation import HOME, ModelBackTranslator
+from hopwright.counterfactual.report import name_bin
 from hopwright.counterfactual.rewriting import Workshop, finish_twins
 from hopwright.counterfactual.translating import BackTranslator
 from hopwright.errors import InputError
@@ -306,9 +307,9 @@ def _count_text(text: Text) -> Iterator[str]:
         yield f"kept: {_class_of(result.reason)}"
         return
     yield "texts reworded"
-    yield f"overlap {_bin(result.overlap)}"
+    yield name_bin("overlap", result.overlap)
     if text.similarity is not None:
-        yield f"similarity {_bin(text.similarity)}"
+        yield name_bin("similarity", text.similarity)
 
 
 def _class_of(reason: str) -> str:
@@ -327,11 +328,6 @@ def _class_of(reason: str) -> str:
         if sign in reason:
             return name
     return "other"
-
-
-def _bin(value: float) -> str:
-    low = min(int(max(value, 0.0) * 20), 19) / 20
-    return f"{low:.2f}–{low + 0.05:.2f}"
 
 
 def _translation_of(twin: Item) -> str:

@@ -101,11 +101,11 @@ def test_what_comes_back_damaged_or_useless_changes_nothing(change: Callable[[st
 
 
 def test_known_paraphrases_are_kept_and_the_rest_is_put_back() -> None:
-    masked = mask("In what year did the team of Ada Lindqvist begin, and where?", NAMES)
+    masked = mask("In what year did the reign of Ada Lindqvist begin, and where?", NAMES)
     word = next(iter(masked.masks))
-    done = take_edits(masked, f"In which year the squad of {word} starts, and wherever?")
-    assert done.text == "In which year did the squad of Ada Lindqvist begin, and where?"
-    assert (done.kept, done.refused) == (2, 3)
+    done = take_edits(masked, f"In which year the rule of {word} starts, and wherever?")
+    assert done.text == "In which year did the reign of Ada Lindqvist begin, and where?"
+    assert (done.kept, done.refused) == (1, 4)
     assert 0 < done.overlap < 1
 
 

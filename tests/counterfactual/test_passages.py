@@ -213,3 +213,10 @@ def test_any_seed_gives_proven_twins(sample_store: GraphStore, seed: int) -> Non
     assert len(made) + len(rejected) == len(some)
     proof = prove(made, sample_store, TABLE)
     assert proof.holds, proof.examples
+
+
+def test_a_name_that_begins_within_a_word_of_the_facts_is_one_of_them() -> None:
+    passage = Passage(title="Il Giornale d'Italia", text="Il Giornale d'Italia was founded by Anglo-Saxons.")
+    draft = Draft("k", passage, ("Il Giornale d'Italia",))
+    assert find_fault(draft, f"{passage.text} It is well known.") == ""
+    assert "'Roma' is named" in find_fault(draft, f"{passage.text} Its seat is in Roma.")

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-_LIFE_SECONDS = 1800
+_LIFE_SECONDS = 3600
 """After which the server ends by itself, though whoever started it was killed."""
 
 

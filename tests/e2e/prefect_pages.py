@@ -40,11 +40,26 @@ def fill(page: Any, title: str, value: str) -> None:
     find_field(page, title).locator("input, textarea").first.fill(value)
 
 
+def submit(page: Any) -> None:
+    """Submit the form until the page takes it: a click that meets the form as it is drawn again is lost."""
+    for _ in range(6):
+        page.get_by_role("button", name="Submit").click()
+        for _ in range(25):
+            page.wait_for_timeout(200)
+            if not page.url.endswith("/run"):
+                return
+    pytest.fail(f"the form was not taken: {page.locator('main, body').first.inner_text()[-500:]}")
+
+
 def list_choices(page: Any, title: str) -> list[str]:
     """Open a parameter's menu, read it, and close it again."""
-    field = find_field(page, title)
-    field.locator(".p-select__custom, .p-select, select, [role=combobox], button").last.click()
-    options = page.locator("[role=option], .p-select-option")
+    find_field(page, title).locator(".p-select-button__control").first.focus()
+    options = page.locator(".p-select-option__text")
+    for _ in range(5):
+        page.keyboard.press("ArrowDown")
+        page.wait_for_timeout(200)
+        if options.count():
+            break
     options.first.wait_for()
     texts = [text.strip() for text in options.all_inner_texts()]
     page.keyboard.press("Escape")

@@ -29,6 +29,10 @@ class PrefectServer:
             "PREFECT_HOME": str(folder),
             "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
             "PREFECT_LOGGING_LEVEL": "WARNING",
+            # Its pages ask this address; left alone they ask port 4200.
+            "PREFECT_SERVER_UI_API_URL": self.api,
+            # How long a run waits before it asks again for its deployment's turn.
+            "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "3",
         }
         if database:
             self._environment["PREFECT_API_DATABASE_CONNECTION_URL"] = database

@@ -1,4 +1,4 @@
-"""Exported datasets in the hands of the tools that read them: lm-evaluation-harness, Inspect, `datasets`.
+"""Datasets in the hands of the tools that read them: lm-evaluation-harness, Inspect, `datasets`, mlcroissant.
 
 The harnesses live in `.venvs/tools` (`make tools`), which the first test makes where it is missing.
 """
@@ -16,9 +16,12 @@ import pytest
 from hopwright.evaluation.items import read_items
 from hopwright.exports import export_items
 from hopwright.llm.prompts import read_prompts
+from hopwright.release.separation import ItemSet
+from tests.builders import all_items
 from tests.e2e.serving import serve
 from tests.e2e.tools import make_tools
 from tests.evaluation.datasets import write_rows
+from tests.release.test_dataset import release
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMPTS = read_prompts(ROOT / "prompts")
@@ -150,3 +153,42 @@ def test_training_files_load_as_the_trainers_load_them(tmp_path: Path, tools: Pa
         "print([score('hopwright', text, truth) for text in (right, wrong, 'no idea')])"
     )
     assert json.loads(call([str(tools / "python"), "-c", reward, truth], reinforced)) == [1.0, 0.1, 0.0]
+
+
+LOAD_RELEASE = """
+import json, sys
+import datasets
+import mlcroissant
+folder = sys.argv[1]
+names = datasets.get_dataset_config_names(folder)
+loaded = {name: datasets.load_dataset(folder, name, cache_dir="c") for name in names}
+found = {name: {split: rows["id"] for split, rows in splits.items()} for name, splits in loaded.items()}
+croissant = mlcroissant.Dataset(jsonld=f"{folder}/croissant.json")
+records = {one.uuid: list(croissant.records(one.uuid)) for one in croissant.metadata.record_sets}
+print(json.dumps({
+    "configs": {name: {split: list(ids) for split, ids in splits.items()} for name, splits in found.items()},
+    "errors": sorted(croissant.metadata.ctx.issues.errors),
+    "ids": {name: [row[f"{name}/id"].decode() for row in rows] for name, rows in records.items()},
+    "answers": {
+        name: [[hop[f"{name}/single_hop/answer"].decode() for hop in row[f"{name}/single_hop"]] for row in rows]
+        for name, rows in records.items()
+    },
+}))
+"""
+
+
+def test_a_release_of_two_sets_loads_by_its_card_and_by_its_croissant_metadata(tmp_path: Path, tools: Path) -> None:
+    chain, converging, bridge = all_items()
+    twin = chain.model_copy(update={"id": "hw-twin", "variant": "counterfactual", "twin": chain.id})
+    others = {"bench": ItemSet([bridge])}
+    release(tmp_path / "two", factual=[chain, converging], twins=[twin], others=others, rule="paths")
+    found = json.loads(call([str(tools / "python"), "-c", LOAD_RELEASE, "two"], tmp_path).splitlines()[-1])
+    synth = sorted([chain.id, converging.id])
+    assert found["configs"] == {
+        "synth": {"train": synth},
+        "synth_counterfactual": {"train": ["hw-twin"]},
+        "bench": {"test": [bridge.id]},
+    }
+    assert found["errors"] == []
+    assert found["ids"] == {"synth": synth, "synth_counterfactual": ["hw-twin"], "bench": [bridge.id]}
+    assert found["answers"]["bench"] == [[hop.answer for hop in bridge.hops]]

@@ -64,7 +64,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def blocks(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What Prefect's Secret blocks hold; looked up by name only."""
     found: dict[str, str] = {}
-    monkeypatch.setattr(tasks.models, "_read_block", lambda name: found.get(name, ""))
+    monkeypatch.setattr(tasks.models, "read_secret", lambda name: found.get(name, ""))
     return found
 
 
@@ -171,7 +171,7 @@ def test_keys_come_from_secret_blocks_where_the_environment_has_none(
 
 def test_a_run_without_models_looks_for_no_keys(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = mock.Mock(return_value="")
-    monkeypatch.setattr(tasks.models, "_read_block", asked)
+    monkeypatch.setattr(tasks.models, "read_secret", asked)
     prepare_models(load_parameters({"corpus": "/some/folder", "review": {"url": "http://x/y"}}, BuildParameters))
     write_endpoints(home)
     prepare_models(BuildParameters())

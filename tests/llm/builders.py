@@ -15,7 +15,7 @@ from hopwright.llm.store import Store
 from hopwright.llm.types import Message, ModelRef, Outcome, Request, Sampling
 from tests.llm.wire_server import WireServer
 
-KEY = "sk-planted-0123456789abcdef"
+KEY = "sk-planted-0123456789qrstuvwx"
 T = TypeVar("T")
 
 

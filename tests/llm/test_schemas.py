@@ -49,7 +49,7 @@ def test_a_long_list_of_errors_is_cut_short() -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [answers.WordedItem, answers.Translation, answers.JudgedItem],
+    [answers.WordedItem, answers.Translation, answers.JudgedEntailment],
 )
 def test_every_object_of_a_strict_schema_is_closed_and_complete(model: type[BaseModel]) -> None:
     def check(part: object) -> None:

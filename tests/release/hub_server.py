@@ -31,7 +31,8 @@ class Repository:
     objects: dict[str, bytes] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     fail_commit: int = 0
-    """So many commits are refused with 503."""
+    """So many commits are refused."""
+    fail_tag: int = 0
 
 
 @contextmanager
@@ -98,8 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif path == f"/api/datasets/{repo}/commit/main":
             self._commit([json.loads(line) for line in body.splitlines()], repo)
         elif path == f"/api/datasets/{repo}/tag/main":
-            self.held.tags[json.loads(body)["tag"]] = self._head()
-            self._send(200, {})
+            self._tag(json.loads(body)["tag"])
         else:
             self._send(404, {"error": f"{method} {path} is not known here"})
 
@@ -153,6 +153,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.held.commits.append(lines[0]["value"]["summary"])
         address = f"{self._base()}/datasets/{repo}/commit/{self._head()}"
         self._send(200, {"success": True, "commitOid": self._head(), "commitUrl": address, "hookOutput": ""})
+
+    def _tag(self, tag: str) -> None:
+        if self.held.fail_tag:
+            self.held.fail_tag -= 1
+            self._send(500, {"error": "not now"})
+            return
+        self.held.tags[tag] = self._head()
+        self._send(200, {})
 
     def _head(self) -> str:
         return hashlib.sha1(repr(self.held.commits).encode()).hexdigest()

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from hopwright.release.dataset import ReleaseManifest, read_manifest, write_rele
 from hopwright.release.facts import ReviewFacts, RunFacts, SetFigures, StageCounts
 from hopwright.release.format import from_release, to_release
 from hopwright.release.parquet import RELEASE_SCHEMA
+from hopwright.release.separation import ItemSet
 from hopwright.release.statistics import describe
 from hopwright.synthesis.checks import Case
 from hopwright.synthesis.checks.overlap import OverlapReport
@@ -335,6 +337,48 @@ def test_every_figure_shows_on_the_card() -> None:
     assert card(rejections={"synthesize": {"leakage": 99}}) != card()
 
 
+def render_again(folder: Path, manifest: ReleaseManifest) -> str:
+    """The card from the manifest and the first row alone."""
+    text = (folder / "README.md").read_text("utf-8")
+    return render_card(
+        name=manifest.name,
+        version=manifest.version,
+        sets=manifest.sets,
+        facts=manifest.facts,
+        rejections=manifest.rejections,
+        plots=re.findall(r"\(plots/(.+?)\)", text),
+        example=from_release(json.loads((folder / "data.jsonl").read_text("utf-8").splitlines()[0])),
+        changes=manifest.changes,
+        anchors=(folder / "anchors.tsv").is_file(),
+    )
+
+
+def test_the_card_is_made_of_the_manifest_and_changes_with_it(tmp_path: Path) -> None:
+    chain, *rest = factual_items()
+    others = {"bench": ItemSet([chain])}
+    release(tmp_path / "out", factual=rest, twins=[], others=others, rule="paths")
+    written = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
+    manifest = ReleaseManifest.model_validate(written)
+    card = (tmp_path / "out/README.md").read_text("utf-8")
+    assert render_again(tmp_path / "out", manifest) == card
+    for path, figure in (
+        (("sets", "synth", "separation", "considered"), 98_765),
+        (("sets", "synth", "separation", "sharing", "fact"), 43_210),
+        (("sets", "bench", "items"), 76_543),
+        (("sets", "bench", "factual", "distinct_answers"), 54_321),
+        (("facts", "anchors"), 87_654),
+        (("rejections", "synthesize", "leakage"), 65_432),
+    ):
+        changed = json.loads(json.dumps(written))
+        place = changed
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = figure
+        again = render_again(tmp_path / "out", ReleaseManifest.model_validate(changed))
+        assert f"{figure:,}" in again
+        assert f"{figure:,}" not in card
+
+
 def test_card_says_plainly_what_made_the_items_and_what_was_skipped() -> None:
     text = card()
     assert "not by a language model" in text
@@ -343,6 +387,19 @@ def test_card_says_plainly_what_made_the_items_and_what_was_skipped() -> None:
     assert "There is no set bench" in text
     assert "not by a language model" not in card(FACTS.model_copy(update={"generator": "model", "model": "m"}))
     assert "No expert" not in card(sets={"bench": figures_of(factual_items(), [])})
+
+
+def test_questions_that_only_look_like_musiques_are_called_what_they_are(tmp_path: Path) -> None:
+    own = tmp_path / "anchors.jsonl"
+    own.write_text(json.dumps({"id": "2hop__1_2", "question": "Who was there?", "question_decomposition": []}) + "\n")
+    for folder, names, told in (
+        ("one", {}, "MuSiQue (`anchors"),
+        ("two", {own: "our own questions"}, "our own questions"),
+    ):
+        release(tmp_path / folder, against=[own], names=names)
+        text = (tmp_path / folder / "README.md").read_text("utf-8")
+        assert f"synth, compared with {told}" in text
+        assert ("was not compared with MuSiQue" in text) == bool(names)
 
 
 def test_text_of_the_data_is_no_markup_on_the_card() -> None:

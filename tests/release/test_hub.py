@@ -73,6 +73,16 @@ def test_an_upload_that_failed_goes_on_without_sending_twice(first: Path, hub: t
     assert [call for call in held.calls if call.startswith("PUT")] == sent
 
 
+def test_a_tag_that_failed_is_set_by_the_next_try(first: Path, hub: tuple[str, Repository]) -> None:
+    url, held = hub
+    held.fail_tag = 1
+    with pytest.raises(ServiceError, match=r"500 .*not now"):
+        publish_release(plan_upload(first, REPO), TOKEN, endpoint=url)
+    publish_release(plan_upload(first, REPO), TOKEN, endpoint=url)
+    assert (held.commits, list(held.tags)) == (["tiny 1.0.0"], ["v1.0.0"])
+    assert held.files == snapshot(first)
+
+
 def test_what_the_hub_refuses_is_one_line(first: Path, hub: tuple[str, Repository]) -> None:
     with pytest.raises(ServiceError, match=r"401 .*is HF_TOKEN right") as caught:
         publish_release(plan_upload(first, REPO), "hf_wrong", endpoint=hub[0])

@@ -10,6 +10,8 @@ aiohttp client.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import httpx2
 
@@ -17,30 +19,38 @@ from hopwright.llm.config import Endpoint
 from hopwright.llm.providers import anthropic_wire, openai_wire
 from hopwright.llm.providers.base import Call, CallError, Reply, describe_cause, read_json, wrap_status
 
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from openai import AsyncOpenAI
+
+_Client = TypeVar("_Client", "AsyncOpenAI", "AsyncAnthropic")
 _CONNECTIONS = 4096
 
 
-class OpenAISdkProvider:
-    """OpenAI, and any server of its format, through the `openai` package."""
+class _SdkProvider(Generic[_Client]):
+    """What both SDKs have in common: they are generated alike, down to the names of their errors."""
 
-    def __init__(self, endpoint: Endpoint, key: str) -> None:
-        import openai
-
-        self._sdk = openai
+    def __init__(
+        self, sdk: Any, client: Callable[..., _Client], base_error: type[Exception], endpoint: Endpoint, key: str
+    ) -> None:
         self.endpoint = endpoint
-        self.native_choices = endpoint.dialect == "vllm"
-        self.client = openai.AsyncOpenAI(
+        self.client: _Client = client(
             api_key=key, base_url=endpoint.base_url or None, max_retries=0, default_headers=dict(endpoint.headers),
-            http_client=openai.DefaultAioHttpClient(limits=httpx2.Limits(max_connections=_CONNECTIONS)),
+            http_client=sdk.DefaultAioHttpClient(limits=httpx2.Limits(max_connections=_CONNECTIONS)),
         )  # fmt: skip
+        self._sdk = sdk
+        self._base_error = base_error
 
-    async def send(self, call: Call, timeout_s: float) -> Reply:
-        """The answer. Raises CallError."""
-        body = openai_wire.build_body(call, self.endpoint.dialect, self.endpoint.omit)
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self.client.close()
+
+    async def _post(self, path: str, body: dict[str, Any], timeout_s: float) -> tuple[dict[str, Any], dict[str, str]]:
+        """The answer as JSON, and its headers. Raises CallError."""
         try:
             async with asyncio.timeout(timeout_s):
                 response = await self.client.post(
-                    "/chat/completions", cast_to=httpx2.Response, body=body, options={"timeout": timeout_s}
+                    path, cast_to=httpx2.Response, body=body, options={"timeout": timeout_s}
                 )
         except self._sdk.APIStatusError as error:
             raise wrap_status(error.status_code, error.response.content, read_headers(error.response.headers)) from None
@@ -48,16 +58,27 @@ class OpenAISdkProvider:
             raise wrap_silence(error, timeout_s) from None
         except UnicodeError as error:
             raise CallError("bad_request", f"the prompt cannot be encoded: {error}") from None
-        except (self._sdk.OpenAIError, httpx2.HTTPError, OSError) as error:
+        except (self._base_error, httpx2.HTTPError, OSError) as error:
             raise CallError("connection", f"connection failed: {describe_cause(error)}") from None
-        return openai_wire.read_reply(read_json(response.content), read_headers(response.headers))
-
-    async def close(self) -> None:
-        """Give the connections back."""
-        await self.client.close()
+        return read_json(response.content), read_headers(response.headers)
 
 
-class AnthropicSdkProvider:
+class OpenAISdkProvider(_SdkProvider["AsyncOpenAI"]):
+    """OpenAI, and any server of its format, through the `openai` package."""
+
+    def __init__(self, endpoint: Endpoint, key: str) -> None:
+        import openai
+
+        super().__init__(openai, openai.AsyncOpenAI, openai.OpenAIError, endpoint, key)
+        self.native_choices = endpoint.dialect == "vllm"
+
+    async def send(self, call: Call, timeout_s: float) -> Reply:
+        """The answer. Raises CallError."""
+        body = openai_wire.build_body(call, self.endpoint.dialect, self.endpoint.omit)
+        return openai_wire.read_reply(*await self._post("/chat/completions", body, timeout_s))
+
+
+class AnthropicSdkProvider(_SdkProvider["AsyncAnthropic"]):
     """Anthropic, and any server of its format, through the `anthropic` package."""
 
     native_choices = False
@@ -65,36 +86,14 @@ class AnthropicSdkProvider:
     def __init__(self, endpoint: Endpoint, key: str) -> None:
         import anthropic
 
-        self._sdk = anthropic
-        self.endpoint = endpoint
-        self.client = anthropic.AsyncAnthropic(
-            api_key=key, base_url=endpoint.base_url or None, max_retries=0, default_headers=dict(endpoint.headers),
-            http_client=anthropic.DefaultAioHttpClient(limits=httpx2.Limits(max_connections=_CONNECTIONS)),
-        )  # fmt: skip
+        super().__init__(anthropic, anthropic.AsyncAnthropic, anthropic.AnthropicError, endpoint, key)
 
     async def send(self, call: Call, timeout_s: float) -> Reply:
         """The answer. Raises CallError."""
         body = anthropic_wire.build_body(
             call, self.endpoint.mechanism, self.endpoint.omit, bounds=self.endpoint.dialect == "vllm"
         )
-        try:
-            async with asyncio.timeout(timeout_s):
-                response = await self.client.post(
-                    "/v1/messages", cast_to=httpx2.Response, body=body, options={"timeout": timeout_s}
-                )
-        except self._sdk.APIStatusError as error:
-            raise wrap_status(error.status_code, error.response.content, read_headers(error.response.headers)) from None
-        except (self._sdk.APITimeoutError, TimeoutError) as error:
-            raise wrap_silence(error, timeout_s) from None
-        except UnicodeError as error:
-            raise CallError("bad_request", f"the prompt cannot be encoded: {error}") from None
-        except (self._sdk.AnthropicError, httpx2.HTTPError, OSError) as error:
-            raise CallError("connection", f"connection failed: {describe_cause(error)}") from None
-        return anthropic_wire.read_reply(read_json(response.content), read_headers(response.headers))
-
-    async def close(self) -> None:
-        """Give the connections back."""
-        await self.client.close()
+        return anthropic_wire.read_reply(*await self._post("/v1/messages", body, timeout_s))
 
 
 def read_headers(headers: httpx2.Headers) -> dict[str, str]:

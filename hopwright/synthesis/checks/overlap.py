@@ -154,8 +154,8 @@ class OverlapFinder:
         for place, hop in enumerate(item.hops, 1):
             self.add(f"{key}:{place}", hop.question)
 
-    def compare(self, path: Path) -> ReferenceFile:
-        """Read a file of questions and note what ours repeat of it.
+    def compare(self, path: Path, called: str = "") -> ReferenceFile:
+        """Read a file of questions and note what ours repeat of it. `called`: what it is, where its records do not say.
 
         JSON (an array of records, or an object with one), JSON lines, or text with a question a line; gzipped or not.
         Raises InputError for a file that cannot be read or holds no questions.
@@ -170,7 +170,7 @@ class OverlapFinder:
         if not count:
             raise InputError(f"{path}: no questions found (looked for the fields {', '.join(_QUESTION_FIELDS)})")
         sha256 = hashlib.sha256(data).hexdigest()
-        file = ReferenceFile(name=name or path.name, file=path.name, questions=count, sha256=sha256)
+        file = ReferenceFile(name=called or name or path.name, file=path.name, questions=count, sha256=sha256)
         self._files.append(file)
         return file
 
