@@ -1,6 +1,6 @@
 """What orchestration costs: an offline build by Prefect flows, against the very same functions called bare.
 
-    python bench/orchestration.py [--drafts 10000] [--shard-size 250] [--workers 0] [--repeats 1]
+    python bench/orchestration.py [--drafts 2000] [--shard-size 250] [--workers 0] [--repeats 1]
 
 prefect   `hopwright build` as a user runs it, with Prefect's server of its own; its wall clock is taken from the start
           of the command to its end, and the flow's own, which leaves out starting Python and the server, besides
@@ -41,7 +41,7 @@ VARIANTS = ("prefect", "plain")
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--drafts", type=int, default=10_000)
+    parser.add_argument("--drafts", type=int, default=2_000)
     parser.add_argument("--shard-size", type=int, default=250)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=1)

@@ -38,11 +38,12 @@ class Mirror:
         self._locks = open_storage(f"{url.rstrip('/')}/locks")
         self._name = name
         self._folder = folder
-        # Beside the run's lock: the address whose copy the local folder is, which beginning of the run that was, and
-        # the hashes under which the files that may change were last alike here and there.
+        # Beside the run's lock: the address whose copy the local folder is, which beginnings of the run and its stages
+        # were alike here and there, and the hashes of the files that may change.
         self._marker = folder.parent.parent / "locks" / f"{name}.storage"
         self._started = ""
         self._seen: dict[str, str] = {}
+        self._stages: dict[str, str] = {}
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
@@ -96,14 +97,19 @@ class Mirror:
                 self._storage.fetch(name, self._folder / name)
         self._started = _read_json(_read(self._folder / _MANIFEST)).get("started", "")
         self._seen = {name: hash_file(self._folder / name) for name in self._list_others()}
+        self._stages = {name: _identify(found) for name, found in self._list_stages()}
         self._write_marker()
 
     def put_manifest(self, path: Path, data: bytes) -> None:
         """Write a manifest; the local one is written after it."""
         name = str(path.relative_to(self._folder))
         self._storage.write(name, data)
-        if name == _MANIFEST and (started := _read_json(data).get("started", "")) != self._started:
-            self._started, self._seen = started, {}
+        found = _read_json(data)
+        if name == _MANIFEST and found.get("started") != self._started:
+            self._started, self._seen, self._stages = found.get("started", ""), {}, {}
+            self._write_marker()
+        elif name != _MANIFEST and _identify(found) != self._stages.get(name):
+            self._stages[name] = _identify(found)
             self._write_marker()
 
     def put_files(self, paths: Iterable[Path]) -> None:
@@ -197,12 +203,12 @@ class Mirror:
     def _read_marker(self) -> None:
         found = _read_json(_read(self._marker))
         if found.get("url") == self.url:
-            self._started, self._seen = found["started"], found["files"]
+            self._started, self._seen, self._stages = found["started"], found["files"], found["stages"]
         else:
-            self._started, self._seen = "", {}
+            self._started, self._seen, self._stages = "", {}, {}
 
     def _write_marker(self) -> None:
-        found = {"url": self.url, "started": self._started, "files": self._seen}
+        found = {"url": self.url, "started": self._started, "stages": self._stages, "files": self._seen}
         write_file(self._marker, json.dumps(found, indent=1).encode())
 
     def _refuse_strangers(self) -> None:
@@ -217,22 +223,33 @@ class Mirror:
             )
 
     def _drop_stages(self, there: Iterable[str]) -> None:
-        """Remove the local stages that the storage does not know, or knows from another beginning."""
+        """Remove the local stages that were alike here and there, and that another machine has removed or begun anew.
+
+        Raises RunError for a stage that was made here without the storage, and otherwise by another machine.
+        """
         known = set(there)
         theirs = _read_json(self._storage.read(_MANIFEST))
         mine = _read_json(_read(self._folder / _MANIFEST))
         if mine and mine.get("started") != theirs.get("started"):
             remove_tree(self._folder)
-        for path in sorted(self._folder.rglob(_MANIFEST)):
-            name = str(path.relative_to(self._folder))
-            if name == _MANIFEST or not path.exists():
-                continue
-            found = _read_json(path.read_bytes())
-            if not _is_stage(found):
-                continue
+        for name, found in self._list_stages():
+            folder = (self._folder / name).parent
             copy = _read_json(self._storage.read(name)) if name in known else {}
-            if any(found.get(field) != copy.get(field) for field in _IDENTITY):
-                remove_tree(path.parent)
+            if not folder.exists() or _identify(found) == _identify(copy):
+                continue
+            if _identify(found) == self._stages.get(name):
+                remove_tree(folder)
+            elif copy:
+                raise RunError(
+                    f"{folder} was made here without the storage, and otherwise by another machine in {self.url}: "
+                    "nothing was touched; move ours away to go on with the other"
+                )
+
+    def _list_stages(self) -> list[tuple[str, dict[str, Any]]]:
+        """The manifests of the local stages, outer ones first, by name."""
+        paths = sorted(self._folder.rglob(_MANIFEST), key=lambda path: (len(path.parts), path))
+        named = ((str(path.relative_to(self._folder)), _read_json(path.read_bytes())) for path in paths)
+        return [(name, found) for name, found in named if _is_stage(found)]
 
     def _list_local(self) -> list[str]:
         return sorted(
@@ -244,11 +261,8 @@ class Mirror:
     def _list_named(self) -> set[str]:
         """Local parts, and files that a finished stage names by their hash: the same wherever they were made."""
         named = {name for name in self._list_local() if _is_part(name)}
-        for path in self._folder.rglob(_MANIFEST):
-            found = _read_json(path.read_bytes())
-            if _is_stage(found):
-                stage = path.parent.relative_to(self._folder)
-                named |= {str(stage / name) for name in found.get("outputs", {})}
+        for manifest, found in self._list_stages():
+            named |= {str(Path(manifest).parent / name) for name in found.get("outputs", {})}
         return named
 
     def _list_others(self) -> list[str]:
@@ -272,6 +286,12 @@ def _is_part(name: str) -> bool:
 def _manifest_of(part: str) -> str:
     folder = Path(part).parent
     return str((folder.parent if folder.name == "rejected" else folder) / _MANIFEST)
+
+
+def _identify(manifest: dict[str, Any]) -> str:
+    """Which beginning of a stage a manifest is of."""
+    fields = json.dumps([manifest.get(field) for field in _IDENTITY], sort_keys=True)
+    return hashlib.sha256(fields.encode()).hexdigest()[:16]
 
 
 def _is_stage(manifest: dict[str, Any]) -> bool:

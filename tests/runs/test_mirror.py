@@ -152,6 +152,22 @@ def test_a_stage_that_was_started_over_elsewhere_takes_the_later_stages_with_it(
         assert not (run.path / "later").exists()
 
 
+def test_a_stage_that_was_made_without_the_storage_is_handed_over_or_told_of(tmp_path: Path, url: str) -> None:
+    make_two_stages(tmp_path / "a", url, 1)
+    bare = RunFolder(tmp_path / "a", "r")
+    run_stage(Stage(bare, "forgotten"), [0], process, parameters={"n": 1})
+    with RunFolder(tmp_path / "a", "r", url).hold():
+        pass
+    other = RunFolder(tmp_path / "b", "r", url)
+    with other.hold():
+        assert part_path(other.path / "forgotten", 0).exists()
+        Stage(other, "later").begin({"n": 3}, shards=1, fresh=True)
+    Stage(bare, "later").begin({"n": 4}, shards=1, fresh=True)
+    with pytest.raises(RunError, match=r"later was made here without the storage, and otherwise by another machine"):
+        RunFolder(tmp_path / "a", "r", url).hold().__enter__()
+    assert Stage(bare, "later").manifest_path.exists()
+
+
 def test_files_beside_the_stages_are_copied_when_they_change(tmp_path: Path, url: str) -> None:
     run = RunFolder(tmp_path / "a", "r", url)
     with run.hold():
