@@ -2,7 +2,7 @@
 
     python bench/checks.py [--items 400] [--faults 4]
 
-Faults are planted by code (tests/faults.py) in items of the shipped sample, one at a time: at most so many of each kind
+Faults are planted by code (tests/faults) in items of the shipped sample, one at a time: at most so many of each kind
 as `--faults` says per hundred items. A fault counts as found when a check that should find it does. The cost of a check
 is its CPU time over all items, the best of three rounds.
 """

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import json
 import os
 import statistics
@@ -21,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +48,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.difficulty.voting_server import is_right, make_items  # noqa: E402
+from tests.e2e.serving import serve as serve_model  # noqa: E402
 
 ACCURACIES = ("0.25", "0.33", "0.42", "0.5")
 SHARED = ("0", "0.5", "0.9", "1")
@@ -70,8 +70,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--vllm", type=Path, default=ROOT / ".venvs/vllm/bin/python")
-    parser.add_argument("--prompts", type=int, default=400, help="prompts of one run against vLLM")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--prompts", type=int, default=300, help="prompts of one run against vLLM")
+    parser.add_argument("--runs", type=int, default=15, help="pairs of runs against vLLM")
     parser.add_argument("--skip", action="append", default=[], choices=["wire", "vllm", "local"])
     options = parser.parse_args()
     if "wire" not in options.skip:
@@ -90,7 +90,7 @@ def measure_wire(count: int) -> None:
     items = make_items(count)
     with (
         tempfile.TemporaryDirectory() as folder,
-        serve_voters() as url,
+        serve_model("tests.difficulty.voting_server") as url,
         open_session_with(url, Path(folder) / "llm.sqlite", "local") as session,
     ):
         models = [f"v-{accuracy}-0.5" for accuracy in ACCURACIES]
@@ -157,20 +157,6 @@ def describe_saving(items: Sequence[Item], models: Sequence[str], shared: str) -
     return f"{shared:>4} | {dropped:.1%} | {saved[0]:.1%} | {saved[1]:.1%} | {1 - least / everyone:.1%}"
 
 
-@contextlib.contextmanager
-def serve_voters() -> Iterator[str]:
-    """The voting server as a process of its own."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tests.difficulty.voting_server"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert child.stdout is not None
-        yield json.loads(child.stdout.readline())["url"]
-    finally:
-        child.terminate()
-        child.wait()
-
-
 # --- overhead over raw requests ---------------------------------------------------------------------------------------
 
 
@@ -190,29 +176,41 @@ def measure_overhead(python: Path, count: int, runs: int) -> None:
 
 
 def compare(url: str, folder: Path, count: int, runs: int) -> None:
-    """Every run has prompts of its own, for vLLM remembers; one of each comes before, unmeasured.
+    """Every run has prompts of its own, for vLLM remembers; one pair comes before, unmeasured.
 
-    The clock answers the question where nothing else runs; the CPU of this process does not depend on that.
+    A pair is one run of each right after the other, and which one begins takes turns, so that what else the machine
+    does falls on both alike. The clock answers the question where nothing else runs; the CPU of this process does not
+    depend on that.
     """
     ours: list[tuple[float, float]] = []
     raw: list[tuple[float, float]] = []
     for run in range(runs + 1):
         mine, theirs = make_items(count, start=2 * run * count), make_items(count, start=(2 * run + 1) * count)
-        pair = [measure_ours(url, folder / f"{run}.sqlite", mine), measure_raw(url, theirs)]
+        store = folder / f"{run}.sqlite"
+        if run % 2:
+            pair = [measure_ours(url, store, mine), measure_raw(url, theirs)]
+        else:
+            pair = [measure_raw(url, theirs), measure_ours(url, store, mine)][::-1]
         if run:
             ours.append(pair[0])
             raw.append(pair[1])
-    rates = [statistics.median(count / wall for wall, _ in measured) for measured in (ours, raw)]
+    rates = [[count / wall for wall, _ in measured] for measured in (ours, raw)]
     costs = [statistics.median(1000 * cpu / count for _, cpu in measured) for measured in (ours, raw)]
-    ratios = [one / other for (one, _), (other, _) in zip(ours, raw, strict=True)]
-    print(
-        f"vllm: {rates[0]:.1f} votes/s by our path, {rates[1]:.1f} raw; overhead {statistics.median(ratios) - 1:+.1%} "
-        f"(median of {runs} pairs of {count} prompts; pairs {[f'{ratio - 1:+.1%}' for ratio in ratios]})"
-    )
+    overheads = [one / other - 1 for (one, _), (other, _) in zip(ours, raw, strict=True)]
+    print(f"vllm: {runs} pairs of {count} prompts, {CONCURRENCY} in flight; median (quartiles; least to most)")
+    print(f"  our path: {spread(rates[0], '.1f')} votes/s; raw: {spread(rates[1], '.1f')} votes/s")
+    print(f"  overhead within a pair: {spread(overheads, '+.1%')}")
     print(
         f"  CPU of the asking process: {costs[0]:.2f} ms a vote by our path, {costs[1]:.2f} raw, which is "
-        f"{(costs[0] - costs[1]) * rates[1] / 10:.1f} % of a processor at the raw rate"
+        f"{(costs[0] - costs[1]) * statistics.median(rates[1]) / 10:.1f} % of a processor at the raw rate"
     )
+
+
+def spread(values: Sequence[float], form: str) -> str:
+    """The median, the quartiles, the least and the most."""
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    ends = f"{min(values):{form}} to {max(values):{form}}"
+    return f"{middle:{form}} ({low:{form}} to {high:{form}}; {ends})"
 
 
 def measure_ours(url: str, store: Path, items: list[Item]) -> tuple[float, float]:

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -46,7 +47,7 @@ from annotation.pseudonyms import Pseudonyms
 from annotation.push import push_folder
 from annotation.schema import CRITERIA, FIX_QUESTION, VERDICT, Kind, key_of, task_key
 from annotation.server import Server, open_server
-from hopwright.errors import HopwrightError
+from hopwright.errors import HopwrightError, ServiceError
 from hopwright.graph.ingest import ingest
 from hopwright.graph.store import GraphStore
 from hopwright.records import Item, Review
@@ -59,7 +60,7 @@ from tasks.work.reviews import decide_reviews, load_items, open_context, pull_re
 from tests.annotation.expected import expect_alpha, expect_caught, expect_disputes, expect_outcome, expect_profile
 from tests.annotation.rounds import Work, answers, list_units, make_run, order_work, plan_work, reword
 from tests.annotation.simulated import TEN, Given, draw_truth
-from tests.e2e.label_studio import LiveServer, Person, share_server
+from tests.e2e.label_studio import LiveServer, Person, install, share_server
 from tests.synthesis.drafts import draft_items
 
 _T = TypeVar("_T")
@@ -121,6 +122,10 @@ def find_server(url: str, folder: Path) -> Iterator[LiveServer]:
         yield LiveServer(url, find_token(url), "", "")
         return
     start = time.perf_counter()
+    try:
+        install()
+    except pytest.skip.Exception as error:
+        raise ServiceError(str(error)) from None
     with share_server(folder) as live:
         print(f"a server of its own, ready after {time.perf_counter() - start:.0f} s")
         yield live

@@ -124,7 +124,8 @@ def build(
         typer.Option(help="Parameters to begin with; options and --parameters go before it."),
     ] = None,
     profile: Annotated[
-        Literal["offline", "api", "gpu"] | None, typer.Option(help="Who judges difficulty unless voters are named.")
+        Literal["offline", "api", "gpu"] | None,
+        typer.Option(help="offline: no model is needed; api: models write; gpu: four small models vote, by vLLM."),
     ] = None,
     voter: Voters = None,
     max_right: MaxRight = None,
@@ -167,7 +168,7 @@ def build(
         "rewrite": {"enabled": twins, "back_translation": back_translation},
         "review": {"url": review_url, "items": review_items},
         "release": {"name": name, "version": version},
-        "models": {"endpoints": endpoints, "budget_usd": budget, "batch": batch},
+        "models": _group_models(endpoints, budget, batch),
     }
     if dry_run:
         from flows.console.estimate import estimate_build_run
@@ -218,6 +219,7 @@ def filter_items(
     gpus: Annotated[int | None, typer.Option(help="GPUs that vLLM uses; 0 takes all.")] = None,
     endpoints: Endpoints = None,
     budget: Budget = None,
+    batch: Batch = None,
     workers: Workers = None,
     cluster: Cluster = None,
     fresh: Fresh = False,
@@ -233,7 +235,7 @@ def filter_items(
         "closed_book": closed_book,
         "pilot": pilot,
     }
-    models = {"endpoints": endpoints, "budget_usd": budget}
+    models = _group_models(endpoints, budget, batch)
     options = {"filter": group, "models": models, "vllm": {"gpus": gpus}, "workers": workers, "cluster": cluster}
     _run_stage("filter", run, options, fresh, as_json, dry_run=dry_run)
 
@@ -282,7 +284,7 @@ def rewrite(
             passages, into, store, question_model, group, endpoints=endpoints, budget=budget, seed=seed, as_json=as_json
         )
         return
-    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
+    models = _group_models(endpoints, budget, batch)
     options = {"seed": seed, "workers": workers, "cluster": cluster, "rewrite": group, "models": models}
     _run_stage("rewrite", run, options, fresh, as_json, dry_run=dry_run)
 
@@ -367,7 +369,7 @@ def evaluate(
         "limit": limit,
         "max_tokens": max_tokens,
     }
-    models = {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
+    models = _group_models(endpoints, budget, batch)
     options = {"seed": seed, "workers": workers, "evaluate": group, "models": models}
     evaluate_run(run, options, fresh=fresh, as_json=as_json, dry_run=dry_run)
 
@@ -662,6 +664,11 @@ def _explain_usage(message: str) -> str:
         return message
     message = message.removeprefix("Value error, ").rstrip(".")
     return f"hopwright: {message[:1].lower()}{message[1:]} (--help lists what is possible)"
+
+
+def _group_models(endpoints: str | None, budget: float | None, batch: bool | None) -> dict[str, Any]:
+    """The parameters that every verb has which asks models."""
+    return {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
 
 
 def _run_stage(

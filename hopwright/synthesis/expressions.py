@@ -52,7 +52,7 @@ FUNCTIONS = frozenset(
 )
 
 
-@functools.lru_cache(maxsize=65_536)
+@functools.lru_cache(maxsize=4_096)
 def hops_in(expression: str) -> tuple[int, ...]:
     """The hops that an expression refers to, in ascending order. Raises ExpressionError on a syntax error."""
     names = {node.id for node in ast.walk(_parse(expression)) if isinstance(node, ast.Name)}
@@ -68,7 +68,7 @@ def evaluate(expression: str, answers: Mapping[int, Value], facts: Facts) -> Val
     return _Evaluator(answers, facts).run(_parse(expression))
 
 
-@functools.lru_cache(maxsize=16_384)
+@functools.lru_cache(maxsize=2_048)
 def _parse(expression: str) -> ast.expr:
     if len(expression) > 500:
         raise ExpressionError("expression longer than 500 characters")

@@ -24,7 +24,7 @@ _STOP = frozenset(
 )
 
 
-@functools.lru_cache(maxsize=131_072)
+@functools.lru_cache(maxsize=32_768)
 def fold(text: str) -> str:
     """Casefold, drop accents, and turn everything that is no letter or digit into single spaces.
 
