@@ -1,6 +1,7 @@
 # make run     sets up what is missing and runs the offline pipeline on the shipped sample
 # make test    sets up what is missing and runs every test
-# make serve   Prefect's server and UI with the flows served, and Label Studio
+# make serve   Prefect's server and UI, every deployment of prefect.yaml, their workers, and Label Studio
+# make deploy  the deployments of prefect.yaml on the server that PREFECT_API_URL names
 # make test-vllm  the tests against vLLM's own server, on the CPU; makes its environment (3 GB) first
 # make test-nightly  long proofs: thirty kills of one build
 # make bench   the benchmarks
@@ -20,7 +21,7 @@ HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
 ARGS ?=
 
-.PHONY: help run test lint serve bench clean label-studio tools vllm vllm-env test-vllm test-nightly
+.PHONY: help run test lint serve deploy bench clean label-studio tools vllm vllm-env test-vllm test-nightly
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -110,6 +111,9 @@ test-nightly: $(VENV)/.dev
 
 serve: $(VENV)/.run $(LABEL_STUDIO)/.ready
 	@PREFECT_PORT=$(PREFECT_PORT) LABEL_STUDIO_PORT=$(LABEL_STUDIO_PORT) $(BIN)/python -m flows.serve
+
+deploy: $(VENV)/.run
+	@$(BIN)/python -m flows.deploy
 
 bench: $(VENV)/.dev
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python "$$script"; done

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import json
 import os
 import statistics
@@ -21,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +48,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.difficulty.voting_server import is_right, make_items  # noqa: E402
+from tests.e2e.serving import serve as serve_model  # noqa: E402
 
 ACCURACIES = ("0.25", "0.33", "0.42", "0.5")
 SHARED = ("0", "0.5", "0.9", "1")
@@ -90,7 +90,7 @@ def measure_wire(count: int) -> None:
     items = make_items(count)
     with (
         tempfile.TemporaryDirectory() as folder,
-        serve_voters() as url,
+        serve_model("tests.difficulty.voting_server") as url,
         open_session_with(url, Path(folder) / "llm.sqlite", "local") as session,
     ):
         models = [f"v-{accuracy}-0.5" for accuracy in ACCURACIES]
@@ -155,20 +155,6 @@ def describe_saving(items: Sequence[Item], models: Sequence[str], shared: str) -
     least = sum(RULE.count_least(sum(row), len(row) - sum(row)) for row in rows)
     dropped = sum(sum(row) > RULE.max_right for row in rows) / len(rows)
     return f"{shared:>4} | {dropped:.1%} | {saved[0]:.1%} | {saved[1]:.1%} | {1 - least / everyone:.1%}"
-
-
-@contextlib.contextmanager
-def serve_voters() -> Iterator[str]:
-    """The voting server as a process of its own."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tests.difficulty.voting_server"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert child.stdout is not None
-        yield json.loads(child.stdout.readline())["url"]
-    finally:
-        child.terminate()
-        child.wait()
 
 
 # --- overhead over raw requests ---------------------------------------------------------------------------------------

@@ -22,9 +22,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +29,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from tests.e2e.serving import read_stats, serve  # noqa: E402
 from tests.llm.wire_answers import right_answer  # noqa: E402
 
 LATENCY = ["--latency", "0.2"]
@@ -88,26 +86,6 @@ class Run:
     contestant: str
     scenario: str
     outcomes: list[Outcome] = field(default_factory=list)
-
-
-@contextmanager
-def serve(*options: str) -> Iterator[str]:
-    """The wire server as a process; yields its address."""
-    command = [sys.executable, "-m", "tests.llm.wire_server", "--fence", "--idle", "600", *options]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    try:
-        assert server.stdout is not None
-        yield json.loads(server.stdout.readline())["url"]
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def read_stats(url: str) -> dict[str, Any]:
-    """What the server counted."""
-    with urllib.request.urlopen(url + "/stats", timeout=30) as reply:
-        stats: dict[str, Any] = json.loads(reply.read())
-        return stats
 
 
 def start(
@@ -182,7 +160,7 @@ def run_once(contestant: Contestant, scenario: str, options: argparse.Namespace)
     plain = ["--rows", str(rows), "--concurrency", str(options.concurrency), "--timeout", str(options.timeout)]
     faults = {"B": ["--cap", "64"], "E": FAULTS}.get(scenario, [])
     try:
-        with serve(*LATENCY, *faults) as url:
+        with serve("tests.llm.wire_server", "--fence", "--idle", "600", *LATENCY, *faults) as url:
             if scenario == "C":
                 return {"C": run_killed(contestant, options, url, state, plain)}
             began = time.monotonic()

@@ -1,6 +1,6 @@
 """What orchestration costs: an offline build by Prefect flows, against the very same functions called bare.
 
-    python bench/orchestration.py [--drafts 10000] [--shard-size 250] [--workers 0] [--repeats 1]
+    python bench/orchestration.py [--drafts 2000] [--shard-size 250] [--workers 0] [--repeats 1]
 
 prefect   `hopwright build` as a user runs it, with Prefect's server of its own; its wall clock is taken from the start
           of the command to its end, and the flow's own, which leaves out starting Python and the server, besides
@@ -8,7 +8,8 @@ plain     the same stages without Prefect: run folder only
 bare      every function that the plain build has called in its worker processes, with the same arguments, called again
           in a fresh pool of the same size: what a shard returns is thrown away and no part is written
 
-The repeats are interleaved. Task runs are counted in Prefect's own database.
+The repeats are interleaved. Task runs are counted in Prefect's own database. `cpu` is what all processes of a variant
+took together: on a busy machine it tells more than the clock does.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import sqlite3
 import statistics
@@ -39,7 +41,7 @@ VARIANTS = ("prefect", "plain")
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--drafts", type=int, default=10_000)
+    parser.add_argument("--drafts", type=int, default=2_000)
     parser.add_argument("--shard-size", type=int, default=250)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=1)
@@ -49,42 +51,39 @@ def main() -> None:
     if options.variant == "plain":
         print(json.dumps(run_plain(options)))
         return
-    taken: dict[str, list[float]] = {name: [] for name in ("command", "flow", "plain", "bare")}
-    task_runs = 0
+    taken: dict[str, list[float]] = {}
     for _ in range(options.repeats):
-        with tempfile.TemporaryDirectory() as folder:
-            command, flow, task_runs = run_prefect(options, Path(folder))
-            taken["command"].append(command)
-            taken["flow"].append(flow)
-        with tempfile.TemporaryDirectory() as folder:
-            for name, seconds in start_plain(options, Path(folder)).items():
-                taken[name].append(seconds)
-    print(f"{options.drafts:,} drafts in shards of {options.shard_size}: {task_runs} task runs")
+        for run in (run_prefect, start_plain):
+            with tempfile.TemporaryDirectory() as folder:
+                for name, figure in run(options, Path(folder)).items():
+                    taken.setdefault(name, []).append(figure)
     medians = {name: statistics.median(values) for name, values in taken.items()}
+    print(f"{options.drafts:,} drafts in shards of {options.shard_size}: {medians.pop('task runs'):.0f} task runs")
     for name, seconds in medians.items():
-        over = f"{seconds / medians['bare'] - 1:+.1%} on bare" if name != "bare" else ""
-        print(f"{name:8} {seconds:8.1f} s  {over}")
+        bare = medians["bare cpu" if name.endswith("cpu") else "bare"]
+        print(f"{name:12} {seconds:8.1f} s  {seconds / bare - 1:+6.1%} on bare")
 
 
-def run_prefect(options: argparse.Namespace, home: Path) -> tuple[float, float, int]:
-    """Seconds of the whole command, of the flow within it, and how many task runs it took."""
+def run_prefect(options: argparse.Namespace, home: Path) -> dict[str, float]:
+    """Seconds of the whole command, of the flow within it, of all processors, and how many task runs it took."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
     command = [
         sys.executable, "-m", "flows.cli", "build", "--json", "--drafts", str(options.drafts),
         "--shard-size", str(options.shard_size), "--workers", str(options.workers),
     ]  # fmt: skip
-    began = time.monotonic()
+    began, spent = time.monotonic(), count_cpu()
     subprocess.run(
         command, cwd=ROOT, check=True, env={**kept, "HOPWRIGHT_HOME": str(home)}, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
     seconds = time.monotonic() - began
+    spent_all = count_cpu() - spent
     with sqlite3.connect(home / "prefect" / "prefect.db") as database:
         (task_runs,) = database.execute("SELECT count(*) FROM task_run").fetchone()
         (flow,) = database.execute(
             "SELECT (julianday(end_time) - julianday(start_time)) * 86400 FROM flow_run WHERE name LIKE 'build-%'"
         ).fetchone()
-    return seconds, flow, task_runs
+    return {"prefect": seconds, "its flow": flow, "prefect cpu": spent_all, "task runs": task_runs}
 
 
 def start_plain(options: argparse.Namespace, home: Path) -> dict[str, float]:
@@ -132,13 +131,13 @@ def run_plain(options: argparse.Namespace) -> dict[str, float]:
     recorder = Recorder()
     real = WorkerPool.run
     WorkerPool.run = recorder.wrap(real)  # type: ignore[method-assign]
-    began = time.monotonic()
+    began, spent = time.monotonic(), count_cpu()
     build(options.home, parameters)
-    plain = time.monotonic() - began
+    plain, plain_cpu = time.monotonic() - began, count_cpu() - spent
     WorkerPool.run = real  # type: ignore[method-assign]
     # What a step finds made already it would not make again.
     shutil.rmtree(options.home / "stores")
-    began = time.monotonic()
+    began, spent = time.monotonic(), count_cpu()
     with open_pool(options.workers) as pool:
         for is_shard, calls in groupby(recorder.calls, key=lambda call: call[0].__name__ == "execute_shard"):
             if is_shard:
@@ -149,7 +148,13 @@ def run_plain(options: argparse.Namespace) -> dict[str, float]:
                 for function, arguments in calls:
                     pool.run(function, *arguments)
         bare = time.monotonic() - began
-    return {"plain": plain, "bare": bare}
+    return {"plain": plain, "bare": bare, "plain cpu": plain_cpu, "bare cpu": count_cpu() - spent}
+
+
+def count_cpu() -> float:
+    """Seconds that this process has taken of the processors so far, with all children that have ended."""
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in both)
 
 
 def discard(function: Callable[[Any], Any], spec: Any) -> int:

@@ -1,6 +1,6 @@
 """How time and memory grow with the size of an offline build.
 
-    python bench/scale.py [--drafts 3000 10000 30000] [--shard-size 250] [--workers 0] [--keep FOLDER]
+    python bench/scale.py [--drafts 1000 3000] [--shard-size 250] [--workers 0] [--keep FOLDER]
 
 Each size is one `hopwright build` with a Prefect server of its own. Memory is looked at four times a second: the
 resident size of the biggest process, and of all together (what they share, such as the mapped graph, is counted once
@@ -55,7 +55,7 @@ class Measured:
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--drafts", type=int, nargs="+", default=[3_000, 10_000, 30_000])
+    parser.add_argument("--drafts", type=int, nargs="+", default=[1_000, 3_000])
     parser.add_argument("--shard-size", type=int, default=250)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="make the homes in this folder and leave them there")

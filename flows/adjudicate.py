@@ -4,7 +4,7 @@ from prefect import flow
 
 from flows.deployed import read_stage, with_manners
 from hopwright.runs import RunFolder, StageManifest
-from hopwright.settings import AdjudicateRun, home
+from hopwright.settings import AdjudicateRun, home, storage
 from tasks.adjudicate import make_accepted
 from tasks.reports import Funnel
 
@@ -19,7 +19,7 @@ DEFAULT = AdjudicateRun()
 def run_adjudicate(parameters: AdjudicateRun = DEFAULT) -> StageManifest:
     """Reviews → disputes for an adjudicator, the accepted set and the report."""
     wanted = read_stage(parameters, AdjudicateRun)
-    run = RunFolder(home(), wanted.run)
+    run = RunFolder(home(), wanted.run, storage())
     with run.hold():
         made = make_accepted(run, wanted)
         Funnel(run).show()

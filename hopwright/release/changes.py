@@ -83,6 +83,10 @@ class Changes(Record):
         counts = Counter(field for one in self.changed for field in {_strip_place(field) for field in one.fields})
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
+    def count_let_go(self) -> int:
+        """Items that the release before tested on, and that this one trains on."""
+        return sum(one.before.startswith(("bench", "test")) and one.now.startswith("synth") for one in self.moved)
+
     def count_reasons(self) -> dict[str, int]:
         """Why items were withdrawn → how many, most first."""
         counts = Counter(one.reason.split(":", 1)[0] for one in self.withdrawn)
@@ -178,6 +182,8 @@ def render_changelog(name: str, version: str, rows: Mapping[str, int], changes: 
         lines.append("The first release.")
     else:
         lines.append(f"Against {changes.version}: {_summarise(changes)}.")
+        if changes.count_let_go():
+            lines.append(f"{changes.count_let_go():,} of the moved were tested on before, and are now in synth.")
         lines += _list_changes(changes)
     _, mark, old = before.partition("\n## ")
     return head + "\n".join(lines) + "\n" + (f"{mark}{old}" if mark else "")

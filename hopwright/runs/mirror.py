@@ -8,6 +8,7 @@ it is written here, so what the storage says of a run is never older than what t
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import socket
@@ -22,8 +23,6 @@ from hopwright.runs.files import clear_leftovers, hash_file, remove_tree, write_
 from hopwright.runs.storage import open_storage
 
 _MANIFEST = "manifest.json"
-_MARKER = ".storage"
-"""In a run's folder: the address whose copy it is."""
 _BEAT_S = 20.0
 _STALE_S = 120.0
 """A lock that was not renewed for so long, by the storage's clock, belongs to a machine that is gone."""
@@ -39,7 +38,12 @@ class Mirror:
         self._locks = open_storage(f"{url.rstrip('/')}/locks")
         self._name = name
         self._folder = folder
+        # Beside the run's lock: the address whose copy the local folder is, which beginnings of the run and its stages
+        # were alike here and there, and the hashes of the files that may change.
+        self._marker = folder.parent.parent / "locks" / f"{name}.storage"
+        self._started = ""
         self._seen: dict[str, str] = {}
+        self._stages: dict[str, str] = {}
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
@@ -56,13 +60,20 @@ class Mirror:
         beat.start()
         try:
             self.restore()
-            yield
+            try:
+                yield
+            except BaseException:
+                with contextlib.suppress(HopwrightError):
+                    self.send_others()
+                raise
             self.send_others()
         finally:
             ended.set()
             beat.join()
-            if _read_json(self._locks.read(lock)) == holder:
-                self._locks.remove(lock)
+            # Left behind, it is taken over from this home at once, from another when it is stale.
+            with contextlib.suppress(HopwrightError):
+                if _read_json(self._locks.read(lock)) == holder:
+                    self._locks.remove(lock)
 
     def restore(self) -> None:
         """Make the local folder what the storage says the run is; hand over a run that the storage does not know.
@@ -71,23 +82,35 @@ class Mirror:
         and handed over; what another machine has started over is dropped here.
         """
         clear_leftovers(self._folder)
+        self._read_marker()
         there = self._list_copy()
         if there:
             self._refuse_strangers()
             self._drop_stages(there)
-        write_file(self._folder / _MARKER, self.url.encode())
         here = self._list_local()
         for name in sorted(set(here) - set(there), key=_rank):
             self._storage.put(self._folder / name, name)
         kept = set(here) & self._list_named()
         # Manifests first: what is here without the manifest of its stage could be anybody's.
         for name in sorted(set(there) - kept, key=lambda name: (Path(name).name != _MANIFEST, *_rank(name))):
-            self._storage.fetch(name, self._folder / name)
+            if name not in here or Path(name).name == _MANIFEST or not self._is_newer_here(name):
+                self._storage.fetch(name, self._folder / name)
+        self._started = _read_json(_read(self._folder / _MANIFEST)).get("started", "")
         self._seen = {name: hash_file(self._folder / name) for name in self._list_others()}
+        self._stages = {name: _identify(found) for name, found in self._list_stages()}
+        self._write_marker()
 
     def put_manifest(self, path: Path, data: bytes) -> None:
         """Write a manifest; the local one is written after it."""
-        self._storage.write(str(path.relative_to(self._folder)), data)
+        name = str(path.relative_to(self._folder))
+        self._storage.write(name, data)
+        found = _read_json(data)
+        if name == _MANIFEST and found.get("started") != self._started:
+            self._started, self._seen, self._stages = found.get("started", ""), {}, {}
+            self._write_marker()
+        elif name != _MANIFEST and _identify(found) != self._stages.get(name):
+            self._stages[name] = _identify(found)
+            self._write_marker()
 
     def put_files(self, paths: Iterable[Path]) -> None:
         """Copy files of the run."""
@@ -116,8 +139,11 @@ class Mirror:
         if _MANIFEST not in there:
             return
         for name in self._list_others():
-            if name not in there or self._seen.get(name) != hash_file(self._folder / name):
+            digest = hash_file(self._folder / name)
+            if name not in there or self._seen.get(name) != digest:
                 self._storage.put(self._folder / name, name)
+                self._seen[name] = digest
+        self._write_marker()
 
     def _list_copy(self) -> list[str]:
         """The files of the copy. What is left of one whose removal was cut short is removed."""
@@ -156,13 +182,40 @@ class Mirror:
             with contextlib.suppress(HopwrightError):
                 self._locks.write(lock, json.dumps(holder).encode())
 
+    def _is_newer_here(self, name: str) -> bool:
+        """Whether a file has changed here since it was last alike; it is then handed over.
+
+        Raises RunError when it has changed in the storage as well.
+        """
+        mine, before = hash_file(self._folder / name), self._seen.get(name)
+        if mine == before:
+            return False
+        theirs = hashlib.sha256(self._storage.read(name) or b"").hexdigest()
+        if theirs not in (mine, before):
+            raise RunError(
+                f"{self._folder / name} was changed here and, by another machine, in {self.url}: "
+                "nothing was touched; move ours away to go on with the other"
+            )
+        if theirs != mine:
+            self._storage.put(self._folder / name, name)
+        return True
+
+    def _read_marker(self) -> None:
+        found = _read_json(_read(self._marker))
+        if found.get("url") == self.url:
+            self._started, self._seen, self._stages = found["started"], found["files"], found["stages"]
+        else:
+            self._started, self._seen, self._stages = "", {}, {}
+
+    def _write_marker(self) -> None:
+        found = {"url": self.url, "started": self._started, "stages": self._stages, "files": self._seen}
+        write_file(self._marker, json.dumps(found, indent=1).encode())
+
     def _refuse_strangers(self) -> None:
-        """Raises RunError when the local folder was not made with this storage and is another beginning of the run."""
-        path = self._folder / _MANIFEST
-        marker = self._folder / _MARKER
-        if not path.exists() or (marker.exists() and marker.read_text() == self.url):
+        """Raises RunError when the local folder is no copy from this storage and is another beginning of the run."""
+        mine, theirs = _read_json(_read(self._folder / _MANIFEST)), _read_json(self._storage.read(_MANIFEST))
+        if not mine or mine.get("started") == self._started:
             return
-        mine, theirs = _read_json(path.read_bytes()), _read_json(self._storage.read(_MANIFEST))
         if (mine.get("started"), mine.get("parameters")) != (theirs.get("started"), theirs.get("parameters")):
             raise RunError(
                 f"run {self._name!r} was begun here at {mine.get('started')} and another one of that name, in "
@@ -170,22 +223,33 @@ class Mirror:
             )
 
     def _drop_stages(self, there: Iterable[str]) -> None:
-        """Remove the local stages that the storage does not know, or knows from another beginning."""
+        """Remove the local stages that were alike here and there, and that another machine has removed or begun anew.
+
+        Raises RunError for a stage that was made here without the storage, and otherwise by another machine.
+        """
         known = set(there)
         theirs = _read_json(self._storage.read(_MANIFEST))
         mine = _read_json(_read(self._folder / _MANIFEST))
         if mine and mine.get("started") != theirs.get("started"):
             remove_tree(self._folder)
-        for path in sorted(self._folder.rglob(_MANIFEST)):
-            name = str(path.relative_to(self._folder))
-            if name == _MANIFEST or not path.exists():
-                continue
-            found = _read_json(path.read_bytes())
-            if not _is_stage(found):
-                continue
+        for name, found in self._list_stages():
+            folder = (self._folder / name).parent
             copy = _read_json(self._storage.read(name)) if name in known else {}
-            if any(found.get(field) != copy.get(field) for field in _IDENTITY):
-                remove_tree(path.parent)
+            if not folder.exists() or _identify(found) == _identify(copy):
+                continue
+            if _identify(found) == self._stages.get(name):
+                remove_tree(folder)
+            elif copy:
+                raise RunError(
+                    f"{folder} was made here without the storage, and otherwise by another machine in {self.url}: "
+                    "nothing was touched; move ours away to go on with the other"
+                )
+
+    def _list_stages(self) -> list[tuple[str, dict[str, Any]]]:
+        """The manifests of the local stages, outer ones first, by name."""
+        paths = sorted(self._folder.rglob(_MANIFEST), key=lambda path: (len(path.parts), path))
+        named = ((str(path.relative_to(self._folder)), _read_json(path.read_bytes())) for path in paths)
+        return [(name, found) for name, found in named if _is_stage(found)]
 
     def _list_local(self) -> list[str]:
         return sorted(
@@ -197,11 +261,8 @@ class Mirror:
     def _list_named(self) -> set[str]:
         """Local parts, and files that a finished stage names by their hash: the same wherever they were made."""
         named = {name for name in self._list_local() if _is_part(name)}
-        for path in self._folder.rglob(_MANIFEST):
-            found = _read_json(path.read_bytes())
-            if _is_stage(found):
-                stage = path.parent.relative_to(self._folder)
-                named |= {str(stage / name) for name in found.get("outputs", {})}
+        for manifest, found in self._list_stages():
+            named |= {str(Path(manifest).parent / name) for name in found.get("outputs", {})}
         return named
 
     def _list_others(self) -> list[str]:
@@ -225,6 +286,12 @@ def _is_part(name: str) -> bool:
 def _manifest_of(part: str) -> str:
     folder = Path(part).parent
     return str((folder.parent if folder.name == "rejected" else folder) / _MANIFEST)
+
+
+def _identify(manifest: dict[str, Any]) -> str:
+    """Which beginning of a stage a manifest is of."""
+    fields = json.dumps([manifest.get(field) for field in _IDENTITY], sort_keys=True)
+    return hashlib.sha256(fields.encode()).hexdigest()[:16]
 
 
 def _is_stage(manifest: dict[str, Any]) -> bool:

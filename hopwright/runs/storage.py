@@ -49,19 +49,19 @@ class Storage:
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file."""
-        if self._is_folder:
-            write_file(Path(self._locate(name)), data)
-            return
         with self._explain():
-            self._fs.pipe_file(self._locate(name), data)
+            if self._is_folder:
+                write_file(Path(self._locate(name)), data)
+            else:
+                self._fs.pipe_file(self._locate(name), data)
 
     def put(self, path: Path, name: str) -> None:
         """Copy a local file there."""
-        if self._is_folder:
-            copy_file(path, Path(self._locate(name)))
-            return
         with self._explain():
-            self._fs.put_file(str(path), self._locate(name))
+            if self._is_folder:
+                copy_file(path, Path(self._locate(name)))
+            else:
+                self._fs.put_file(str(path), self._locate(name))
 
     def put_below(self, folder: Path, name: str) -> None:
         """Copy a local folder that never changes there; what is there already is not copied again."""

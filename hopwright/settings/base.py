@@ -1,5 +1,7 @@
 """What the groups of parameters have in common."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
@@ -8,7 +10,13 @@ STAGES = ("retrieve", "synthesize", "filter", "rewrite", "review", "release")
 """In the order of the line of work; each rests on those before it."""
 
 
+def number_fields(schema: dict[str, Any]) -> None:
+    """Say in which order a form lists parameters: a database may not keep the order of a schema."""
+    for number, field in enumerate(schema.get("properties", {}).values()):
+        field["position"] = number
+
+
 class Parameters(BaseModel):
     """Base of all parameter models: nothing unknown gets in."""
 
-    model_config = ConfigDict(extra="forbid", validate_default=True)
+    model_config = ConfigDict(extra="forbid", validate_default=True, json_schema_extra=number_fields)

@@ -207,7 +207,7 @@ class VllmParameters(Parameters):
         pattern=r"^([^/\s]+/[^/\s]+)?$",
         title="Deployment",
         description="Where a whole build has the filter run: a Prefect deployment on a work pool of its own, such as "
-        "filter/gpu, whose workers see the same home. Empty runs it in place.",
+        "filter/filter, whose workers see the same home. Empty runs it in place.",
     )
 
     def interpreter(self) -> Path:

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from hopwright.settings.base import NAME_PATTERN, Parameters
+from hopwright.settings.base import NAME_PATTERN, Parameters, number_fields
 from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.paths import sample_folder
@@ -177,10 +177,11 @@ class EvaluateRun(ShardedRun, ModelRun):
 
 def _put_choices_first(schema: dict[str, Any]) -> None:
     """Forms list parameters in this order: which run and of what kind, then the stages, then how it is executed."""
-    last = ("models", "vllm", "shard_size", "seed", "workers", "notify", "fresh")
+    last = ("models", "vllm", "shard_size", "seed", "workers", "cluster", "notify", "fresh")
     fields = schema["properties"]
     order = ["run", "dated", "preset", "profile", *(name for name in fields if name not in last), *last]
     schema["properties"] = {name: fields[name] for name in dict.fromkeys(order)}
+    number_fields(schema)
 
 
 class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRun, RetrieveRun):

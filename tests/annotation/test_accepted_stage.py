@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from annotation.accepted import Decided, decide_all
 from annotation.decisions import Thresholds
 from annotation.gathering import Gathered, TaskNow
 from hopwright.records import Evidence, Item, Review
 from hopwright.records.arrow import encode_parquet, items_to_table, read_items, read_rejected, reviews_to_table
+from hopwright.release.dataset import _Work
 from hopwright.runs import ShardOutput, write_file, write_shard
 from hopwright.synthesis.checks import CheckContext
 from hopwright.synthesis.properties import default_table
@@ -20,6 +23,12 @@ from tests.annotation.reviews import make_review
 from tests.builders import all_items
 from tests.release.test_dataset import FACTS
 from tests.worlds import DictGraph
+
+
+@pytest.fixture(autouse=True)
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes most of a release's time."""
+    monkeypatch.setattr(_Work, "_draw", lambda *_: ())
 
 
 def decide() -> list[Decided]:

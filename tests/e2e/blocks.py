@@ -1,7 +1,7 @@
 """What the test of the deployments does as a client of its server: `python -m tests.e2e.blocks ADDRESS KEY`.
 
 Makes the notification block custom-webhook/ops, which posts to the address, and the Secret block of the endpoint
-`words`. With `--event NAME PAYLOAD` it emits an event of a run instead.
+`words`. With `--events PAYLOAD NAME…` it emits events of a run instead.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from prefect.events.worker import EventsWorker
 def main() -> None:
     """Do what the arguments say."""
     first, *rest = sys.argv[1:]
-    if first == "--event":
-        name, payload = rest[0], json.loads(rest[1])
-        emit_event(name, resource={"prefect.resource.id": f"hopwright.run.{payload['run']}"}, payload=payload)
+    if first == "--events":
+        payload, *names = json.loads(rest[0]), *rest[1:]
+        for name in names:
+            emit_event(name, resource={"prefect.resource.id": f"hopwright.run.{payload['run']}"}, payload=payload)
         EventsWorker.drain_all()
         return
     block = CustomWebhookNotificationBlock(

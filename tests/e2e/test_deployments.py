@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -37,6 +39,7 @@ class Place:
 
     api: str
     home: Home
+    port: int
     told: list[dict[str, Any]] = field(default_factory=list)
 
     def get(self, path: str) -> Any:
@@ -93,7 +96,9 @@ class _Listener(http.server.BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def place(prefect_api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home = Home(tmp_path_factory.mktemp("deployed"), prefect_api)
-    here = Place(prefect_api, home)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        here = Place(prefect_api, home, probe.getsockname()[1])
     heard = type("Heard", (_Listener,), {"heard": here.told})
     listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), heard)
     threading.Thread(target=listener.serve_forever, daemon=True).start()
@@ -104,9 +109,12 @@ def place(prefect_api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         [sys.executable, "-m", "flows.deploy"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    command = [sys.executable, "-m", "prefect", "worker", "start", "--type", "process", "--pool"]
+    # As the composition starts it, its health included.
+    service = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]["worker"]
+    environment |= {"PREFECT_WORKER_WEBSERVER_HOST": "127.0.0.1", "PREFECT_WORKER_WEBSERVER_PORT": str(here.port)}
+    command = [sys.executable, "-m", *service["command"]]
     with (home.path / "worker.log").open("wb") as log:
-        worker = subprocess.Popen([*command, "default"], cwd=home.path, env=environment, stdout=log, stderr=log)
+        worker = subprocess.Popen(command, cwd=home.path, env=environment, stdout=log, stderr=log)
     try:
         yield here
     finally:
@@ -191,6 +199,16 @@ def test_everything_that_the_file_lists_is_deployed(place: Place) -> None:
     assert there["nightly"]["parameters"]["parameters"]["dated"] is True
 
 
+def test_the_worker_says_that_it_is_well(place: Place) -> None:
+    deadline = time.monotonic() + 40
+    while time.monotonic() < deadline:
+        with contextlib.suppress(httpx.HTTPError):
+            if httpx.get(f"http://127.0.0.1:{place.port}/health", timeout=5).status_code == 200:
+                return
+        time.sleep(0.2)
+    pytest.fail("the health of the worker is not to be had")
+
+
 def test_the_form_explains_and_bounds_every_parameter(place: Place) -> None:
     for deployment in ("build-dataset/build", "filter/filter", "evaluate/evaluate", "adjudicate/adjudicate"):
         schema = place.get(f"/deployments/name/{deployment}")["parameter_openapi_schema"]
@@ -199,7 +217,9 @@ def test_the_form_explains_and_bounds_every_parameter(place: Place) -> None:
                 assert parameter.get("title"), name
                 assert parameter.get("description") or "$ref" in json.dumps(parameter), name
     form = place.get("/deployments/name/build-dataset/build")["parameter_openapi_schema"]["definitions"]
-    assert list(form["BuildParameters"]["properties"])[:4] == ["run", "dated", "preset", "profile"]
+    fields = form["BuildParameters"]["properties"]
+    order = sorted(fields, key=lambda name: fields[name]["position"])
+    assert order[:4] == ["run", "dated", "preset", "profile"]
     assert form["FilterParameters"]["properties"]["max_right"]["maximum"] == 11
     body = {"parameters": {"parameters": {"seed": -1}}, "state": {"type": "SCHEDULED"}}
     id = place.get("/deployments/name/build-dataset/build")["id"]
@@ -323,13 +343,11 @@ def test_a_run_that_reaches_its_budget_waits_for_more_and_is_resumed(place: Plac
 
 
 def test_events_chain_the_end_of_a_review_to_decision_and_release(place: Place) -> None:
-    for event, facts in (
-        ("hopwright.review.complete", {"run": "chained", "url": "http://127.0.0.1:9", "held": 3}),
-        ("hopwright.accepted.complete", {"run": "chained", "accepted": 2}),
-    ):
-        environment = {**place.home.environment, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "tests.e2e.blocks", "--event", event, json.dumps(facts)]
-        subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    facts = {"run": "chained", "url": "http://127.0.0.1:9", "held": 3}
+    events = ["hopwright.review.complete", "hopwright.accepted.complete"]
+    environment = {**place.home.environment, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.e2e.blocks", "--events", json.dumps(facts), *events]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
     for flow, expected in (
         ("adjudicate", {"run": "chained", "adjudicate": {"url": "http://127.0.0.1:9"}}),
         ("release", {"run": "chained", "fresh": True, "release": {"reviewed": True}}),

@@ -8,38 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.e2e.serving import read_stats, serve
 from tests.evaluation.datasets import write_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.e2e
-
-
-@contextmanager
-def serve(data: Path, *options: str) -> Iterator[str]:
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.evaluation.simulated", str(data), *options],
-        stdout=subprocess.PIPE, text=True, cwd=ROOT,
-    )  # fmt: skip
-    try:
-        assert server.stdout is not None
-        yield json.loads(server.stdout.readline())["url"]
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def read_stats(url: str) -> dict[str, Any]:
-    with urllib.request.urlopen(url + "/stats", timeout=10) as reply:
-        found: dict[str, Any] = json.loads(reply.read())
-        return found
+SIMULATED = "tests.evaluation.simulated"
 
 
 def write_endpoints(folder: Path, url: str) -> Path:
@@ -71,7 +49,7 @@ def read_bytes(home: Path) -> dict[str, bytes]:
 
 def test_two_models_one_report_and_a_kill_in_between(tmp_path: Path) -> None:
     data = write_rows(tmp_path / "data.jsonl", 120)
-    with serve(data, "--knows", "0.9", "--latency", "0.01") as url:
+    with serve(SIMULATED, str(data), "--knows", "0.9", "--latency", "0.01") as url:
         endpoints = write_endpoints(tmp_path, url)
         asked = [str(data), "--endpoints", str(endpoints), "--model", "local/simulated"]
         asked += ["--form", "mcq", "--form", "open", "--prompting", "direct"]
@@ -85,7 +63,7 @@ def test_two_models_one_report_and_a_kill_in_between(tmp_path: Path) -> None:
         folder = Path(result["folder"])
         assert (folder / "report.html").stat().st_size > 50_000
         assert "Error rate by step" in (folder / "report.md").read_text()
-    with serve(data, "--knows", "0.9", "--latency", "0.2") as url:
+    with serve(SIMULATED, str(data), "--knows", "0.9", "--latency", "0.2") as url:
         write_endpoints(tmp_path, url)
         line, environment = command(tmp_path / "killed", *asked)
         killed = subprocess.Popen(

@@ -8,9 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ from hopwright.exports import export_items
 from hopwright.llm.prompts import read_prompts
 from hopwright.release.separation import ItemSet
 from tests.builders import all_items
+from tests.e2e.serving import serve
 from tests.e2e.tools import make_tools
 from tests.evaluation.datasets import write_rows
 from tests.release.test_dataset import release
@@ -43,20 +41,6 @@ def export(tmp_path: Path, tool: str) -> Path:
     return tmp_path / tool
 
 
-@contextmanager
-def answer_from_table(items: Path) -> Iterator[str]:
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.evaluation.table_server", str(items), "--wrong", "2"],
-        stdout=subprocess.PIPE, text=True, cwd=ROOT,
-    )  # fmt: skip
-    try:
-        assert server.stdout is not None
-        yield json.loads(server.stdout.readline())["url"]
-    finally:
-        server.terminate()
-        server.wait()
-
-
 def call(command: list[str], folder: Path, **environment: str) -> str:
     kept = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hf"), **environment}
     done = subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, timeout=200, check=False)
@@ -66,7 +50,7 @@ def call(command: list[str], folder: Path, **environment: str) -> str:
 
 def test_lm_evaluation_harness_scores_hop_by_hop(tmp_path: Path, tools: Path) -> None:
     folder = export(tmp_path, "lm-eval")
-    with answer_from_table(folder / "items.jsonl") as url:
+    with serve("tests.evaluation.table_server", str(folder / "items.jsonl"), "--wrong", "2") as url:
         arguments = f"model=m,base_url={url}/v1/chat/completions,tokenized_requests=False"
         call(
             [str(tools / "lm_eval"), "--include_path", ".", "--tasks", "hopwright_steps", "--apply_chat_template",
@@ -120,7 +104,7 @@ def test_inspect_runs_with_its_mock_model_and_over_the_wire(tmp_path: Path, tool
     status, accuracy = call([str(tools / "python"), "-c", MOCK], folder).split()
     assert status == "success"
     assert float(accuracy) == pytest.approx(sum(row["label"] == 0 for row in rows) / len(rows))
-    with answer_from_table(folder / "items.jsonl") as url:
+    with serve("tests.evaluation.table_server", str(folder / "items.jsonl"), "--wrong", "2") as url:
         call(
             [str(tools / "inspect"), "eval", "hopwright_inspect.py@hopwright_steps", "--model", "openai-api/local/m",
              "--display", "plain", "--log-format", "json", "--log-dir", "logs"],

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.e2e.serving import read_stats, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "HOPWRIGHT_BENCH_KEY": "k"}
 IN_FLIGHT = 48
-
-
-@contextmanager
-def serve(*options: str) -> Iterator[str]:
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.llm.wire_server", *options], stdout=subprocess.PIPE, text=True, cwd=ROOT
-    )
-    try:
-        assert server.stdout is not None
-        yield json.loads(server.stdout.readline())["url"]
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def stats(url: str) -> dict[str, Any]:
-    with urllib.request.urlopen(url + "/stats", timeout=10) as reply:
-        found: dict[str, Any] = json.loads(reply.read())
-        return found
+WIRE = "tests.llm.wire_server"
 
 
 def start(url: str, folder: Path, rows: int, kind: str) -> subprocess.Popen[bytes]:
@@ -55,32 +34,32 @@ def start(url: str, folder: Path, rows: int, kind: str) -> subprocess.Popen[byte
 )
 def test_a_killed_run_sends_again_at_most_what_was_in_flight(tmp_path: Path, kind: str, share: float) -> None:
     rows = 600
-    with serve("--latency", "0.05") as url:
+    with serve(WIRE, "--latency", "0.05") as url:
         undisturbed = tmp_path / "undisturbed"
         undisturbed.mkdir()
         assert start(url, undisturbed, rows, kind).wait(60) == 0
         wanted = (undisturbed / "rows.jsonl").read_bytes()
         assert len(wanted.splitlines()) == rows
         assert b"rejected" not in wanted
-    with serve("--latency", "0.05") as url:
+    with serve(WIRE, "--latency", "0.05") as url:
         folder = tmp_path / "killed"
         folder.mkdir()
         killed = start(url, folder, rows, kind)
         deadline = time.monotonic() + 60
-        while stats(url)["answered"] < rows * share and time.monotonic() < deadline:
+        while read_stats(url)["answered"] < rows * share and time.monotonic() < deadline:
             time.sleep(0.005)
         killed.send_signal(signal.SIGKILL)
         killed.wait()
         assert not (folder / "rows.jsonl").exists()
-        before = stats(url)["received"]
+        before = read_stats(url)["received"]
         assert 0 < before < rows
         assert start(url, folder, rows, kind).wait(60) == 0
         assert (folder / "rows.jsonl").read_bytes() == wanted
-        after = stats(url)
+        after = read_stats(url)
         assert after["prompts"] == rows
         assert after["received"] - rows <= IN_FLIGHT
         assert start(url, folder, rows, kind).wait(60) == 0
-        assert stats(url)["received"] == after["received"]
+        assert read_stats(url)["received"] == after["received"]
 
 
 BATCH = """
@@ -98,15 +77,15 @@ with Session(settings(sys.argv[1], kind=sys.argv[2]), Path(sys.argv[3]) / "llm.s
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 def test_a_killed_batch_run_finds_its_batch_again(tmp_path: Path, kind: str) -> None:
     environment = {**ENVIRONMENT, "HOPWRIGHT_TEST_KEY": "k"}
-    with serve("--polls", "10") as url:
+    with serve(WIRE, "--polls", "10") as url:
         command = [sys.executable, "-c", BATCH, url, kind, str(tmp_path)]
         killed = subprocess.Popen(command, env=environment, cwd=ROOT)
         deadline = time.monotonic() + 60
-        while not stats(url)["counts"].get("batches") and time.monotonic() < deadline:
+        while not read_stats(url)["counts"].get("batches") and time.monotonic() < deadline:
             time.sleep(0.01)
         killed.send_signal(signal.SIGKILL)
         killed.wait()
         again = subprocess.run(command, env=environment, cwd=ROOT, timeout=120, check=False)
         assert again.returncode == 0
         assert len((tmp_path / "rows.txt").read_text().splitlines()) == 40
-        assert stats(url)["counts"]["batches"] == 1
+        assert read_stats(url)["counts"]["batches"] == 1

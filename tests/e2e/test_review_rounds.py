@@ -23,7 +23,7 @@ import pytest
 
 from annotation.accepted import decide_all
 from annotation.agreement import measure_agreement
-from annotation.decisions import Thresholds
+from annotation.decisions import RETURNED, WAITING, Thresholds
 from annotation.files import read_planted
 from annotation.gathering import gather, journal_folder, reviews_folder
 from annotation.journal import Journal
@@ -41,6 +41,7 @@ from hopwright.settings import AdjudicateRun
 from hopwright.synthesis.checks import CheckContext
 from hopwright.synthesis.properties import default_table
 from tasks.adjudicate import write_accepted
+from tasks.review_pull import count_waiting, list_pushed
 from tasks.work.reviews import (
     ask_back,
     decide_reviews,
@@ -321,6 +322,10 @@ def test_disputes_are_settled_and_the_accepted_set_is_written(rounds: Rounds) ->
     assert (done["new"], done["left_out"], done["missing"]) == (settled, [], [])
     report, disputes = decide_reviews(rounds.run, Thresholds())
     assert disputes == []
+    waiting = [one for one in report.decided if one.decision.check in (WAITING, RETURNED)]
+    assert done["waiting"] == count_waiting(rounds.run, 0) == len(waiting)
+    assert list_pushed(rounds.run.home, rounds.server.url) == ["review"]
+    assert list_pushed(rounds.run.home, "http://127.0.0.1:9") == []
     with rounds.run.hold():
         final = write_accepted(rounds.run, AdjudicateRun(run="review"), report)
     assert final.counts.out > counts["out"]

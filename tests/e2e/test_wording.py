@@ -1,17 +1,12 @@
-"""Synthesis against a fallible model: the number asked for or why not, killed and continued, stopped by its budget."""
+"""Synthesis against a fallible model: the number asked for or why not, stopped by its budget."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +14,7 @@ import pytest
 
 from hopwright.records.arrow import read_items, read_rejected
 from tests.e2e.conftest import ROOT
+from tests.e2e.serving import read_stats, serve
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
@@ -26,28 +22,10 @@ RATES = (
     "--wrong_entity", "0.05", "--leaked_answer", "0.05", "--broken_json", "0.05", "--extra_hop", "0.05",
     "--true_distractor", "0.05", "--refusal", "0.05", "--swapped_number", "0.05",
 )  # fmt: skip
+MODEL = "tests.synthesis.fallible_model"
 IN_FLIGHT = 16
 ITEMS = 30
 PRICES = 'dated = "2026-11-20"\n[models.tiny]\ninput = 1000.0\noutput = 1000.0\n'
-
-
-@contextmanager
-def serve(*options: str) -> Iterator[str]:
-    """The fallible model as a process of its own; its address."""
-    command = [sys.executable, "-m", "tests.synthesis.fallible_model", "--idle", "900", *options]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    try:
-        assert server.stdout is not None
-        yield json.loads(server.stdout.readline())["url"]
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def stats(url: str) -> dict[str, Any]:
-    with urllib.request.urlopen(url + "/stats", timeout=10) as reply:
-        found: dict[str, Any] = json.loads(reply.read())
-        return found
 
 
 def start(home: Path, url: str, api: str, *options: str, kind: str = "openai") -> subprocess.Popen[str]:
@@ -101,8 +79,8 @@ def undisturbed(
 ) -> tuple[Path, dict[str, Any], dict[str, Any]]:
     """A home with a whole synthesis, its yield report, and what the server says of it."""
     home = shutil.copytree(retrieved, tmp_path_factory.mktemp("undisturbed") / "h")
-    with serve(*RATES) as url:
-        return home, finish(start(home, url, prefect_api, "--items", str(ITEMS))), stats(url)
+    with serve(MODEL, *RATES) as url:
+        return home, finish(start(home, url, prefect_api, "--items", str(ITEMS))), read_stats(url)
 
 
 def check_report(home: Path, taken: dict[str, Any], told: dict[str, Any], items: int) -> None:
@@ -127,39 +105,20 @@ def test_it_ends_with_the_items_asked_for_and_tells_what_was_wrong(undisturbed: 
 
 def test_so_it_does_in_the_other_format(retrieved: Path, tmp_path: Path, prefect_api: str) -> None:
     home = shutil.copytree(retrieved, tmp_path / "h")
-    with serve(*RATES) as url:
+    with serve(MODEL, *RATES) as url:
         child = start(home, url, prefect_api, "--writer", "anthropic", "--items", "20", kind="anthropic")
-        check_report(home, finish(child), stats(url), 20)
+        check_report(home, finish(child), read_stats(url), 20)
 
 
 def test_a_model_that_refuses_everything_ends_the_run_in_one_line(
     retrieved: Path, tmp_path: Path, prefect_api: str
 ) -> None:
     home = shutil.copytree(retrieved, tmp_path / "h")
-    with serve("--refusal", "1") as url:
+    with serve(MODEL, "--refusal", "1") as url:
         stopped = finish(start(home, url, prefect_api, "--items", str(ITEMS), "--drafts", "50"))
     assert stopped["error"].startswith("stopped: ")
     assert "the model refused" in stopped["error"]
     assert "\n" not in stopped["error"]
-
-
-def test_killed_and_started_again_it_pays_nothing_twice_and_ends_in_the_same_bytes(
-    undisturbed: Any, retrieved: Path, tmp_path: Path, prefect_api: str
-) -> None:
-    whole, taken, told = undisturbed
-    home = shutil.copytree(retrieved, tmp_path / "h")
-    with serve(*RATES, "--latency", "0.1") as url:
-        child = start(home, url, prefect_api, "--items", str(ITEMS))
-        deadline = time.monotonic() + 100
-        while stats(url)["answers"] < 0.6 * told["answers"] and time.monotonic() < deadline:
-            time.sleep(0.005)
-        child.send_signal(signal.SIGKILL)
-        child.communicate()
-        assert child.returncode == -signal.SIGKILL
-        assert finish(start(home, url, prefect_api, "--items", str(ITEMS))) == taken
-        again = stats(url)
-    assert files(home) == files(whole)
-    assert again["answers"] - told["answers"] <= IN_FLIGHT, "only what was in flight when it was killed"
 
 
 def test_a_budget_stops_it_and_a_higher_one_continues(
@@ -167,10 +126,10 @@ def test_a_budget_stops_it_and_a_higher_one_continues(
 ) -> None:
     whole, taken, told = undisturbed
     home = shutil.copytree(retrieved, tmp_path / "h")
-    with serve(*RATES) as url:
+    with serve(MODEL, *RATES) as url:
         stopped = finish(start(home, url, prefect_api, "--items", str(ITEMS), "--budget", "150"))
         assert stopped["error"].startswith("stopped before the budget of 150.00 dollars is exceeded")
-        assert 0 < stats(url)["answers"] < told["answers"]
+        assert 0 < read_stats(url)["answers"] < told["answers"]
         assert finish(start(home, url, prefect_api, "--items", str(ITEMS), "--budget", "5000")) == taken
-        assert stats(url)["answers"] == told["answers"]
+        assert read_stats(url)["answers"] == told["answers"]
     assert files(home) == files(whole)

@@ -9,11 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import dataclasses
-import json
-import os
 import re
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,16 +137,6 @@ class SimulatedServer(WireServer):
         return web.json_response(answer)
 
 
-async def _run(server: SimulatedServer, idle_s: float) -> None:
-    server.keep_bodies = False
-    await server.start(0)
-    sys.stdout.write(json.dumps({"url": server.url, "pid": os.getpid()}) + "\n")
-    sys.stdout.flush()
-    parent = os.getppid()
-    while os.getppid() == parent and time.monotonic() - server.last_call < idle_s:
-        await asyncio.sleep(0.25)
-
-
 def main() -> None:
     """Serve one model, called `simulated`; every field of `Skill` is an option."""
     parser = argparse.ArgumentParser()
@@ -165,7 +151,7 @@ def main() -> None:
     given = vars(parser.parse_args())
     data, idle_s, latency = given.pop("data"), given.pop("idle"), given.pop("latency")
     model = Model(read_items(data).items, Skill(**given))
-    asyncio.run(_run(SimulatedServer({"simulated": model}, Faults(latency_s=latency)), idle_s))
+    asyncio.run(SimulatedServer({"simulated": model}, Faults(latency_s=latency)).serve(idle_s))
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def test_without_models_only_what_asks_goes_back_to_its_default() -> None:
     free = without_models(paid)
     assert (free.synthesize.writer, free.synthesize.model) == ("rules", "")
     assert free.synthesize.drafts == 600
-    assert free.filter.voters == ["shortcuts"]
+    assert free.filter.voters == [], "the profile's own: shortcuts"
     assert free.filter.max_right == 0
     assert free.rewrite.translation_model == ""
     assert free.rewrite.back_translation == "auto"

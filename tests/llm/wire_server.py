@@ -108,6 +108,16 @@ class WireServer:
         bound = self._runner.addresses[0][1]
         self.url = f"http://127.0.0.1:{bound}"
 
+    async def serve(self, idle_s: float, port: int = 0) -> None:
+        """Print the address as one line of JSON; serve until the parent ends or nothing has called for so long."""
+        self.keep_bodies = False
+        await self.start(port)
+        sys.stdout.write(json.dumps({"url": self.url, "pid": os.getpid()}) + "\n")
+        sys.stdout.flush()
+        parent = os.getppid()
+        while os.getppid() == parent and time.monotonic() - self.last_call < idle_s:
+            await asyncio.sleep(0.25)
+
     def stats(self) -> dict[str, Any]:
         """What came in so far; `resent` counts answers given more than once to the same prompt."""
         return {
@@ -309,17 +319,6 @@ def _error(status: int, kind: str, message: str, headers: dict[str, str] | None 
     return web.json_response(body, status=status, headers=headers)
 
 
-async def _run(faults: Faults, port: int, idle_s: float, polls: int) -> None:
-    server = WireServer(faults, BatchFaults(polls=polls))
-    server.keep_bodies = False
-    await server.start(port)
-    sys.stdout.write(json.dumps({"url": server.url, "pid": os.getpid()}) + "\n")
-    sys.stdout.flush()
-    parent = os.getppid()
-    while os.getppid() == parent and time.monotonic() - server.last_call < idle_s:
-        await asyncio.sleep(0.25)
-
-
 def main() -> None:
     """Serve until the parent ends; every field of `Faults` is an option."""
     parser = argparse.ArgumentParser()
@@ -337,7 +336,7 @@ def main() -> None:
             parser.add_argument(name, dest=field.name, type=kind, default=field.default)
     options = vars(parser.parse_args())
     port, idle_s, polls = options.pop("port"), options.pop("idle"), options.pop("polls")
-    asyncio.run(_run(Faults(**options), port, idle_s, polls))
+    asyncio.run(WireServer(Faults(**options), BatchFaults(polls=polls)).serve(idle_s, port))
 
 
 if __name__ == "__main__":

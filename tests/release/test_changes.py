@@ -9,15 +9,11 @@ import pytest
 from hopwright.errors import InputError
 from hopwright.records import CheckResult, Item
 from hopwright.release.changes import raise_version, settle_version
-from hopwright.release.dataset import History, ReleaseManifest, _Work
+from hopwright.release.dataset import History, ReleaseManifest
 from hopwright.release.separation import ItemSet
 from tests.release.test_dataset import factual_items, release, snapshot, twin_items
 
-
-@pytest.fixture(autouse=True)
-def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes most of a release's time, and says nothing of what changed."""
-    monkeypatch.setattr(_Work, "_draw", lambda *_: ())
+pytestmark = pytest.mark.usefixtures("no_plots")
 
 
 def copy(item: Item, **changes: Any) -> Item:
@@ -108,6 +104,15 @@ def test_an_item_that_moves_to_the_bench_is_no_new_one(tmp_path: Path) -> None:
     assert [(one.id, one.before, one.now) for one in manifest.changes.moved] == [(first.id, "synth", "bench")]
     assert not manifest.changes.added
     assert manifest.version == "2.0.0"
+
+
+def test_items_that_were_tested_on_do_not_slip_into_training_unsaid(tmp_path: Path) -> None:
+    first, *rest = factual_items()
+    release(tmp_path / "one", version="", factual=rest, twins=[], others={"bench": ItemSet([first])}, rule="paths")
+    release(tmp_path / "two", version="", twins=[], history=History(tmp_path / "one"))
+    told = "**1 of them were tested on before, and are now in synth**"
+    assert told in (tmp_path / "two/README.md").read_text("utf-8")
+    assert "1 of the moved were tested on before" in (tmp_path / "two/CHANGELOG.md").read_text("utf-8")
 
 
 def test_equal_releases_on_the_same_history_have_equal_bytes(tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_folder_holds_what_the_manifest_says(tmp_path: Path) -> None:
     assert read_manifest(tmp_path / "out") == manifest
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_rows_are_sorted_linked_and_read_back(tmp_path: Path) -> None:
     release(tmp_path / "out")
     lines = (tmp_path / "out/data.jsonl").read_text("utf-8").splitlines()
@@ -106,6 +107,7 @@ def test_rows_are_sorted_linked_and_read_back(tmp_path: Path) -> None:
     assert unlinked == {item.id: item for item in factual_items()}
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_parquet_holds_the_rows_of_the_jsonl(tmp_path: Path) -> None:
     release(tmp_path / "out")
     for jsonl, config in (("data.jsonl", "synth"), ("counterfactual.jsonl", "synth_counterfactual")):
@@ -122,6 +124,7 @@ def test_same_items_in_any_order_give_the_same_bytes(tmp_path: Path) -> None:
     assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two")
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_release_of_the_same_content_is_left_alone(tmp_path: Path) -> None:
     release(tmp_path / "out")
     before = (tmp_path / "out").stat()
@@ -131,6 +134,7 @@ def test_release_of_the_same_content_is_left_alone(tmp_path: Path) -> None:
     assert names(tmp_path) == ["out"]
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_release_of_other_content_is_replaced_whole(tmp_path: Path) -> None:
     release(tmp_path / "out")
     manifest = release(tmp_path / "out", twins=[], version="1.0.1")
@@ -141,6 +145,7 @@ def test_release_of_other_content_is_replaced_whole(tmp_path: Path) -> None:
     assert names(tmp_path) == ["out"]
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_tampered_release_is_written_again(tmp_path: Path) -> None:
     release(tmp_path / "out")
     whole = snapshot(tmp_path / "out")
@@ -149,6 +154,7 @@ def test_tampered_release_is_written_again(tmp_path: Path) -> None:
     assert snapshot(tmp_path / "out") == whole
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_without_the_kernel_call_the_folder_is_still_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release(tmp_path / "out")
     monkeypatch.setattr(swap, "_exchange", lambda one, other: False)
@@ -157,6 +163,7 @@ def test_without_the_kernel_call_the_folder_is_still_replaced(tmp_path: Path, mo
     assert names(tmp_path) == ["out"]
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_failure_half_way_leaves_the_old_release(tmp_path: Path) -> None:
     def broken() -> Iterator[Item]:
         yield factual_items()[0]
@@ -190,6 +197,7 @@ release(Path(sys.argv[1]), factual=dying(), twins=[])
     assert names(tmp_path) == ["clean", "out"]
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_two_writers_of_one_folder_do_not_mix(tmp_path: Path) -> None:
     def intruding() -> Iterator[Item]:
         with pytest.raises(RunError, match="another process"):
@@ -233,6 +241,7 @@ def test_read_only_place_is_one_clear_line(tmp_path: Path) -> None:
         release(tmp_path / "file" / "out")
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_empty_release_is_still_a_release(tmp_path: Path) -> None:
     manifest = release(tmp_path / "out", factual=[], twins=[], rejections={})
     assert manifest.items == 0
@@ -277,6 +286,7 @@ def card(facts: RunFacts = FACTS, **changes: Any) -> str:
     return render_card(**arguments)
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_front_matter_is_yaml_that_names_files_that_exist(tmp_path: Path) -> None:
     yaml = pytest.importorskip("yaml")
     release(tmp_path / "out", name="no")  # a YAML boolean, were it not quoted
@@ -389,6 +399,7 @@ def test_card_says_plainly_what_made_the_items_and_what_was_skipped() -> None:
     assert "No expert" not in card(sets={"bench": figures_of(factual_items(), [])})
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_questions_that_only_look_like_musiques_are_called_what_they_are(tmp_path: Path) -> None:
     own = tmp_path / "anchors.jsonl"
     own.write_text(json.dumps({"id": "2hop__1_2", "question": "Who was there?", "question_decomposition": []}) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -151,6 +152,22 @@ def test_a_stage_that_was_started_over_elsewhere_takes_the_later_stages_with_it(
         assert not (run.path / "later").exists()
 
 
+def test_a_stage_that_was_made_without_the_storage_is_handed_over_or_told_of(tmp_path: Path, url: str) -> None:
+    make_two_stages(tmp_path / "a", url, 1)
+    bare = RunFolder(tmp_path / "a", "r")
+    run_stage(Stage(bare, "forgotten"), [0], process, parameters={"n": 1})
+    with RunFolder(tmp_path / "a", "r", url).hold():
+        pass
+    other = RunFolder(tmp_path / "b", "r", url)
+    with other.hold():
+        assert part_path(other.path / "forgotten", 0).exists()
+        Stage(other, "later").begin({"n": 3}, shards=1, fresh=True)
+    Stage(bare, "later").begin({"n": 4}, shards=1, fresh=True)
+    with pytest.raises(RunError, match=r"later was made here without the storage, and otherwise by another machine"):
+        RunFolder(tmp_path / "a", "r", url).hold().__enter__()
+    assert Stage(bare, "later").manifest_path.exists()
+
+
 def test_files_beside_the_stages_are_copied_when_they_change(tmp_path: Path, url: str) -> None:
     run = RunFolder(tmp_path / "a", "r", url)
     with run.hold():
@@ -161,6 +178,40 @@ def test_files_beside_the_stages_are_copied_when_they_change(tmp_path: Path, url
     other = RunFolder(tmp_path / "b", "r", url)
     with other.hold():
         assert (other.path / "pushed.json").read_text() == "[2]"
+
+
+def test_what_changed_here_after_a_kill_is_handed_over_and_never_overwritten(
+    tmp_path: Path, url: str, impatient: None
+) -> None:
+    run, other = RunFolder(tmp_path / "a", "r", url), RunFolder(tmp_path / "b", "r", url)
+    with run.hold():
+        run.begin({})
+        (run.path / "pushed.json").write_text("[1]")
+    # Changed, and killed before it was copied.
+    (run.path / "pushed.json").write_text("[2]")
+    with run.hold():
+        assert (run.path / "pushed.json").read_text() == "[2]"
+    with other.hold():
+        assert (other.path / "pushed.json").read_text() == "[2]"
+        (other.path / "pushed.json").write_text("[3]")
+    (run.path / "pushed.json").write_text("[4]")
+    with pytest.raises(RunError, match=r"pushed\.json was changed here and, by another machine"):
+        run.hold().__enter__()
+    assert (run.path / "pushed.json").read_text() == "[4]"
+    (run.path / "pushed.json").unlink()
+    with run.hold():
+        assert (run.path / "pushed.json").read_text() == "[3]"
+
+
+def test_a_copy_here_that_was_started_over_by_hand_is_not_dropped(tmp_path: Path, url: str) -> None:
+    run_seeded(tmp_path / "a", 1, url)
+    run = RunFolder(tmp_path / "a", "toy")
+    run.begin({"seed": 9}, fresh=True)
+    manifest = json.loads(run.manifest_path.read_text())
+    run.manifest_path.write_text(json.dumps({**manifest, "started": "2031-01-01T00:00:00+00:00"}))
+    with pytest.raises(RunError, match="another one of that name"):
+        run_seeded(tmp_path / "a", 9, url)
+    assert run.read_manifest() is not None
 
 
 def test_a_storage_that_is_away_ends_the_run_in_one_line_and_it_continues(

@@ -29,6 +29,7 @@ from hopwright.runs import (
     write_file,
     write_shard,
 )
+from hopwright.runs.code import digest_code
 from tests.runs.toy import ROWS, SHARDS, process, read_bytes, run_toy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -279,3 +280,29 @@ def file_size_limit() -> Iterator[None]:
     yield
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_half_made_stage_is_not_continued_by_other_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RunFolder(tmp_path, "coded")
+    with run.hold():
+        stage = Stage(run, "toy")
+        stage.begin({}, shards=2)
+        write_shard(stage.folder, 0, process(0))
+        monkeypatch.setattr("hopwright.runs.stage.digest_code", lambda _: "changed")
+        with pytest.raises(RunError, match=r"begun by another version of the code \(\w+, now changed\)"):
+            Stage(run, "toy").begin({}, shards=2)
+        monkeypatch.undo()
+        again = Stage(run, "toy")
+        assert again.begin({}, shards=2) == [1]
+        write_shard(again.folder, 1, process(1))
+        again.finish()
+        monkeypatch.setattr("hopwright.runs.stage.digest_code", lambda _: "changed")
+        kept = Stage(run, "toy")
+        assert kept.begin({}, shards=2) == []
+        assert kept.finished, "what is finished is kept"
+        fresh = Stage(run, "toy")
+        assert fresh.begin({}, shards=2, fresh=True) == [0, 1]
+
+
+def test_the_version_of_the_code_is_that_of_what_shapes_the_stage() -> None:
+    assert digest_code("rewrite") == digest_code("rewrite/drafts") != digest_code("release")

@@ -11,10 +11,7 @@ import argparse
 import asyncio
 import dataclasses
 import json
-import os
 import re
-import sys
-import time
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -233,16 +230,6 @@ def _put(answer: dict[str, Any], text: str) -> None:
     answer["usage"]["output_tokens"] = max(1, len(text) // 4)
 
 
-async def _run(rates: Rates, latency_s: float, idle_s: float) -> None:
-    server = FallibleModel(rates, Faults(latency_s=latency_s))
-    await server.start(0)
-    sys.stdout.write(json.dumps({"url": server.url, "pid": os.getpid()}) + "\n")
-    sys.stdout.flush()
-    parent = os.getppid()
-    while os.getppid() == parent and time.monotonic() - server.last_call < idle_s:
-        await asyncio.sleep(0.25)
-
-
 def main() -> None:
     """Serve until the parent ends; every rate is an option."""
     parser = argparse.ArgumentParser()
@@ -252,7 +239,7 @@ def main() -> None:
         parser.add_argument(f"--{field.name}", type=float, default=0.0)
     options = vars(parser.parse_args())
     latency_s, idle_s = options.pop("latency"), options.pop("idle")
-    asyncio.run(_run(Rates(**options), latency_s, idle_s))
+    asyncio.run(FallibleModel(Rates(**options), Faults(latency_s=latency_s)).serve(idle_s))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,13 @@
+"""What several tests of releases share."""
+
+from __future__ import annotations
+
+import pytest
+
+from hopwright.release.dataset import _Work
+
+
+@pytest.fixture
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes most of a release's time, and says nothing of what else is in it."""
+    monkeypatch.setattr(_Work, "_draw", lambda *_: ())
