@@ -30,7 +30,7 @@ def open_cluster(address: str, workers: int) -> Iterator[Any]:
     if importlib.util.find_spec("prefect_dask") is None:
         raise InputError("shards on a Dask cluster need the extra: `pip install '.[dask]'`")
     import dask
-    from prefect_dask import DaskTaskRunner
+    from prefect_dask.task_runners import DaskTaskRunner
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     # A worker that is lost is nothing to fail for: its shard is made by another one, up to three times.
