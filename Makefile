@@ -1,5 +1,6 @@
 # make run     sets up what is missing and runs the offline pipeline on the shipped sample
-# make test    sets up what is missing and runs every test
+# make test    sets up what is missing, checks style and types, and runs all tests but those of servers
+# make test-servers  the tests with Prefect, Label Studio, model servers and other tools; makes their environments first
 # make serve   Prefect's server and UI, every deployment of prefect.yaml, their workers, and Label Studio
 # make deploy  the deployments of prefect.yaml on the server that PREFECT_API_URL names
 # make test-vllm  the tests against vLLM's own server, on the CPU; makes its environment (3 GB) first
@@ -12,6 +13,7 @@ SHELL := /bin/bash
 
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -p no:cacheprovider
 LABEL_STUDIO := .venvs/label-studio
 VLLM := .venvs/vllm
 TOOLS := .venvs/tools
@@ -21,7 +23,7 @@ HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
 ARGS ?=
 
-.PHONY: help run test lint serve deploy bench clean label-studio tools vllm vllm-env test-vllm test-nightly
+.PHONY: help run test lint serve deploy bench test-servers clean label-studio tools vllm vllm-env test-vllm test-nightly
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -97,7 +99,12 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -p no:cacheprovider $(ARGS)
+	$(PYTEST) -m "not servers and not nightly" $(ARGS)
+
+# With Label Studio's server in a browser, Prefect's server and workers, model servers, harnesses: makes their environments.
+test-servers: $(VENV)/.dev
+	@scripts/install-debian-packages
+	$(PYTEST) -m "servers and not nightly" $(ARGS)
 
 # The CI's nightly variant runs this too: it takes minutes, and the environment is large.
 test-vllm: $(VENV)/.dev

@@ -27,9 +27,9 @@ from hopwright.synthesis.properties import default_table
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
 SHARD = 250
 STEPS = {
-    "plan": ("_planner", "draw"),
+    "plan": ("_drawer", "draw"),
     "word": ("_writer", "word"),
-    "distractors": ("_distractors", "make"),
+    "distractors": ("distractors", "make"),
 }
 
 
@@ -74,6 +74,8 @@ def measure(graph: GraphStore, anchors, wanted: int, seed: int, folder: Path) ->
     levels = ", ".join(f"{mebibytes:.0f} MiB at {count:,}" for count, mebibytes in memory.items())
     print(
         f"seed {seed}: {items:,} items of {slots:,} slots in {seconds:.1f} s of CPU = {items / seconds:.0f} items/s; "
+        f"planned and worded alone {items / (spent['plan'] + spent['word']):.0f}/s, "
+        f"with the checks {items / (seconds - spent['distractors']):.0f}/s; "
         f"{shares}, checks and the rest {1 - sum(spent.values()) / seconds:.0%}; "
         f"{seconds / writing:.0f} times the floor (JSON lines: {items / writing:.0f} items/s); {levels}"
     )

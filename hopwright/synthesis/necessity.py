@@ -2,7 +2,8 @@
 
 MuSiQue (section 3) asks that no hop can be skipped. Here that is: no fact joins, past the hop between them, something
 that the question names (or an earlier answer) with a later answer; no shorter path ends in the same relation and the
-same answer; and the relation of a hop has more than one answer while its input is unknown.
+same answer; no literal is asked of what that literal singled out; and the relation of a hop has more than one answer
+while its input is unknown.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from hopwright.synthesis.properties import PropertyTable
 # Facts that lead nowhere: classes, sources, and notes about the database itself.
 _IDLE = frozenset({"P31", "P279", "P1889", "P1343", "P460", "P421", "P6104", "P5008"})
 _HOP = re.compile(r"hop([1-8])")
+_VALUE = re.compile(r"value\((P\d+), (hop[1-8])\)")
 # Of an entity with more facts than this, only so many are followed when a shorter path is looked for.
 _FOLLOWED = 60
 
@@ -56,6 +58,7 @@ def iter_shortcuts(
     """All shortcuts of a plan; hops count from 1."""
     above = _list_ancestors(derivations)
     for index, derivation in enumerate(derivations, start=1):
+        yield from _find_given(index, derivation, derivations, table)
         if isinstance(derivation, Compute):
             continue
         value = answers.get(index)
@@ -75,6 +78,27 @@ def _list_ancestors(derivations: Sequence[Derivation]) -> list[frozenset[int]]:
             direct = []
         found.append(frozenset(direct).union(*(found[hop - 1] for hop in direct)))
     return found
+
+
+def _find_given(
+    index: int, derivation: Derivation, derivations: Sequence[Derivation], table: PropertyTable
+) -> Iterator[Shortcut]:
+    """A literal asked of what that very literal singled out: the question says it already."""
+    read = [(derivation.subject, derivation.property)] if isinstance(derivation, Lookup) else []
+    if isinstance(derivation, Compute):
+        read = [(reference, property) for property, reference in _VALUE.findall(derivation.expression)]
+    for reference, property in read:
+        match = _HOP.fullmatch(reference)
+        if match is None or int(match[1]) >= index or property not in table.literal:
+            continue
+        source = derivations[int(match[1]) - 1]
+        if isinstance(source, ReverseLookup) and property in (
+            source.property,
+            *(c.property for c in source.constraints),
+        ):
+            yield Shortcut(
+                index, "a value that is given", f"{table.literal[property].label} singles out hop {match[1]}"
+            )
 
 
 def _find_direct(

@@ -30,6 +30,11 @@ _UNHAPPY = frozenset(
         # A count is one to five, and so few years are no distance.
         ("ahead", "shift-both"), ("later", "shift-both"), ("members", "shift-both"),
         ("ahead", "dated-by-both"), ("later", "dated-by-both"), ("members", "dated-by-both"),
+        # What a year singled out has its year stated already.
+        *itertools.product(
+            ("dated", "dated-by-amount", "dated-stated", "dated-among", "dated-by-both"),
+            ("year", "date", "between", "between-two"),
+        ),
     }
 )  # fmt: skip
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}

@@ -91,7 +91,7 @@ class Siblings:
         self.names = functools.lru_cache(50_000)(self._names)
         self.wholes = functools.lru_cache(50_000)(self._wholes)
         self.card = functools.lru_cache(100_000)(self._read_card)
-        self.closeness = functools.lru_cache(200_000)(self._measure_closeness)
+        self.closeness = functools.lru_cache(50_000)(self._measure_closeness)
 
     def near(self, entity: str, pools: Sequence[tuple[str, Side]], rng: random.Random) -> list[str]:
         """Up to about forty candidates from pools of (property, side), the likest first, with some chance in it."""

@@ -15,7 +15,7 @@ from tests.e2e.conftest import Home
 from tests.e2e.postgresql import Database
 from tests.e2e.prefect_server import PrefectServer
 
-pytestmark = [pytest.mark.e2e]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 
 
 @dataclass

@@ -16,7 +16,7 @@ from tests.e2e.serving import read_stats, serve
 from tests.evaluation.datasets import write_rows
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 SIMULATED = "tests.evaluation.simulated"
 
 

@@ -26,7 +26,7 @@ from tests.release.test_dataset import release
 ROOT = Path(__file__).resolve().parents[2]
 PROMPTS = read_prompts(ROOT / "prompts")
 ITEMS = 24
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ def start(url: str, folder: Path, rows: int, kind: str) -> subprocess.Popen[byte
 
 
 @pytest.mark.e2e
+@pytest.mark.servers
 @pytest.mark.parametrize(
     ("kind", "share"),
     [("compatible", 0.02), ("compatible", 0.5), ("compatible", 0.9), ("openai", 0.5), ("anthropic", 0.5)],
@@ -74,6 +75,7 @@ with Session(settings(sys.argv[1], kind=sys.argv[2]), Path(sys.argv[3]) / "llm.s
 
 
 @pytest.mark.e2e
+@pytest.mark.servers
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 def test_a_killed_batch_run_finds_its_batch_again(tmp_path: Path, kind: str) -> None:
     environment = {**ENVIRONMENT, "HOPWRIGHT_TEST_KEY": "k"}

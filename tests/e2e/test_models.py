@@ -19,7 +19,7 @@ from tests.llm.builders import KEY
 from tests.llm.test_session import ServerThread
 from tests.llm.wire_server import Faults, WireServer
 
-pytestmark = [pytest.mark.e2e]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 ROWS = 200
 PRICES = 'dated = "2026-11-20"\n[models.tiny]\ninput = 1000.0\noutput = 1000.0\n'
 

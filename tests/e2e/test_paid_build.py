@@ -22,7 +22,7 @@ from tests.llm.builders import KEY
 from tests.llm.wire_server import Faults, WireServer
 from tests.synthesis.fallible_model import FallibleModel, Rates
 
-pytestmark = [pytest.mark.e2e]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 PRICES = """dated = "2026-11-20"
 [models.scribe]
 input = 100.0

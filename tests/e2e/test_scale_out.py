@@ -20,7 +20,7 @@ from tests.e2e.tools import serve_s3
 
 pytest.importorskip("prefect_dask", reason="the extra dask is not installed")
 pytest.importorskip("s3fs", reason="the extra s3 is not installed")
-pytestmark = [pytest.mark.e2e]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 
 APART = Path("/proc/self/cwd/home")
 """A path at which every process sees another folder, after where it was started: as on machines of their own."""

@@ -20,7 +20,7 @@ from tests.difficulty.runs import begin_run, write_endpoints
 from tests.difficulty.voting_server import VotingServer, is_right
 from tests.e2e.conftest import ROOT, Home
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 MODELS = ["v-0.25-0.3", "v-0.33-0.3", "v-0.42-0.3", "v-0.5-0.3"]
 COUNT = 600
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from hopwright.graph.store import GraphStore
-from hopwright.records import Anchor, Compute, Domain, Lookup
+from hopwright.records import Anchor, Compute, Constraint, Domain, Lookup, ReverseLookup
 from hopwright.synthesis.anchoring import AnchorReader
 from hopwright.synthesis.domains import DomainIndex
 from hopwright.synthesis.drawing import Drawer, Drawn
@@ -155,6 +155,22 @@ def test_drawn_plans_have_no_shortcut(drawn: list[Drawn], sample: GraphStore, pl
         answers = {index: step.value for index, step in enumerate(one.plan.steps, start=1)}
         derivations = [step.derivation for step in one.plan.steps]
         assert find_shortcut(derivations, answers, sample, TABLE, planner.moves.facts) is None
+
+
+def test_what_a_year_singled_out_is_not_asked_for_that_year(sample: GraphStore) -> None:
+    dated = ReverseLookup(property="P571", value="1920 + hop1", constraints=(Constraint(property="P463", value="Q1"),))
+    steps = [Compute(expression="comb(7, 3)", kind="combinatorics"), dated]
+    answers = {1: 35, 2: "Q222", 3: 1955}
+    asked = [
+        Lookup(subject="hop2", property="P571"),
+        Compute(expression="abs(year(value(P571, hop2)) - year(value(P571, Q233)))", kind="temporal"),
+    ]
+    for last in asked:
+        shortcut = find_shortcut([*steps, last], answers, sample, TABLE)
+        assert shortcut is not None
+        assert (shortcut.hop, shortcut.kind) == (3, "a value that is given")
+    other = find_shortcut([*steps, Lookup(subject="hop2", property="P2046")], answers, sample, TABLE)
+    assert other is None
 
 
 def test_domains_follow_property_and_class_and_say_why() -> None:

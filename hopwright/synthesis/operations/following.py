@@ -23,7 +23,7 @@ DULL = frozenset({"P921", "P138", "P6885", "P7938"})
 SHARERS = 3
 OUTWARD = "extend-outward"
 """A look-up that may not say in what its subject lies: one that does has come before it."""
-_REMEMBERED = 500_000
+_REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 OF_LIKE = frozenset({"compare", "between-two", "total-two", "compare-three"})
 _MEASURED = frozenset({"year", "date", "number", "ahead", "compare", "compare-three", "total", "between", "rate"})
