@@ -170,7 +170,7 @@ def test_what_a_year_singled_out_is_not_asked_for_that_year(sample: GraphStore) 
         assert shortcut is not None
         assert (shortcut.hop, shortcut.kind) == (3, "a value that is given")
     other = find_shortcut([*steps, Lookup(subject="hop2", property="P2046")], answers, sample, TABLE)
-    assert other is None
+    assert other is None or other.kind != "a value that is given"
 
 
 def test_domains_follow_property_and_class_and_say_why() -> None:
