@@ -13,16 +13,16 @@ from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-8a0a904712e59e24",
-    "hw-ae6d975e9f51f354",
-    "hw-0c636ef8160a2046",
-    "hw-8a4fd9d4050b773f",
-    "hw-6eb7007f60c1d6ee",
-    "hw-75ca685538d0b598",
-    "hw-ce6a32bfcb5e8f21",
-    "hw-9cbbe7f4be06f2b6",
-    "hw-5e3a5bba30728065",
-    "hw-9d1a9f24d5d2bee5",
+    "hw-996620793088f88a",
+    "hw-015225d5e74e524b",
+    "hw-e01a1dcd29e2e1a1",
+    "hw-bce36f51b3148546",
+    "hw-2077979e691339dc",
+    "hw-ed03e49a3c8cb9b4",
+    "hw-9d25fa240ea61904",
+    "hw-f2ac19f00a77e31e",
+    "hw-abc35f52cb3db6da",
+    "hw-b159dd0c3643bd91",
 )
 HEAD = """# Ten items
 
