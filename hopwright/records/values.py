@@ -30,6 +30,7 @@ _MONTHS = [
     "November",
     "December",
 ]
+_MOST_DIGITS = 100
 _DATE = re.compile(r"^(\d{1,2}) ([A-Z][a-z]+) (\d{1,4})$")
 
 
@@ -53,6 +54,8 @@ def parse(text: str, answer_type: AnswerType) -> Value:
             number = Decimal(text.replace(",", "").strip())
         except InvalidOperation:
             raise InputError(f"not a number: {text!r}") from None
+        if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:  # `INF`, `1e999999`
+            raise InputError(f"not a number: {text[:40]!r}")
         return int(number) if number == number.to_integral_value() else number
     if answer_type == "date":
         match = _DATE.match(text.strip())

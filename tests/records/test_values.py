@@ -36,3 +36,9 @@ def test_what_is_neither_number_nor_date_is_named(text: str) -> None:
     if not text[:1].isdigit():
         with pytest.raises(InputError, match="not a number"):
             parse(text, "number")
+
+
+@pytest.mark.parametrize("text", ["INF", "-Infinity", "NaN", "sNaN", "1e999999", "1e-999999"])
+def test_what_decimals_allow_and_no_answer_is_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        parse(text, "number")
