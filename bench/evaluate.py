@@ -21,9 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,7 @@ from hopwright.evaluation.items import read_items  # noqa: E402
 from hopwright.llm.estimate import Likely  # noqa: E402
 from hopwright.llm.prompts import load_prompts  # noqa: E402
 from hopwright.llm.types import parse_model  # noqa: E402
+from tests.e2e.serving import read_stats, serve  # noqa: E402
 from tests.evaluation.datasets import write_rows  # noqa: E402
 
 SETTINGS = [Setting(form, prompting) for form in ("mcq", "open") for prompting in ("direct", "cot")]  # type: ignore[arg-type]
@@ -66,24 +66,9 @@ class Figures:
     same_bytes: bool = False
 
 
-@contextmanager
-def serve(data: Path) -> Iterator[str]:
-    """The simulated model as a process of its own; yields its address."""
-    command = [sys.executable, "-m", "tests.evaluation.simulated", str(data), "--latency", "0.2", "--idle", "900"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    try:
-        assert server.stdout is not None
-        yield json.loads(server.stdout.readline())["url"]
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def read_stats(url: str) -> dict[str, Any]:
-    """What the server counted."""
-    with urllib.request.urlopen(url + "/stats", timeout=30) as reply:
-        stats: dict[str, Any] = json.loads(reply.read())
-        return stats
+def serve_simulated(data: Path) -> AbstractContextManager[str]:
+    """The simulated model as a process of its own; gives its address."""
+    return serve("tests.evaluation.simulated", str(data), "--latency", "0.2", "--idle", "900")
 
 
 def write_endpoints(folder: Path, url: str) -> Path:
@@ -148,10 +133,10 @@ async def ask_barely(url: str, bodies: Sequence[bytes], concurrency: int) -> flo
 
 def run_whole(figures: Figures, folder: Path, data: Path, concurrency: int) -> dict[str, bytes]:
     """One floor and one run, each on a fresh server; returns the run's files."""
-    with serve(data) as url:
+    with serve_simulated(data) as url:
         figures.floor_per_s.append(asyncio.run(ask_barely(url, list_bodies(data), concurrency)))
     home = folder / f"whole-{len(figures.requests)}"
-    with serve(data) as url:
+    with serve_simulated(data) as url:
         began = time.monotonic()
         finish(start(home, data, write_endpoints(folder, url)))
         figures.process_s.append(time.monotonic() - began)
@@ -167,7 +152,7 @@ def run_whole(figures: Figures, folder: Path, data: Path, concurrency: int) -> d
 def run_killed(figures: Figures, folder: Path, data: Path) -> dict[str, bytes]:
     """`kill -9` once half of the requests are answered, then the same command twice."""
     half, home = statistics.median_low(figures.requests) // 2, folder / "killed"
-    with serve(data) as url:
+    with serve_simulated(data) as url:
         endpoints = write_endpoints(folder, url)
         first = start(home, data, endpoints)
         while first.poll() is None and read_stats(url)["answered"] < half:

@@ -29,6 +29,7 @@ _HOP = re.compile(r"^hop([1-8])$")
 _ID = re.compile(r"^[PQ][0-9A-Za-z_]+$")
 _LIMIT = 10**15
 _Number = int | Decimal
+_NUMBERS = (int, Decimal)
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[_Number, _Number], _Number]] = {
     ast.Add: operator.add,
@@ -55,6 +56,10 @@ FUNCTIONS = frozenset(
 @functools.lru_cache(maxsize=4_096)
 def hops_in(expression: str) -> tuple[int, ...]:
     """The hops that an expression refers to, in ascending order. Raises ExpressionError on a syntax error."""
+    if match := _HOP.match(expression):
+        return (int(match[1]),)
+    if _ID.match(expression):
+        return ()
     names = {node.id for node in ast.walk(_parse(expression)) if isinstance(node, ast.Name)}
     return tuple(sorted(int(match[1]) for name in names if (match := _HOP.match(name))))
 
@@ -84,34 +89,38 @@ class _Evaluator:
         self._facts = facts
 
     def run(self, node: ast.expr) -> Value:
-        match node:
+        match node:  # the commonest first: this runs thousands of times for an item
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.Call(func=ast.Name(id=function), args=args, keywords=[]):
+                return self._call(function, args)
             case ast.Constant(value=bool()):
                 raise ExpressionError("truth values are not allowed")
             case ast.Constant(value=int() as number):
                 return _bounded(number)
             case ast.Constant(value=float() as number):
                 return Decimal(str(number))
-            case ast.Name(id=name):
-                return self._name(name)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._number(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
                 return _bounded(_ARITHMETIC[type(op)](self._number(left), self._number(right)))
-            case ast.Call(func=ast.Name(id=function), args=args, keywords=[]):
-                return self._call(function, args)
         raise ExpressionError(f"not allowed in an expression: {ast.unparse(node)}")
 
     def _name(self, name: str) -> Value:
+        if _ID.match(name):
+            return name
         if hop := _HOP.match(name):
             try:
                 return self._answers[int(hop[1])]
             except KeyError:
                 raise ExpressionError(f"{name} has no answer yet") from None
-        if _ID.match(name):
-            return name
         raise ExpressionError(f"unknown name {name!r}")
 
     def _call(self, function: str, args: list[ast.expr]) -> Value:
+        if function == "value" and len(args) == 2:
+            return self._literal(self._id(args[0]), self._id(args[1]))
+        if function == "object" and len(args) == 2:
+            return self._object(self._id(args[0]), self._id(args[1]))
         if function in _WHOLE:
             arity, implementation = _WHOLE[function]
             if len(args) != arity:
@@ -131,10 +140,6 @@ class _Evaluator:
             if not isinstance(date, dt.date):
                 raise ExpressionError(f"year of something that is no date: {date!r}")
             return date.year
-        if function == "value" and len(args) == 2:
-            return self._literal(self._id(args[0]), self._id(args[1]))
-        if function == "object" and len(args) == 2:
-            return self._object(self._id(args[0]), self._id(args[1]))
         if function == "round" and len(args) == 2:
             return self._rounded(args[0], args[1])
         if function in ("argmax", "argmin") and len(args) >= 3:
@@ -145,11 +150,13 @@ class _Evaluator:
 
     def _number(self, node: ast.expr) -> _Number:
         value = self.run(node)
-        if not isinstance(value, int | Decimal):
+        if not isinstance(value, _NUMBERS):
             raise ExpressionError(f"not a number: {ast.unparse(node)} = {value}")
         return value
 
     def _id(self, node: ast.expr) -> str:
+        if type(node) is ast.Name and _ID.match(node.id):
+            return node.id
         value = self.run(node)
         if not isinstance(value, str) or not _ID.match(value):
             raise ExpressionError(f"not an entity or property: {ast.unparse(node)}")

@@ -17,6 +17,7 @@ from hopwright.synthesis.checks.text import holds_alias, pad
 from hopwright.synthesis.facts import GraphFacts
 from hopwright.synthesis.kinds import KindIndex, name_states_year
 from hopwright.synthesis.properties import EntityProperty, LiteralProperty, PropertyTable
+from hopwright.synthesis.rolls import draw
 
 _T = TypeVar("_T")
 
@@ -27,6 +28,10 @@ MAX_EDGES = 300
 # Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
 MAX_POOL = 4000
 MAX_FACTS = 1000
+FORMER_STATE = "former country"
+"""The sort of states that are no more."""
+# Whoever outlived a state became a citizen of the next, and played for it, which the graph may not know.
+_OUTLIVING = frozenset({"P27", "P1532"})
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
 
 _TOKEN = re.compile(r"[^\W\d_]{4,}|\d{4}")
@@ -135,7 +140,7 @@ class Moves:
             return
         for name in rng.choices(chosen, cum_weights=weights if names else None, k=tries):
             if facts := self.facts_of(name):
-                yield facts[rng.randrange(len(facts))]
+                yield draw(rng, facts)
 
     @functools.cached_property
     def askable(self) -> tuple[str, ...]:
@@ -151,7 +156,7 @@ class Moves:
         if len(mine) != 1 or len(pool) < 2:
             return None
         for _ in range(tries):
-            other = pool[rng.randrange(len(pool))]
+            other = draw(rng, pool)
             if other != entity and self.differ(property, mine[0], self.facts.scalars(other, property)[0]):
                 return other
         return None
@@ -216,7 +221,9 @@ class Moves:
         if subject == object or subject in entry.avoid or not self.fits(entry, subject=subject, object=object):
             return False
         # A former state had capitals and heads; present tense and a single answer do not fit it.
-        if self.kinds.sort(subject) == "former country":
+        if self.kinds.sort(subject) == FORMER_STATE or (
+            property in _OUTLIVING and self.kinds.sort(object) == FORMER_STATE
+        ):
             return False
         if not self.is_askable(entry, subject):
             return False

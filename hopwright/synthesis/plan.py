@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass, field
 
 from hopwright.records import AnswerType, Compute, Derivation, Lookup, plan_id
 from hopwright.records.values import Value
 from hopwright.synthesis.execution import hops_used
+
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,8 @@ def properties_of_step(derivation: Derivation) -> frozenset[str]:
 def named_entities(derivation: Derivation) -> tuple[str, ...]:
     """The entities that a derivation names outright (not through a hop), in order."""
     if isinstance(derivation, Lookup):
-        texts = [derivation.subject]
-    elif isinstance(derivation, Compute):
+        return (derivation.subject,) if derivation.subject.startswith("Q") else ()
+    if isinstance(derivation, Compute):
         texts = [derivation.expression]
     else:
         texts = [derivation.value, *(constraint.value for constraint in derivation.constraints)]
@@ -84,5 +87,6 @@ def stated_numbers(derivation: Derivation) -> frozenset[str]:
     return frozenset(word for text in texts for word in _words(text) if word.isdigit() and int(word) > 2)
 
 
-def _words(text: str) -> list[str]:
-    return "".join(character if character.isalnum() or character == "_" else " " for character in text).split()
+@functools.lru_cache(20_000)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text))

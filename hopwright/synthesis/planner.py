@@ -87,11 +87,13 @@ class Planner:
             sketch = Sketch(self.moves, self.targets, self.domains, liking, rng)
             try:
                 layout = rng.choices(layouts, [one.weight for one in layouts])[0] if anchor else layouts[0]
-                run_programs(layout, sketch, anchor, reasons)
+                wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
+                run_programs(layout, sketch, anchor, reasons, max(self.min_domains, wished))
                 plan = Plan(topology.name, tuple(sketch.draft.steps))
-                self._prove(plan, sketch.draft, topology, liking.min_domains if number < 0.8 * tries else 0)
+                self._examine(plan, sketch.draft, topology)
                 if refuse is not None and refuse(plan):
                     raise DeadEnd("its theme is over its share")
+                self._prove(plan)
                 return plan
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
@@ -127,10 +129,23 @@ class Planner:
                 found.append(program)
         return tuple(found)
 
-    def _prove(self, plan: Plan, draft: Draft, topology: Topology, min_domains: int) -> None:
-        """Run the plan against the graph. Raises DeadEnd when it is not exactly what it claims to be."""
+    def _examine(self, plan: Plan, draft: Draft, topology: Topology) -> None:
+        """What a plan shows by itself, before it is run. Raises DeadEnd."""
         if draft.depends_on() != topology.depends_on:
             raise DeadEnd("the dependencies are not the topology's")
+        # The winner of a comparison is one of the compared, so only what is looked up must be new.
+        looked_up = [s.value for s in plan.steps if s.answer_type == "entity" and not isinstance(s.derivation, Compute)]
+        named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
+        if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
+            raise DeadEnd("an entity repeats")
+        numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
+        if len(set(map(str, numbers))) != len(numbers):
+            raise DeadEnd("a number repeats")
+        if {number for step in plan.steps for number in stated_numbers(step.derivation)} & set(map(str, numbers)):
+            raise DeadEnd("the question states an answer")
+
+    def _prove(self, plan: Plan) -> None:
+        """Run the plan against the graph. Raises DeadEnd when it is not exactly what it claims to be."""
         answers: dict[int, Value] = {}
         for index, step in enumerate(plan.steps, start=1):
             try:
@@ -140,18 +155,6 @@ class Planner:
             if not same(value, step.value):
                 raise DeadEnd("not proven: another value")
             answers[index] = value
-        # The winner of a comparison is one of the compared, so only what is looked up must be new.
-        looked_up = [s.value for s in plan.steps if s.answer_type == "entity" and not isinstance(s.derivation, Compute)]
-        named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
-        if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
-            raise DeadEnd("an entity repeats")
-        if len({ruling.domain for ruling in self.domains.of_steps(plan.steps)}) < max(self.min_domains, min_domains):
-            raise DeadEnd("too few domains")
-        numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
-        if len(set(map(str, numbers))) != len(numbers):
-            raise DeadEnd("a number repeats")
-        if {number for step in plan.steps for number in stated_numbers(step.derivation)} & set(map(str, numbers)):
-            raise DeadEnd("the question states an answer")
         derivations = [step.derivation for step in plan.steps]
         if shortcut := find_shortcut(derivations, answers, self.moves.graph, self.table, self.moves.facts):
             raise DeadEnd(f"a shortcut: {shortcut.kind}")
@@ -172,10 +175,13 @@ class _Layout:
     hopeless: set[object] = field(default_factory=set)
 
 
-def run_programs(layout: _Layout, sketch: Sketch, anchor: str, reasons: Counter[str]) -> list[State]:
+def run_programs(
+    layout: _Layout, sketch: Sketch, anchor: str, reasons: Counter[str], min_domains: int = 0
+) -> list[State]:
     """Add one step per hop by one of the programs, decided hop by hop: an operation that fails gives way to another.
 
-    Raises DeadEnd where no operation goes along; `reasons` counts the failures on the way.
+    An operation fails, too, after which the plan could no longer span so many domains. Raises DeadEnd where no
+    operation goes along; `reasons` counts the failures on the way.
     """
     branch = layout.root
     states: list[State] = []
@@ -191,9 +197,10 @@ def run_programs(layout: _Layout, sketch: Sketch, anchor: str, reasons: Counter[
                 raise DeadEnd("nothing that is computed there suits what was found")
             mark = sketch.mark()
             try:
-                states.append(
-                    _run(program, place, sketch, states, anchor if place == layout.start else "", layout.forced)
-                )
+                state = _run(program, place, sketch, states, anchor if place == layout.start else "", layout.forced)
+                if sketch.count_domains() + len(program.operations) - place - 1 < min_domains:
+                    raise DeadEnd("too few domains")
+                states.append(state)
                 break
             except DeadEnd as dead_end:
                 reasons[str(dead_end)] += 1

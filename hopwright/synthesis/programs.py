@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from hopwright.synthesis.operations import OPERATIONS
 from hopwright.synthesis.operations.base import Operation
+from hopwright.synthesis.rolls import draw_reached, draw_weighed
 from hopwright.synthesis.topologies import Topology
 
 _ENUMERATED = 4
@@ -131,13 +132,12 @@ class Branch:
     def choose(self, rng: random.Random, dead: Container[object]) -> Program | None:
         """A program by what it does at the place, by weight; None when all of that is dead (keys of programs)."""
         if not dead:
-            return rng.choices(self._ways, cum_weights=self._reached)[0]
+            return draw_reached(rng, self._ways, self._reached)
         place = self.place
-        left = [(way, weight) for way, weight in zip(self._ways, self._weights, strict=True)
-                if way.keys[place] not in dead]  # fmt: skip
+        left = [number for number, way in enumerate(self._ways) if way.keys[place] not in dead]
         if not left:
             return None
-        return rng.choices(left, [weight for _, weight in left])[0][0]
+        return self._ways[draw_weighed(rng, left, [self._weights[number] for number in left])]
 
     def follow(self, program: Program) -> Branch:
         """The programs that do at the place what this one does."""

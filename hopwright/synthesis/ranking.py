@@ -83,14 +83,17 @@ def choose_three(
         # Whether a candidate lies below the answer (1) or level with it (4): sums of three fit in 16.
         stands = np.array([(c.traits[place] < own) + 4 * (c.traits[place] == own) for c in pool])  # type: ignore[operator]
         cost += prices[place][stands[one] + stands[two] + stands[last]]
-    cost += prices[len(answer.traits)][_stand_by_likeness(shared[0, 1:], shared[1:, 1:], threes)]
     keys = [candidate.key for candidate in pool]
-    for like, price in zip(likenesses, prices[len(answer.traits) + 1 :], strict=True):
-        to_answer = np.array([like(answer.key, other) for other in keys])
-        between = np.zeros((len(keys), len(keys)))
-        for i, j in itertools.combinations(range(len(keys)), 2):
-            between[i, j] = like(keys[i], keys[j])
-        cost += price[_stand_by_likeness(to_answer, between, threes)]
+    size = len(keys)
+    likeness = np.zeros((1 + len(likenesses), 1 + size, size))  # the answer's row first, then the candidates'
+    likeness[0] = shared[:, 1:]
+    for place, like in enumerate(likenesses, start=1):
+        likeness[place, 0] = [like(answer.key, other) for other in keys]
+        for i in range(size - 1):
+            likeness[place, 1 + i, i + 1 :] = [like(keys[i], other) for other in keys[i + 1 :]]
+    stands = _stand_by_likeness(likeness[:, 0], likeness[:, 1:], threes)
+    for price, stand_by in zip(prices[len(answer.traits) :], stands, strict=True):
+        cost += price[stand_by]
     best: tuple[float, int] | None = None
     for row in np.argsort(cost, kind="stable"):
         if best is not None and cost[row] >= best[0]:
@@ -124,13 +127,15 @@ def _stand_by_likeness(
 ) -> _Ints:
     """How the answer stands among each three by how much it is like the rest: below (1 each), level (4 each).
 
-    to_answer: likeness of each candidate to the answer; between: of candidate i to candidate j, for i < j.
+    to_answer: for each kind of likeness, that of each candidate to the answer; between: of candidate i to candidate j,
+    for i < j.
     """
     one, two, last = threes
-    own = to_answer[one] + to_answer[two] + to_answer[last]
-    ij, ik, jk = between[one, two], between[one, last], between[two, last]
-    stands = np.zeros(len(one), dtype=np.intp)
-    for rival in (to_answer[one] + ij + ik, to_answer[two] + ij + jk, to_answer[last] + ik + jk):
+    first, second, third = to_answer[:, one], to_answer[:, two], to_answer[:, last]
+    own = first + second + third
+    ij, ik, jk = between[:, one, two], between[:, one, last], between[:, two, last]
+    stands = np.zeros(own.shape, dtype=np.intp)
+    for rival in (first + ij + ik, second + ij + jk, third + ik + jk):
         level = np.abs(rival - own) < _LEVEL
         stands += ((rival < own) & ~level) + 4 * level
     return stands

@@ -18,6 +18,7 @@ from hopwright.synthesis.domains import DomainIndex
 from hopwright.synthesis.mix import ComputeKind, Taste
 from hopwright.synthesis.moves import HUB_DEGREE, Edge, Measure, Moves
 from hopwright.synthesis.plan import Draft
+from hopwright.synthesis.rolls import draw, draw_weighed
 from hopwright.synthesis.targets import DatedTargets, Target
 
 Type = Literal["entity", "year", "amount", "number", "date", "ways"]
@@ -220,7 +221,11 @@ class Sketch:
     def prefer(self, options: Sequence[_T], property_of: Callable[[_T], str]) -> _T:
         """Choose one of the options, those of properties over their share more seldom."""
         weights = self.taste.weights
-        return self.rng.choices(options, [weights.get(property_of(one), 1.0) for one in options])[0]
+        return draw_weighed(self.rng, options, [weights.get(property_of(one), 1.0) for one in options])
+
+    def count_domains(self) -> int:
+        """The domains that the steps so far touch."""
+        return len({ruling.domain for ruling in self._domains.of_steps(self.draft.steps)})
 
     def prefer_name(self, properties: Sequence[str]) -> str:
         """Choose a property, one that is over its share more seldom."""
@@ -264,18 +269,18 @@ class Sketch:
             * max(known.get(property, 1.0) for property in by_domain[name])
             for name in names
         ]
-        drawn = self.rng.choices(names, weights)[0] if any(weights) else self.rng.choice(names)
+        drawn = draw_weighed(self.rng, names, weights) if any(weights) else draw(self.rng, names)
         properties = by_domain[drawn]
         chosen = properties[self.prefer_name(sorted(properties))]
         if not self.taste.band:
-            return self.rng.choice(chosen)
+            return draw(self.rng, chosen)
         degree = self.moves.degree
         liked = [
             _IN_BAND if self.taste.band in (self.taste.band_of(degree(e.subject)), self.taste.band_of(degree(e.object)))
             else 1.0
             for e in chosen
         ]  # fmt: skip
-        return self.rng.choices(chosen, liked)[0]
+        return draw_weighed(self.rng, chosen, liked)
 
     def _identify(self, entity: str) -> tuple[Edge, Edge] | None:
         pair = self.moves.identify(entity, self.rng)

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hopwright.synthesis.kinds import name_states_year
-from hopwright.synthesis.moves import MAX_POOL, Edge, Measure, Moves, spread
+from hopwright.synthesis.moves import FORMER_STATE, MAX_POOL, Edge, Measure, Moves, spread
 from hopwright.synthesis.properties import Kind
+from hopwright.synthesis.rolls import draw, draw_reached
 
 # Kinds whose members a reference work lists in full, so that "the only one founded in 1957" can hold in reality, by the
 # property that dates them (a season's team is not "what began in 2015"). People are not among them: the graph always
@@ -22,7 +23,6 @@ _CLOSED: dict[str, frozenset[Kind]] = {
     "P582": frozenset({"event"}),
     "P585": frozenset({"event"}),
 }
-_NO_MORE = "former country"
 # What a club or a season may be singled out by besides its year: a roster, which is complete, not a country, which
 # holds clubs and races that the graph has never heard of.
 _ROSTERS: dict[Kind, frozenset[str]] = {
@@ -33,6 +33,8 @@ _ROSTERS: dict[Kind, frozenset[str]] = {
 _MIN_PEERS = 3
 # Whoever so many others stand in a relation to (the United Nations may stay) is no condition that a reader can follow.
 _MOST_PEERS = 5000
+# To the bodies of the United Nations nearly all states belong: nobody thinks of one of them by that.
+_MOST_STATES = 70
 
 
 class Target(NamedTuple):
@@ -70,7 +72,7 @@ class DatedTargets:
                     self._events.setdefault((property, sort), []).append(measure)
                 elif measure is not None and not isinstance(measure.value, dt.date) and entry.ask:
                     self._numbers.setdefault((property, sort), []).append(measure)
-                if moves.kinds.kind(entity) not in _CLOSED.get(property, ()) or sort == _NO_MORE:
+                if moves.kinds.kind(entity) not in _CLOSED.get(property, ()) or sort == FORMER_STATE:
                     continue
                 if entry.year_predicate and entity not in entry.avoid:
                     self._add_targets(moves, entity, property)
@@ -112,9 +114,7 @@ class DatedTargets:
         """A random target: its sort first, then its entity, so that those of many memberships do not take all."""
         if not self._by_sort:
             return None
-        entities = rng.choices(self._pools, cum_weights=self._weights)[0]
-        targets = entities[rng.randrange(len(entities))]
-        return targets[rng.randrange(len(targets))]
+        return draw(rng, draw(rng, draw_reached(rng, self._pools, self._weights)))
 
     def of_year(self, year: int) -> list[Target]:
         """The targets of one year."""
@@ -137,9 +137,11 @@ class DatedTargets:
                 continue
             if condition not in _ROSTERS.get(moves.kinds.kind(entity), {condition}):
                 continue
-            if moves.graph.degree(object) > _MOST_PEERS:
+            if object in entry.avoid or moves.graph.degree(object) > _MOST_PEERS:
                 continue
             years = self._years(moves, property, condition, object)
+            if moves.kinds.kind(entity) == "country" and len(years) > _MOST_STATES:
+                continue
             if years.count(year) == 1 and len(years) >= _MIN_PEERS:
                 target = Target(entity, property, year, Edge(entity, condition, object))
                 self._by_sort.setdefault(moves.kinds.sort(entity), {}).setdefault(entity, []).append(target)
@@ -175,5 +177,4 @@ def _weigh(groups: Mapping[tuple[str, str], list[Measure]]) -> list[float]:
 def _draw(groups: Sequence[list[Measure]], weights: Sequence[float], rng: random.Random) -> Measure | None:
     if not groups:
         return None
-    pool = rng.choices(groups, cum_weights=weights)[0]
-    return pool[rng.randrange(len(pool))]
+    return draw(rng, draw_reached(rng, groups, weights))

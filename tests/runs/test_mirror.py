@@ -26,13 +26,6 @@ class Cut(BaseException):
     """The moment at which a process is killed, in a test that goes on."""
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    home = tmp_path_factory.mktemp("undisturbed")
-    run_toy(home)
-    return read_bytes(home)
-
-
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
     yield (tmp_path / "share").as_uri()

@@ -265,13 +265,6 @@ def test_a_refused_write_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.M
         write_file(tmp_path / "x", b"")
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    home = tmp_path_factory.mktemp("undisturbed")
-    run_toy(home)
-    return read_bytes(home)
-
-
 @pytest.fixture
 def file_size_limit() -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -182,7 +182,7 @@ def test_literals_of_the_sample_can_be_read(sample: GraphStore) -> None:
 
 
 def test_units_bring_numbers_to_everyday_sizes(sample: GraphStore) -> None:
-    ranges = {"P2048": (150, 230), "P2250": (40, 95), "P2052": (20, 60), "P2884": (90, 250), "P2855": (0, 40)}
+    ranges = {"P2048": (150, 230), "P2250": (40, 95), "P2052": (20, 60), "P2884": (90, 250)}
     for id, (low, high) in ranges.items():
         for subject in set(sample.literal_subjects(id)) - set(TABLE.literal[id].avoid):
             for literal in sample.literals(subject):
