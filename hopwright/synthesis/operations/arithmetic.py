@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 
+from hopwright.errors import ExpressionError
 from hopwright.synthesis.expressions import evaluate
 from hopwright.synthesis.operations.base import Place
 from hopwright.synthesis.operations.material import (
@@ -134,7 +135,10 @@ def choose_of(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 
 def _evaluate(sketch: Sketch, expression: str) -> int | Decimal:
     answers = {index: step.value for index, step in enumerate(sketch.draft.steps, start=1)}
-    value = evaluate(expression, answers, sketch.moves.facts)
+    try:
+        value = evaluate(expression, answers, sketch.moves.facts)
+    except ExpressionError as error:  # a thing may measure nought, and nothing is so many times as large
+        raise DeadEnd(str(error)) from None
     assert isinstance(value, int | Decimal)
     return tidy_number(Decimal(value))
 
