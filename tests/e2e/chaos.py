@@ -22,7 +22,7 @@ from pathlib import Path
 
 from hopwright.llm.store import Store, unpack_request
 from tests.e2e.conftest import Home
-from tests.e2e.postgresql import Database
+from tests.e2e.prefect_database import Database
 from tests.e2e.prefect_server import PrefectServer
 from tests.e2e.serving import serve
 from tests.llm.wire_server import name_messages

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.label_studio import LiveServer, share_server
-from tests.e2e.postgresql import MISSING, Database, serve_postgresql
+from tests.e2e.prefect_database import MISSING, Database, serve_postgresql
 from tests.e2e.prefect_server import PrefectServer
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.chaos import Course, disturb, prepare, read_heard, serve_models
 from tests.e2e.conftest import Home
-from tests.e2e.postgresql import Database
+from tests.e2e.prefect_database import Database
 from tests.e2e.prefect_server import PrefectServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.servers]

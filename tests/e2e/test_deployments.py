@@ -20,7 +20,7 @@ import yaml
 
 from hopwright.settings import STAGES
 from tests.e2e.conftest import ROOT, Home
-from tests.e2e.postgresql import MISSING, Database
+from tests.e2e.prefect_database import MISSING, Database
 from tests.e2e.prefect_pages import fill, find_field, keep, list_choices, open_page, submit
 from tests.e2e.test_paid_build import PRICES, serving
 from tests.llm.builders import KEY
