@@ -24,7 +24,7 @@ from hopwright.llm.store import Store, unpack_request
 from tests.e2e.conftest import Home
 from tests.e2e.prefect_database import Database
 from tests.e2e.prefect_server import PrefectServer
-from tests.e2e.serving import serve
+from tests.e2e.serving import PRICES, serve
 from tests.llm.wire_server import name_messages
 
 VICTIMS = ("flow", "worker", "server", "connections")
@@ -32,14 +32,6 @@ _ENDPOINT = """[endpoints.{name}]
 base_url = "{url}/v1"
 key_env = "CHAOS_KEY"
 limits = {{ max_concurrency = 8, start_concurrency = 8 }}
-"""
-_PRICES = """dated = "2026-11-20"
-[models.scribe]
-input = 100.0
-output = 100.0
-[models.voter]
-input = 50.0
-output = 50.0
 """
 _RATES = ("--wrong_entity", "0.05", "--broken_json", "0.05", "--refusal", "0.03", "--leaked_answer", "0.05")
 
@@ -70,7 +62,7 @@ def prepare(home: Home, models: tuple[str, str], drafts: int) -> tuple[str, ...]
     home.path.mkdir(parents=True, exist_ok=True)
     named = zip(("words", "votes"), models, strict=True)
     text = "".join(_ENDPOINT.format(name=name, url=url) for name, url in named)
-    (home.path / "prices.toml").write_text(_PRICES, "utf-8")
+    (home.path / "prices.toml").write_text(PRICES, "utf-8")
     (home.path / "endpoints.toml").write_text(f'prices = "{home.path}/prices.toml"\n{text}', "utf-8")
     parameters = {
         "shard_size": 50,

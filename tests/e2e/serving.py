@@ -1,17 +1,30 @@
-"""Model servers of the tests as processes of their own."""
+"""Model servers of the tests, as processes of their own or in a thread, and what their models cost."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.llm.wire_server import WireServer
+
 ROOT = Path(__file__).resolve().parents[2]
+PRICES = """dated = "2026-11-20"
+[models.scribe]
+input = 100.0
+output = 100.0
+[models.voter]
+input = 50.0
+output = 50.0
+"""
+"""Of the model that words and of the one that votes; dear, so that little work reaches a budget."""
 
 
 @contextmanager
@@ -24,6 +37,21 @@ def serve(module: str, *options: str) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait()
+
+
+@contextmanager
+def serving(server: WireServer) -> Iterator[WireServer]:
+    """Run a server in a thread of this process, where a test can look into it."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(server.start(0), loop).result()
+    try:
+        yield server
+    finally:
+        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
 
 
 def read_stats(url: str) -> dict[str, Any]:

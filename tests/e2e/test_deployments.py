@@ -22,7 +22,7 @@ from hopwright.settings import STAGES
 from tests.e2e.conftest import ROOT, Home
 from tests.e2e.prefect_database import MISSING, Database
 from tests.e2e.prefect_pages import fill, find_field, keep, list_choices, open_page, submit
-from tests.e2e.test_paid_build import PRICES, serving
+from tests.e2e.serving import PRICES, serving
 from tests.llm.builders import KEY
 from tests.llm.wire_server import Faults, WireServer
 

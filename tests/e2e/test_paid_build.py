@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,19 +15,12 @@ import pytest
 from hopwright.llm.store import Store
 from hopwright.records.arrow import read_items
 from tests.e2e.conftest import Home
+from tests.e2e.serving import PRICES, serving
 from tests.llm.builders import KEY
 from tests.llm.wire_server import Faults, WireServer
 from tests.synthesis.fallible_model import FallibleModel, Rates
 
 pytestmark = [pytest.mark.e2e, pytest.mark.servers]
-PRICES = """dated = "2026-11-20"
-[models.scribe]
-input = 100.0
-output = 100.0
-[models.voter]
-input = 50.0
-output = 50.0
-"""
 PARAMETERS = {
     "shard_size": 50,
     "synthesize": {"drafts": 60, "writer": "openai", "model": "words/scribe"},
@@ -50,20 +40,6 @@ class Course:
     summary: dict[str, Any]
     explained: dict[str, Any]
     said: str
-
-
-@contextmanager
-def serving(server: WireServer) -> Iterator[WireServer]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    asyncio.run_coroutine_threadsafe(server.start(0), loop).result()
-    try:
-        yield server
-    finally:
-        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
 
 
 @pytest.fixture(scope="module")
