@@ -90,9 +90,7 @@ def write_accepted(run: RunFolder, parameters: AdjudicateRun, report: ReviewRepo
 
 def _is_outdated(stage: Stage, values: dict[str, object], inputs: dict[str, str], shards: list[DecidedShard]) -> bool:
     """Whether what is there was made from other reviews, items or thresholds."""
-    from hopwright.runs.manifest import read_manifest
-
-    found = read_manifest(stage.manifest_path, StageManifest)
+    found = stage.find()
     if found is None:
         return False
     return (found.parameters, found.inputs, found.shards) != (values, inputs, len(shards))

@@ -9,7 +9,6 @@ from hopwright.difficulty.report import DifficultyReport
 from hopwright.difficulty.specs import SOLVERS, parse_voters
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.runs.folder import refuse_differences
-from hopwright.runs.manifest import read_manifest
 from hopwright.settings import FilterRun
 from tasks.artifacts import publish_difficulty
 from tasks.engine import carry_out, carry_out_once, pick_parameters
@@ -96,7 +95,7 @@ def _refuse_other_parameters(run: RunFolder, parameters: FilterRun) -> None:
     if parameters.fresh:
         return
     for name in ("filter", PLAN):
-        found = read_manifest(Stage(run, name).manifest_path, StageManifest)
+        found = Stage(run, name).find()
         if found is not None:
             now = pick_parameters(parameters, "filter")
             refuse_differences(f"stage filter of run {run.name!r}", found.parameters, now)
@@ -105,8 +104,8 @@ def _refuse_other_parameters(run: RunFolder, parameters: FilterRun) -> None:
 def _find_finished(run: RunFolder, parameters: FilterRun) -> StageManifest | None:
     """The manifest of a filter that is done and unchanged: it needs no GPU, no weights and no server any more."""
     stage, report = Stage(run, "filter"), Stage(run, REPORT)
-    manifests = [read_manifest(one.manifest_path, StageManifest) for one in (stage, report)]
-    if parameters.fresh or any(one is None or one.status != "finished" for one in manifests):
+    manifests = [one.find_finished() for one in (stage, report)]
+    if parameters.fresh or None in manifests:
         return None
     for one, found in zip((stage, report), manifests, strict=True):
         assert found is not None

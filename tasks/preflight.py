@@ -10,8 +10,7 @@ from prefect.client.orchestration import get_client
 from prefect.exceptions import ObjectNotFound
 
 from hopwright.errors import HopwrightError, InputError
-from hopwright.runs import RunFolder, Stage, StageManifest
-from hopwright.runs.manifest import read_manifest
+from hopwright.runs import RunFolder, Stage
 from hopwright.settings import BuildParameters, FilterRun, ModelRun, narrow
 from tasks.models import demand_models, grant_access
 from tasks.voters import check_voters
@@ -56,8 +55,7 @@ def list_models(parameters: BuildParameters) -> dict[str, list[str]]:
 
 def is_finished(run: RunFolder, stage: str) -> bool:
     """Whether a stage of this run has ended: what it needed is not asked for again."""
-    found = read_manifest(Stage(run, stage).manifest_path, StageManifest)
-    return found is not None and found.status == "finished"
+    return Stage(run, stage).find_finished() is not None
 
 
 def _check_files(run: RunFolder, parameters: BuildParameters) -> None:

@@ -11,7 +11,6 @@ from prefect import task
 from prefect.artifacts import create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 
-from hopwright.errors import RunError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest, write_file
 from hopwright.settings import ReviewRun
 from tasks.engine import carry_out_once, pick_parameters
@@ -25,7 +24,7 @@ TASKS = "tasks"
 def plan_review(run: RunFolder, parameters: ReviewRun) -> StagePlan:
     """The items that the filter kept, and their twins when they are made; the server changes nothing in the files."""
     items, twins = Stage(run, "filter"), Stage(run, "rewrite")
-    made = _is_made(twins)
+    made = twins.find_finished() is not None
     return StagePlan(
         name="review",
         unit="items",
@@ -59,7 +58,7 @@ def export_tasks(run: RunFolder, stage: Stage, parameters: ReviewRun) -> StageMa
     count = min(wanted.items, taken)
     request = SampleRequest(
         parts=tuple(items.parts()),
-        twins=tuple(twins.parts()) if _is_made(twins) else (),
+        twins=tuple(twins.parts()) if twins.find_finished() is not None else (),
         count=count,
         seed=parameters.seed,
         folder=stage.folder / TASKS,
@@ -97,12 +96,3 @@ def push_tasks(folder: Path, url: str, run: Path) -> list[dict[str, Any]]:
         {"title": name_project(run.name, report.kind), **asdict(report), "summary": report.summary}
         for report in reports
     ]
-
-
-def _is_made(stage: Stage) -> bool:
-    """Whether a stage that is not needed is there."""
-    try:
-        stage.read()
-    except RunError:
-        return False
-    return True

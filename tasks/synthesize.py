@@ -18,7 +18,6 @@ from typing import Any
 
 from hopwright.errors import InputError
 from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejected_path
-from hopwright.runs.manifest import read_manifest
 from hopwright.settings import SynthesizeRun
 from hopwright.synthesis.embeddings import name_model
 from hopwright.synthesis.targeting import list_missed, read_targets
@@ -169,7 +168,7 @@ def plan_wording(
     parts = [part for stage in state.drafts for part in stage.parts()]
     store = find_store(run)
     name = _number(WORDED, len(state.worded) + 1)
-    begun = read_manifest(Stage(run, name).manifest_path, StageManifest)
+    begun = Stage(run, name).find()
     since = dt.datetime.fromisoformat(begun.started).timestamp() if begun is not None else math.floor(time.time())
     specs = []
     for batch in _cut(chosen, parameters.shard_size):

@@ -76,7 +76,7 @@ class Stage:
                 self.run.remove(name)
             self.run.merge_parameters(parameters)
         self._clock = time.monotonic()
-        found = read_manifest(self.manifest_path, StageManifest)
+        found = self.find()
         if found is not None:
             what = f"stage {self.name} of run {self.run.name!r}"
             refuse_differences(what, found.parameters, parameters)
@@ -156,10 +156,19 @@ class Stage:
         self.run.record_stage(self.name, total, seconds)
         return self._manifest
 
+    def find(self) -> StageManifest | None:
+        """The manifest of the stage, finished or not; None before it began."""
+        return read_manifest(self.manifest_path, StageManifest)
+
+    def find_finished(self) -> StageManifest | None:
+        """The manifest of the stage where it is finished, else None."""
+        found = self.find()
+        return found if found is not None and found.status == "finished" else None
+
     def read(self) -> StageManifest:
         """The manifest of a finished stage. Raises RunError when the stage is not finished."""
-        manifest = read_manifest(self.manifest_path, StageManifest)
-        if manifest is None or manifest.status != "finished":
+        manifest = self.find_finished()
+        if manifest is None:
             raise RunError(f"run {self.run.name!r} has no finished stage {self.name}: run that stage first")
         return manifest
 

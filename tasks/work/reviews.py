@@ -189,26 +189,16 @@ def push_adjudication(run: RunFolder, url: str, disputes: list[Dispute]) -> list
 
 def load_items(run: RunFolder) -> dict[str, Item]:
     """The items and the twins of a run, by id; with their passages, once the rewriting has looked for them."""
-    stages = [Stage(run, name) for name in ("filter", _PASSAGES, "rewrite")]
-    parts = [*stages[0].parts(), *(part for stage in stages[1:] if is_made(stage) for part in stage.parts())]
+    parts = [*Stage(run, "filter").parts(), *(part for stage in _list_rewritten(run) for part in stage.parts())]
     return {item.id: item for part in parts for item in read_items(part)}
 
 
 def hash_items(run: RunFolder) -> dict[str, str]:
     """The files that `load_items` reads → their hashes."""
-    stages = [Stage(run, name) for name in (_PASSAGES, "rewrite")]
     found = Stage(run, "filter").output_hashes()
-    for stage in stages:
-        found |= stage.output_hashes() if is_made(stage) else {}
+    for stage in _list_rewritten(run):
+        found |= stage.output_hashes()
     return found
-
-
-def is_made(stage: Stage) -> bool:
-    """Whether a stage ended."""
-    try:
-        return stage.read().status == "finished"
-    except RunError:
-        return False
 
 
 def open_context(run: RunFolder) -> CheckContext:
@@ -224,6 +214,11 @@ def refuse_missing(done: Round) -> None:
         raise ServiceError(
             f"{done.missing[0]}{more}; what was pulled before is kept, and `hopwright review push` makes it anew"
         )
+
+
+def _list_rewritten(run: RunFolder) -> list[Stage]:
+    """The stages of the rewriting that are finished: a review needs none of them."""
+    return [stage for name in (_PASSAGES, "rewrite") if (stage := Stage(run, name)).find_finished() is not None]
 
 
 def _report(
