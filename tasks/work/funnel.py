@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopwright.runs import RunFolder, Stage, StageManifest
-from hopwright.runs.manifest import read_manifest
+from hopwright.runs import RunFolder, Stage
 
 STEPS = (
     ("retrieve", "anchor questions linked"),
@@ -19,6 +17,7 @@ STEPS = (
     ("review/accepted", "items accepted by experts"),
 )
 """Stage → what its rows are. A release holds what the filter kept, or what the experts accepted, and its twins."""
+_PALE = "#D9E2EA"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,8 @@ def list_steps(run: RunFolder) -> list[Step]:
     """The stages of a run that are finished, in the order of the line of work."""
     steps = []
     for name, what in STEPS:
-        manifest = read_manifest(Stage(run, name).manifest_path, StageManifest)
-        if manifest is not None and manifest.status == "finished":
+        manifest = Stage(run, name).find_finished()
+        if manifest is not None:
             counts = manifest.counts
             lost = dict(sorted(counts.rejected.items(), key=lambda pair: (-pair[1], pair[0])))
             steps.append(Step(name, what, counts.taken, counts.out, lost))
@@ -51,22 +50,20 @@ def list_steps(run: RunFolder) -> list[Step]:
 
 def draw_funnel(steps: Sequence[Step]) -> bytes:
     """The funnel as a PNG: a bar for what came out of each stage, paler for what it rejected."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from hopwright.plotting import BLUE, open_figure, plain_settings, render_figure, tidy
 
-    figure = Figure(figsize=(8.0, 0.55 * len(steps) + 0.9), dpi=110, layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    names = [f"{step.stage}\n{step.what}" for step in steps]
-    axes.barh(names, [step.taken for step in steps], color="#D9E2EA", height=0.72)
-    bars = axes.barh(names, [step.out for step in steps], color="#0072B2", height=0.72)
-    axes.bar_label(bars, [f"{step.out:,} of {step.taken:,}" for step in steps], padding=4, fontsize=8)
-    axes.invert_yaxis()
-    axes.margins(x=0.18)
-    axes.tick_params(axis="y", labelsize=8, length=0)
-    axes.tick_params(axis="x", labelsize=8)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_xlabel("rows: blue came out, grey was rejected", fontsize=8)
-    image = io.BytesIO()
-    figure.savefig(image, format="png", metadata={"Software": None})
-    return image.getvalue()
+    with plain_settings():
+        figure = open_figure(0.55 * len(steps) + 0.9)
+        axes = figure.add_subplot()
+        names = [f"{step.stage}\n{step.what}" for step in steps]
+        axes.barh(names, [step.taken for step in steps], color=_PALE, height=0.72)
+        bars = axes.barh(names, [step.out for step in steps], color=BLUE, height=0.72)
+        axes.bar_label(bars, [f"{step.out:,} of {step.taken:,}" for step in steps], padding=4, fontsize=8)
+        axes.invert_yaxis()
+        axes.margins(x=0.18)
+        tidy(axes)
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(axis="y", labelsize=8, length=0)
+        axes.tick_params(axis="x", labelsize=8)
+        axes.set_xlabel("rows: blue came out, grey was rejected", fontsize=8)
+        return render_figure(figure)
