@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections import Counter
 from typing import cast
 from uuid import UUID
 
-from prefect.artifacts import create_markdown_artifact, create_progress_artifact, update_progress_artifact
+from prefect.artifacts import (
+    create_markdown_artifact,
+    create_progress_artifact,
+    create_table_artifact,
+    update_progress_artifact,
+)
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import ArtifactUpdate
 from prefect.logging import get_run_logger
@@ -22,6 +28,28 @@ _BEAT_S = 2.0
 """The artifacts are brought up to date no more often than this."""
 _SHOWN = 3
 _log = logging.getLogger(__name__)
+
+
+class LiveArtifact:
+    """A page of text, or a table of rows, that is made when it is first shown and brought up to date after."""
+
+    def __init__(self, key: str, description: str) -> None:
+        self._key, self._description = key, description
+        self._id: UUID | None = None
+
+    def show(self, content: str | list[dict[str, str]]) -> None:
+        """Publish what it holds now; a flow must be running."""
+        if self._id is not None:
+            data = content if isinstance(content, str) else json.dumps(content)
+            get_client(sync_client=True).update_artifact(self._id, ArtifactUpdate(data=data))
+            return
+        # Prefect's functions are typed as both kinds; called from synchronous code they return the id itself.
+        made = (
+            create_markdown_artifact(key=self._key, markdown=content, description=self._description)
+            if isinstance(content, str)
+            else create_table_artifact(key=self._key, table=content, description=self._description)
+        )
+        self._id = cast(UUID, made)
 
 
 class StageProgress:
@@ -40,11 +68,10 @@ class StageProgress:
         self._began = self._shown = time.monotonic()
         tell(stage, done, total)
         self._bar: UUID | None = None
-        self._page: UUID | None = None
+        self._page = LiveArtifact(name_artifact(stage, "live"), f"{stage}: rate, yield, time left")
         if in_flow():
             earlier = f", {done:,} of them there from an earlier start" if done else ""
             get_run_logger().info("%s begins: %s%s", stage, _count(total, "shard"), earlier)
-            # Prefect's functions are typed as both kinds; called from a synchronous flow they return the id itself.
             self._bar = cast(
                 UUID,
                 create_progress_artifact(
@@ -101,17 +128,7 @@ class StageProgress:
     def _show(self) -> None:
         assert self._bar is not None
         update_progress_artifact(self._bar, progress=self._percent())
-        if self._page is None:
-            self._page = cast(
-                UUID,
-                create_markdown_artifact(
-                    key=name_artifact(self._stage, "live"),
-                    markdown=self.render(),
-                    description=f"{self._stage}: rate, yield, time left",
-                ),
-            )
-        else:
-            get_client(sync_client=True).update_artifact(self._page, ArtifactUpdate(data=self.render()))
+        self._page.show(self.render())
 
     def _percent(self) -> float:
         return 100.0 * (self._found + self._made) / self._total if self._total else 100.0

@@ -24,12 +24,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, cast
-from uuid import UUID
 
-from prefect.artifacts import create_markdown_artifact
 from prefect.blocks.system import Secret
-from prefect.client.orchestration import get_client
-from prefect.client.schemas.actions import ArtifactUpdate
 from pydantic import BaseModel
 
 from hopwright.errors import InputError
@@ -47,6 +43,7 @@ from hopwright.llm.types import Request, parse_model
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import ModelRun, RunParameters, prompts_folder
+from tasks.live import LiveArtifact, name_artifact
 from tasks.progress import tell_models
 from tasks.steps import in_flow
 from tasks.work.models import STORE, ModelAccess, open_models
@@ -189,7 +186,7 @@ class ModelProgress:
         self._missing = max(1, missing)
         self._parallel = max(1, parallel)
         self._done = 0
-        self._artifact: UUID | None = None
+        self._artifact = LiveArtifact(name_artifact(stage, "models"), f"{stage}: requests, rate, dollars")
         self._shown = ""
         self._ended = threading.Event()
 
@@ -244,16 +241,7 @@ class ModelProgress:
         if text == self._shown or not in_flow():
             return
         self._shown = text
-        if self._artifact is None:
-            self._artifact = cast(
-                UUID,
-                create_markdown_artifact(
-                    key=f"{self._stage.replace('/', '-')}-models", markdown=text,
-                    description=f"{self._stage}: requests, rate, dollars",
-                ),
-            )  # fmt: skip
-        else:
-            get_client(sync_client=True).update_artifact(self._artifact, ArtifactUpdate(data=text))
+        self._artifact.show(text)
 
 
 def describe_models(now: Snapshot) -> str:

@@ -6,16 +6,12 @@ import base64
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import cast
-from uuid import UUID
 
 from prefect.artifacts import (
     create_link_artifact,
     create_markdown_artifact,
-    create_table_artifact,
 )
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.actions import ArtifactUpdate
 from prefect.client.schemas.filters import (
     ArtifactFilter,
     ArtifactFilterFlowRunId,
@@ -28,6 +24,7 @@ from prefect.context import FlowRunContext
 from prefect.settings import get_current_settings
 
 from hopwright.runs import RunFolder
+from tasks.live import LiveArtifact
 from tasks.pool import current_pool
 from tasks.review import PUSHED
 from tasks.steps import in_flow
@@ -55,20 +52,14 @@ class Funnel:
 
     def __init__(self, run: RunFolder) -> None:
         self._run = run
-        self._table: UUID | None = None
+        self._table = LiveArtifact("run-funnel", f"Run {run.name}: from stage to stage")
 
     def show(self, *, picture: bool = False) -> None:
         """Publish what is there, where a flow is running; `picture`, at the end of a run, draws it too."""
         steps = list_steps(self._run)
         if not in_flow() or not steps:
             return
-        table = tabulate_steps(steps)
-        if self._table is None:
-            description = f"Run {self._run.name}: from stage to stage"
-            # Typed as both kinds by Prefect; called from synchronous code it returns the id itself.
-            self._table = cast(UUID, create_table_artifact(key="run-funnel", table=table, description=description))
-        else:
-            get_client(sync_client=True).update_artifact(self._table, ArtifactUpdate(data=json.dumps(table)))
+        self._table.show(tabulate_steps(steps))
         drawn = [step for step in steps if step.stage != "retrieve"]
         if picture and drawn:
             image = encode_picture(current_pool().run(draw_funnel, drawn))
