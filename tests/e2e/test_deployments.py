@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.server
 import json
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -20,65 +16,25 @@ import yaml
 
 from hopwright.settings import STAGES
 from tests.e2e.conftest import ROOT, Home
+from tests.e2e.deployed import Place, is_well, list_family, open_place
 from tests.e2e.prefect_database import MISSING, Database
 from tests.e2e.prefect_pages import fill, find_field, keep, list_choices, open_page, submit
 from tests.e2e.serving import PRICES, serving
 from tests.llm.builders import KEY
 from tests.llm.wire_server import Faults, WireServer
 
-pytestmark = [pytest.mark.e2e, pytest.mark.servers]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.timeout(600)]
 RUN = "by-form"
 BLOCK = "custom-webhook/ops"
 LISTED: list[dict[str, Any]] = yaml.safe_load((ROOT / "prefect.yaml").read_text("utf-8"))["deployments"]
-FINAL = ("COMPLETED", "FAILED", "CRASHED", "PAUSED", "CANCELLED")
 
 
 @dataclass
-class Place:
-    """A server with everything deployed and a worker at work; `told` is what the notification block delivered."""
+class Office:
+    """`told` is what the notification block delivered."""
 
-    api: str
-    home: Home
-    port: int
-    told: list[dict[str, Any]] = field(default_factory=list)
-
-    def get(self, path: str) -> Any:
-        answer = httpx.get(f"{self.api}{path}", timeout=30)
-        answer.raise_for_status()
-        return answer.json()
-
-    def post(self, path: str, **body: Any) -> Any:
-        answer = httpx.post(f"{self.api}{path}", json=body, timeout=30)
-        answer.raise_for_status()
-        return answer.json() if answer.content else None
-
-    def start(self, deployment: str, **parameters: Any) -> str:
-        """Start a deployment; the id of its flow run."""
-        id = self.get(f"/deployments/name/{deployment}")["id"]
-        body = {"parameters": {"parameters": parameters}, "state": {"type": "SCHEDULED"}}
-        return str(self.post(f"/deployments/{id}/create_flow_run", **body)["id"])
-
-    def watch(self, id: str, *, seconds: float = 180) -> dict[str, Any]:
-        """Wait until a flow run has ended, or was suspended."""
-        deadline = time.monotonic() + seconds
-        while True:
-            found: dict[str, Any] = self.get(f"/flow_runs/{id}")
-            if found["state_type"] in FINAL:
-                return found
-            assert time.monotonic() < deadline, f"{found['name']} is {found['state_name']}"
-            time.sleep(0.3)
-
-    def find_runs(self, name: str) -> list[dict[str, Any]]:
-        """Flow runs whose name holds this, the latest first."""
-        rows: list[dict[str, Any]] = self.post(
-            "/flow_runs/filter", sort="START_TIME_DESC", limit=100, flow_runs={"name": {"like_": name}}
-        )
-        return rows
-
-    def list_artifacts(self, runs: list[str]) -> dict[str, Any]:
-        """The latest artifact of every key that these flow runs left."""
-        rows = self.post("/artifacts/filter", artifacts={"flow_run_id": {"any_": runs}}, limit=200)
-        return {row["key"]: row for row in sorted(rows, key=lambda row: row["updated"])}
+    place: Place
+    told: list[dict[str, Any]]
 
 
 class _Listener(http.server.BaseHTTPRequestHandler):
@@ -94,36 +50,21 @@ class _Listener(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def place(prefect_api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    home = Home(tmp_path_factory.mktemp("deployed"), prefect_api)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        here = Place(prefect_api, home, probe.getsockname()[1])
-    heard = type("Heard", (_Listener,), {"heard": here.told})
-    listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), heard)
+def office(prefect_api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    """A worker at work, and a block that tells people."""
+    told: list[dict[str, Any]] = []
+    listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Heard", (_Listener,), {"heard": told}))
     threading.Thread(target=listener.serve_forever, daemon=True).start()
-    environment = {**home.environment, "PYTHONPATH": str(ROOT)}
-    told = f"http://127.0.0.1:{listener.server_port}/"
-    subprocess.run([sys.executable, "-m", "tests.e2e.blocks", told, KEY], cwd=ROOT, env=environment, check=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.deploy"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    # As the composition starts it, its health included.
-    service = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]["worker"]
-    environment |= {"PREFECT_WORKER_WEBSERVER_HOST": "127.0.0.1", "PREFECT_WORKER_WEBSERVER_PORT": str(here.port)}
-    command = [sys.executable, "-m", *service["command"]]
-    with (home.path / "worker.log").open("wb") as log:
-        worker = subprocess.Popen(command, cwd=home.path, env=environment, stdout=log, stderr=log)
-    try:
-        yield here
-    finally:
-        worker.terminate()
-        try:
-            worker.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            worker.kill()
-        listener.shutdown()
+    home = Home(tmp_path_factory.mktemp("deployed"), prefect_api)
+    with open_place(home, "worker") as here:
+        here.call_blocks(f"http://127.0.0.1:{listener.server_port}/", KEY)
+        yield Office(here, told)
+    listener.shutdown()
+
+
+@pytest.fixture(scope="module")
+def place(office: Office) -> Place:
+    return office.place
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +97,7 @@ def by_form(place: Place, early: dict[str, str]) -> dict[str, Any]:
         rows = place.post("/flow_runs/filter", flow_runs={"deployment_id": {"any_": [id]}})
         (run,) = [row for row in rows if row["id"] not in early.values()]
         page.goto(f"{server}/runs/flow-run/{run['id']}")
-        page.get_by_text("Completed", exact=True).first.wait_for(timeout=180_000)
+        page.get_by_text("Completed", exact=True).first.wait_for(timeout=400_000)
         done = place.watch(run["id"])
         page.reload()
         page.wait_for_timeout(1500)
@@ -178,12 +119,6 @@ def by_form(place: Place, early: dict[str, str]) -> dict[str, Any]:
     return done
 
 
-def list_family(place: Place, id: str) -> list[str]:
-    """A flow run and its stages."""
-    stages = place.post("/flow_runs/filter", flow_runs={"parent_flow_run_id": {"any_": [id]}}, limit=50)
-    return [id, *(row["id"] for row in stages)]
-
-
 def test_everything_that_the_file_lists_is_deployed(place: Place) -> None:
     there = {row["name"]: row for row in place.post("/deployments/filter", limit=50)}
     assert set(there) >= {one["name"] for one in LISTED}
@@ -200,13 +135,7 @@ def test_everything_that_the_file_lists_is_deployed(place: Place) -> None:
 
 
 def test_the_worker_says_that_it_is_well(place: Place) -> None:
-    deadline = time.monotonic() + 40
-    while time.monotonic() < deadline:
-        with contextlib.suppress(httpx.HTTPError):
-            if httpx.get(f"http://127.0.0.1:{place.port}/health", timeout=5).status_code == 200:
-                return
-        time.sleep(0.2)
-    pytest.fail("the health of the worker is not to be had")
+    assert is_well(place.ports["worker"])
 
 
 def test_the_form_explains_and_bounds_every_parameter(place: Place) -> None:
@@ -291,7 +220,7 @@ def test_the_log_tells_the_story_with_ids(place: Place, by_form: dict[str, Any])
 
 
 def test_a_wrong_combination_is_one_line_before_any_stage_and_people_are_told(
-    place: Place, early: dict[str, str]
+    place: Place, office: Office, early: dict[str, str]
 ) -> None:
     wrong = place.watch(early["wrong"])
     assert wrong["state_name"] == "Failed"
@@ -299,7 +228,7 @@ def test_a_wrong_combination_is_one_line_before_any_stage_and_people_are_told(
     assert "\n" not in wrong["state"]["message"]
     assert list_family(place, wrong["id"]) == [wrong["id"]]
     assert not (place.home.path / "runs" / "wrong").exists()
-    (told,) = [one for one in place.told if one["title"] == "Hopwright: rewrite-wrong failed"]
+    (told,) = [one for one in office.told if one["title"] == "Hopwright: rewrite-wrong failed"]
     assert "needs passage_model" in told["text"]
     assert wrong["id"] in told["text"]
 
@@ -316,7 +245,9 @@ def test_a_stage_is_made_again_with_other_parameters_and_its_runs_own(place: Pla
     assert {name: (folder / name / "manifest.json").read_bytes() for name in before} == before
 
 
-def test_a_run_that_reaches_its_budget_waits_for_more_and_is_resumed(place: Place, by_form: dict[str, Any]) -> None:
+def test_a_run_that_reaches_its_budget_waits_for_more_and_is_resumed(
+    place: Place, office: Office, by_form: dict[str, Any]
+) -> None:
     del by_form
     home = place.home.path
     with serving(WireServer(Faults(key=KEY, latency_s=0.01))) as words:
@@ -332,12 +263,9 @@ def test_a_run_that_reaches_its_budget_waits_for_more_and_is_resumed(place: Plac
         waiting = place.watch(id)
         assert waiting["state_name"] == "Suspended"
         assert words.stats()["received"] == 0
-        assert place.told[-1]["title"] == f"Hopwright: evaluate-{RUN} reached its budget"
-        assert "stopped before the budget of 0.00 dollars" in place.told[-1]["text"]
-        place.post(f"/flow_runs/{id}/resume", run_input={"budget_usd": 500})
-        deadline = time.monotonic() + 60
-        while (done := place.watch(id))["state_name"] == "Suspended" and time.monotonic() < deadline:
-            time.sleep(0.2)
+        assert office.told[-1]["title"] == f"Hopwright: evaluate-{RUN} reached its budget"
+        assert "stopped before the budget of 0.00 dollars" in office.told[-1]["text"]
+        done = place.resume(id, 500)
         assert done["state_name"] == "Completed", done["state"]["message"]
         assert words.stats()["prompts"] == 3 * 2, "three items, and their twins"
 
@@ -345,17 +273,14 @@ def test_a_run_that_reaches_its_budget_waits_for_more_and_is_resumed(place: Plac
 def test_events_chain_the_end_of_a_review_to_decision_and_release(place: Place) -> None:
     facts = {"run": "chained", "url": "http://127.0.0.1:9", "held": 3}
     events = ["hopwright.review.complete", "hopwright.accepted.complete"]
-    environment = {**place.home.environment, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "tests.e2e.blocks", "--events", json.dumps(facts), *events]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    place.call_blocks("--events", json.dumps(facts), *events)
     for flow, expected in (
         ("adjudicate", {"run": "chained", "adjudicate": {"url": "http://127.0.0.1:9"}}),
         ("release", {"run": "chained", "fresh": True, "release": {"reviewed": True}}),
     ):
-        id = place.get(f"/deployments/name/{flow}/{flow}")["id"]
         deadline = time.monotonic() + 40
         while time.monotonic() < deadline:
-            rows = place.post("/flow_runs/filter", flow_runs={"deployment_id": {"any_": [id]}})
+            rows = place.list_runs_of(f"{flow}/{flow}")
             if any(row["parameters"].get("parameters") == expected for row in rows):
                 break
             time.sleep(0.3)
