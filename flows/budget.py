@@ -3,22 +3,25 @@
 import itertools
 import json
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.flow_runs import suspend_flow_run
 from prefect.input import RunInput
 from prefect.logging import get_run_logger
+from prefect.states import Failed
 from pydantic import Field
 
-from flows.deployed import find_flow_run
+from flows.deployed import find_flow_run, is_handed_over
 from flows.hooks import tell_people
 from hopwright.errors import BudgetError
 from hopwright.settings import ModelRun
 
 WAIT_SECONDS = 30 * 86_400
 """How long a run waits for a larger budget before it counts as failed; it can be retried then."""
+BUDGET_REACHED = "Budget reached"
+"""How a stage ends that a whole build handed over, when its budget ends it."""
 _KEY = "budget"
 
 _P = TypeVar("_P", bound=ModelRun)
@@ -40,8 +43,11 @@ def work_within_budget(parameters: _P, work: Callable[[_P], _R]) -> _R:
     """Do the work; where its budget ends it, and it was started from a deployment, suspend it until it has more.
 
     A suspended run holds no worker and no run folder. Resumed, the flow starts again, finds what is finished, and goes
-    on with the larger budget. Elsewhere the BudgetError is raised.
+    on with the larger budget. A stage that was handed over ends in a state of its own and leaves the rest to the build.
+    Elsewhere the BudgetError is raised.
     """
+    if is_handed_over():
+        return _leave_to_build(parameters, work)
     flow_run = find_flow_run(deployed=True)
     if flow_run is None:
         return work(parameters)
@@ -62,6 +68,21 @@ def work_within_budget(parameters: _P, work: Callable[[_P], _R]) -> _R:
             given: Any = suspend_flow_run(wait_for_input=wanted, timeout=WAIT_SECONDS, key=f"{_KEY}-{number}")
             parameters = _raise_budget(parameters, given.budget_usd)
     raise AssertionError("the rounds have no end")
+
+
+def _leave_to_build(parameters: _P, work: Callable[[_P], _R]) -> _R:
+    """Do the work of a stage that was handed over; its end by the budget is told in the state's name.
+
+    It is the build that waits, and hands the stage over once more when it has a larger budget. Were it the stage, the
+    build would hold its worker for as long as people think it over, its later stages would not know of the larger
+    budget, and people would have to look for the one of two runs that asks for it.
+    """
+    try:
+        return work(parameters)
+    except BudgetError as error:
+        get_run_logger().warning("%s", error)
+        # A flow may end in a state of its choice by returning it.
+        return cast("_R", Failed(name=BUDGET_REACHED, message=str(error)))
 
 
 def _reason(error: BudgetError) -> str:

@@ -34,6 +34,13 @@ def find_flow_run(*, deployed: bool = False) -> FlowRun | None:
     return found if found.deployment_id is not None or not deployed else None
 
 
+def is_handed_over() -> bool:
+    """Whether the flow that goes on here is a stage that another flow runs as a deployment, and waits for."""
+    context = FlowRunContext.get()
+    found = context.flow_run if context is not None else None
+    return isinstance(found, FlowRun) and None not in (found.parent_task_run_id, found.deployment_id)
+
+
 class Manners(TypedDict):
     """What all flows have in common, as arguments of `@flow`."""
 

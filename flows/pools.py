@@ -6,14 +6,16 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.deployments import run_deployment
 from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
 
-from hopwright.errors import ServiceError
+from flows.budget import BUDGET_REACHED
+from hopwright.errors import BudgetError, ServiceError
 from hopwright.settings import RunParameters
 
 
 def hand_over(parameters: RunParameters, deployment: str) -> None:
     """Run a stage as this deployment, and wait for it.
 
-    Raises ServiceError when there is no such deployment, or when its run did not complete.
+    Raises BudgetError when the budget ended it; ServiceError when there is no such deployment, or when its run did not
+    complete for another reason.
     """
     try:
         # Typed as both kinds by Prefect; called from a synchronous flow it returns the flow run itself.
@@ -28,6 +30,8 @@ def hand_over(parameters: RunParameters, deployment: str) -> None:
             "if it was deployed from another version, deploy it again"
         ) from None
     flow_run: FlowRun = started
+    if flow_run.state is not None and flow_run.state.name == BUDGET_REACHED:
+        raise BudgetError(flow_run.state.message or "the budget of the run is reached")
     if flow_run.state is None or not flow_run.state.is_completed():
         state = flow_run.state.name if flow_run.state is not None else "unknown"
         said = " ".join((flow_run.state.message or "").split())[:300] if flow_run.state is not None else ""

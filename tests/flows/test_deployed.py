@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import logging
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from prefect.states import Crashed
 
+import flows.budget
 import flows.deployed
 import flows.hooks
+import flows.pools
+from flows.budget import BUDGET_REACHED, work_within_budget
 from flows.deployed import continue_own, name_day, read_given, take_from_run
 from flows.hooks import send, tell_failure, write_notice
-from hopwright.errors import InputError, ServiceError
+from flows.pools import hand_over
+from hopwright.errors import BudgetError, InputError, ServiceError
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import BuildParameters, FilterRun, ReleaseRun, RewriteRun, identify, load_parameters
 
@@ -147,3 +153,20 @@ def test_a_notice_is_short_and_says_where_to_look() -> None:
     assert subject == "Hopwright: build-r failed"
     assert len(body.splitlines()) <= 14
     assert "runs/r" in body
+
+
+def test_a_stage_that_was_handed_over_leaves_its_budget_to_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spend(_: FilterRun) -> None:
+        raise BudgetError("stopped before the budget of 1.00 dollars is exceeded")
+
+    monkeypatch.setattr(flows.budget, "is_handed_over", lambda: True)
+    monkeypatch.setattr(flows.budget, "get_run_logger", lambda: logging.getLogger())
+    ended: Any = work_within_budget(FilterRun(run="r"), spend)
+    assert (ended.type.value, ended.name) == ("FAILED", BUDGET_REACHED)
+    monkeypatch.setattr(flows.pools, "run_deployment", lambda *_, **__: flow_run(state=ended))
+    with pytest.raises(BudgetError, match=r"^stopped before the budget of 1\.00 dollars is exceeded$"):
+        hand_over(FilterRun(run="r"), "filter/filter")
+    lost = Crashed(message="the machine went down")
+    monkeypatch.setattr(flows.pools, "run_deployment", lambda *_, **__: flow_run(state=lost))
+    with pytest.raises(ServiceError, match="ended as Crashed: the machine went down"):
+        hand_over(FilterRun(run="r"), "filter/filter")
