@@ -5,7 +5,7 @@ from prefect import flow
 from flows.deployed import read_stage, with_manners
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import AdjudicateRun, home, storage
-from tasks.adjudicate import make_accepted
+from tasks.adjudicate import announce_complete, make_accepted
 from tasks.reports import Funnel
 
 DEFAULT = AdjudicateRun()
@@ -23,4 +23,5 @@ def run_adjudicate(parameters: AdjudicateRun = DEFAULT) -> StageManifest:
     with run.hold():
         made = make_accepted(run, wanted)
         Funnel(run).show()
-        return made
+    announce_complete(run, made)
+    return made

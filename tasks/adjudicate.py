@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from prefect import task
 from prefect.artifacts import create_link_artifact, create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
+from prefect.logging import get_run_logger
 
 from hopwright.records.arrow import encode_parquet, reviews_to_table
 from hopwright.runs import RunFolder, Stage, StageManifest, write_file, write_shard
@@ -16,6 +17,7 @@ from hopwright.settings import AdjudicateRun
 from tasks.artifacts import publish_stage
 from tasks.engine import pick_parameters
 from tasks.events import ACCEPTED_COMPLETE, announce
+from tasks.release import holds_accepted
 from tasks.steps import retry_service
 from tasks.work.accepted import DecidedShard, keep_accepted
 from tasks.work.reviews import decide_reviews, hash_items, push_adjudication
@@ -43,9 +45,24 @@ def make_accepted(run: RunFolder, parameters: AdjudicateRun) -> StageManifest:
         create_link_artifact(key="review-adjudication", link=one["url"], description=one["summary"])
     publish_stage(manifest, "items", str(run.path / ACCEPTED))
     create_markdown_artifact(key="review-report", markdown=render_markdown(report), description="The review's report")
-    if report.decided and not any(one.decision.state == "open" for one in report.decided):
+    undecided = sum(one.decision.state == "open" for one in report.decided)
+    told = {"pushed": [one["summary"] for one in pushed], "undecided": undecided}
+    return manifest.model_copy(update={"notes": {**manifest.notes, **told}})
+
+
+def announce_complete(run: RunFolder, manifest: StageManifest) -> None:
+    """Tell that the accepted set is complete, where it is and no release holds it yet.
+
+    To be called when the run is let go of: who hears it takes the run.
+    """
+    if manifest.notes["undecided"]:
+        get_run_logger().info("%s items are not decided yet", f"{manifest.notes['undecided']:,}")
+    elif not manifest.counts.out:
+        get_run_logger().info("no item was accepted: there is nothing to release")
+    elif holds_accepted(run):
+        get_run_logger().info("nothing changed: the release holds this accepted set")
+    else:
         announce(ACCEPTED_COMPLETE, run.name, {"accepted": manifest.counts.out})
-    return manifest.model_copy(update={"notes": {**manifest.notes, "pushed": [one["summary"] for one in pushed]}})
 
 
 def _decide(run: RunFolder, parameters: AdjudicateRun) -> tuple[ReviewReport, list[Any]]:

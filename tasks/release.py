@@ -51,8 +51,7 @@ def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
     """The items that the filter kept, with their passages, and their twins; or those that the review accepted."""
     inputs = {**Stage(run, PASSAGES).output_hashes(), **Stage(run, "rewrite").output_hashes()}
     if parameters.release.reviewed:
-        accepted = Stage(run, _REVIEWED)
-        inputs |= {**accepted.output_hashes(), f"{_REVIEWED}/decisions": _hash_rejections(accepted)}
+        inputs |= _hash_review(run)
     if parameters.release.previous:
         inputs["previous"] = hash_file(_find_previous(parameters) / "manifest.json")
     return StagePlan(
@@ -73,6 +72,12 @@ def make_release(run: RunFolder, parameters: ReleaseRun) -> StageManifest:
 def release_folder(run: RunFolder) -> Path:
     """Where the release of a run lies. Raises RunError before that stage ended."""
     return run.home / str(Stage(run, "release").read().notes["folder"])
+
+
+def holds_accepted(run: RunFolder) -> bool:
+    """Whether the release of a run was made from the accepted set as it is."""
+    made = Stage(run, "release").find_finished()
+    return made is not None and _hash_review(run).items() <= made.inputs.items()
 
 
 def gather_facts(run: RunFolder, parameters: ReleaseRun) -> dict[str, Any]:
@@ -204,10 +209,12 @@ def _list_rejected(stage: Stage) -> list[Path]:
     ]
 
 
-def _hash_rejections(stage: Stage) -> str:
-    """One hash for what the review did not accept: it decides what else may be released."""
-    hashes = "".join(hash_file(path) for path in _list_rejected(stage))
-    return hashlib.sha256(hashes.encode()).hexdigest()
+def _hash_review(run: RunFolder) -> dict[str, str]:
+    """What a release takes from the review: the accepted set, and one hash for what was not accepted, which decides
+    what else may be released."""
+    accepted = Stage(run, _REVIEWED)
+    hashes = "".join(hash_file(path) for path in _list_rejected(accepted))
+    return {**accepted.output_hashes(), f"{_REVIEWED}/decisions": hashlib.sha256(hashes.encode()).hexdigest()}
 
 
 def _list_stages(reviewed: bool) -> tuple[str, ...]:

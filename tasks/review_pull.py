@@ -12,7 +12,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
 from hopwright.errors import HopwrightError, RunError
-from hopwright.runs import RunFolder
+from hopwright.runs import RunFolder, write_file
 from hopwright.settings import ReviewPullRun
 from tasks.events import REVIEW_COMPLETE, announce
 from tasks.steps import retry_service
@@ -24,12 +24,18 @@ _SHOWN = 20
 def make_pull(run: RunFolder, parameters: ReviewPullRun) -> dict[str, Any]:
     """Pull what changed; where something did, check corrections again and put questions to their authors.
 
+    A pull that was cut short after it fetched something leaves a mark, and the next one follows it up.
+
     Raises ServiceError for a project that is gone, when the others are safely home.
     """
     url = find_url(parameters.pull.url)
+    mark = run.home / "locks" / f"{run.name}.pull"
+    cut_short = mark.exists()
+    write_file(mark, b"")
     done = pull_projects(run, url, parameters.pull.full)
-    returned = return_corrections(run, url) if done.news or parameters.pull.full else None
-    waiting = count_waiting(run, parameters.seed) if done.news else None
+    news = done.news > 0 or cut_short
+    returned = return_corrections(run, url) if news or parameters.pull.full else None
+    waiting = count_waiting(run, parameters.seed) if news else None
     summary: dict[str, Any] = {
         "run": run.name,
         "waiting": waiting,
@@ -46,6 +52,7 @@ def make_pull(run: RunFolder, parameters: ReviewPullRun) -> dict[str, Any]:
     refuse_missing(done)
     if waiting == 0:
         announce(REVIEW_COMPLETE, run.name, {"url": url, "held": summary["held"]})
+    mark.unlink(missing_ok=True)
     return summary
 
 

@@ -9,6 +9,7 @@ import hashlib
 import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +17,7 @@ from typing import BinaryIO
 from hopwright.errors import InputError, RunError
 
 _MARK = ".tmp"
+_LOOK_S = 0.2
 _LEFTOVERS = (f".*{_MARK}", ".*.part", ".*.partial")
 """What Hopwright's writers call what is not whole yet."""
 
@@ -69,18 +71,16 @@ def hash_file(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def hold_lock(path: Path, what: str) -> Iterator[None]:
+def hold_lock(path: Path, what: str, patience_s: float = 0.0) -> Iterator[None]:
     """Hold an exclusive lock while the block runs; the kernel drops it when the process dies, however that is.
 
-    Raises RunError naming the holder when another process has it.
+    Raises RunError naming the holder when another process has it, and still has it after so many seconds.
     """
     with explain_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _wait_for_lock(handle, patience_s):
             holder = os.pread(handle, 32, 0).decode(errors="replace").strip()
             raise RunError(
                 f"{what} is being written by another process (pid {holder or 'unknown'}); "
@@ -94,12 +94,37 @@ def hold_lock(path: Path, what: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def share_lock(path: Path) -> Iterator[None]:
+    """Hold a lock together with others who share it; whoever holds it alone is waited for."""
+    with explain_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
 def explain_os_errors(path: Path) -> Iterator[None]:
     """Turn what the operating system says about writing `path` into one line that says what to do."""
     try:
         yield
     except OSError as error:
         raise RunError(_explain(error, path)) from None
+
+
+def _wait_for_lock(handle: int, patience_s: float) -> bool:
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_LOOK_S)
 
 
 @contextlib.contextmanager

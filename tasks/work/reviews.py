@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the SDK takes a second to import
     from annotation.server import Server
 
 _PASSAGES = "rewrite/passages"
+_PATIENCE_S = 60.0
 REPORT = "report"
 """The folder of the report, beside the reviews."""
 
@@ -49,11 +50,14 @@ class Round:
 
 @contextlib.contextmanager
 def hold_reviews(run: RunFolder) -> Iterator[Path]:
-    """The folder of a run's reviews, for this process alone. Raises RunError when another one has it."""
+    """The folder of a run's reviews, for this process alone. Raises RunError when another one has it and keeps it.
+
+    A pull takes seconds: whoever is to decide meanwhile waits, rather than fail for it.
+    """
     from annotation.gathering import reviews_folder
 
     folder = reviews_folder(run.home, run.name)
-    with hold_lock(run.home / "locks" / f"{run.name}.reviews.lock", f"the reviews of run {run.name!r}"):
+    with hold_lock(run.home / "locks" / f"{run.name}.reviews.lock", f"the review of run {run.name!r}", _PATIENCE_S):
         yield folder
 
 
