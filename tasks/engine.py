@@ -14,7 +14,7 @@ from prefect.futures import PrefectFuture, as_completed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from hopwright.errors import BudgetError
-from hopwright.runs import RunFolder, ShardReport, Stage, StageManifest, part_path, rejected_path
+from hopwright.runs import RunFolder, ShardReport, Stage, StageManifest, hash_file, part_path, rejected_path
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
 from hopwright.settings import STAGES, RunParameters, home, identify, storage
@@ -136,7 +136,8 @@ def _describe_origin(run: RunFolder, plan: StagePlan) -> Origin:
         for path in sorted(list_paths(plan.specs)):
             if path.is_relative_to(run.home / STORES):
                 open_storage(run.storage).put_below(path, str(path.relative_to(run.home)))
-    return Origin(run.home, run.name, run.storage, describe_state(run), gather_versions())
+    begun = hash_file(Stage(run, plan.name).manifest_path)
+    return Origin(run.home, run.name, run.storage, describe_state(run), begun, gather_versions())
 
 
 def carry_out_once(

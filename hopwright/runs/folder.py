@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from hopwright.errors import RunError
-from hopwright.runs.files import clear_leftovers, hold_lock, remove_tree, write_file
+from hopwright.runs.files import clear_leftovers, hold_lock, remove_tree, share_lock, write_file
 from hopwright.runs.manifest import (
     Counts,
     RunManifest,
@@ -27,6 +27,7 @@ from hopwright.runs.mirror import Mirror
 
 RUN_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 _SHOWN = 5
+_PATIENCE_S = 60.0
 _held: dict[Path, int] = {}
 _held_guard = threading.Lock()
 
@@ -70,6 +71,12 @@ class RunFolder:
                 with _held_guard:
                     _held[key] -= 1
 
+    @contextlib.contextmanager
+    def keep_still(self) -> Iterator[None]:
+        """While the block runs nothing of the run is removed; for workers of a cluster, who do not hold the run."""
+        with share_lock(self._removal_lock):
+            yield
+
     @property
     def manifest_path(self) -> Path:
         """Where the run's own manifest lies."""
@@ -111,9 +118,10 @@ class RunFolder:
 
     def remove(self, stage: str = "") -> None:
         """Remove a stage and all below it, or the whole run, in the storage before here."""
-        if self.mirror is not None:
-            self.mirror.remove(stage)
-        remove_tree(self.path / stage)
+        with hold_lock(self._removal_lock, f"a shard of run {self.name!r}", _PATIENCE_S):
+            if self.mirror is not None:
+                self.mirror.remove(stage)
+            remove_tree(self.path / stage)
 
     def merge_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Record that a stage was started over with other parameters than the run began with."""
@@ -129,6 +137,10 @@ class RunFolder:
     def record_summary(self, summary: Mapping[str, Any]) -> None:
         """Keep the figures that are printed at the end of a run."""
         self._update(summary=dict(summary))
+
+    @property
+    def _removal_lock(self) -> Path:
+        return self.home / "locks" / f"{self.name}.removal.lock"
 
     def _clear(self) -> None:
         clear_leftovers(self.path)

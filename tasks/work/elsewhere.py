@@ -2,6 +2,10 @@
 
 Where the worker sees the run's folder (the same machine, a shared disk) it works there. Where it does not, what the
 shard reads is fetched from the storage into a folder of the worker's own, and what it writes is put into the storage.
+
+A worker goes on with what it has in hand when the run that handed it out is killed. Taken up again with the same
+parameters, the run makes the same bytes, and it does not matter who writes them last. Started over with others, it must
+not find a part of its past among its own: so a worker looks before it writes whether the run is where it was.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import hashlib
 import os
 import shutil
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +30,23 @@ from tasks.work.shards import ShardWork, execute_shard
 
 STORES = "stores"
 _RUNS = "runs"
+_MANIFEST = "manifest.json"
+_LEFT = "run {run!r} has gone on without this shard since it was handed out: it is dropped"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Origin:
     """Where a shard comes from: the home and the run of the process that hands it out, and the storage, if any.
 
-    `state` tells how far the run was then (`describe_state`), so that nothing older is taken for it; `versions` are
-    those of the packages that shape the output.
+    `state` tells how far the run was then (`describe_state`), so that nothing older is taken for it, `begun` is the
+    SHA-256 of the manifest of the stage that is being made; `versions` are those of the packages that shape the output.
     """
 
     home: Path
     run: str
     storage: str
     state: str
+    begun: str
     versions: dict[str, str]
 
 
@@ -54,15 +61,19 @@ def describe_state(run: RunFolder) -> str:
 def execute_elsewhere(work: ShardWork, origin: Origin) -> ShardReport:
     """Run one shard in this worker.
 
-    Raises RunError on a machine with other versions, and on one that sees neither the run's folder nor a storage.
+    Raises RunError when the run has gone on without it meanwhile, on a machine with other versions, and on one that
+    sees neither the run's folder nor a storage.
     """
     host = socket.gethostname()
     differences = name_differences(origin.versions, _own_versions())
     if differences:
         named = ", ".join(differences)
         raise RunError(f"the worker on {host} has other versions ({named}): install the same, or the bytes may differ")
-    if describe_state(RunFolder(origin.home, origin.run)) == origin.state:
-        return execute_shard(work)
+    run = RunFolder(origin.home, origin.run)
+    if describe_state(run) == origin.state:
+        return execute_shard(work, functools.partial(_stay_in_folder, run, origin.state))
+    if not origin.storage and run.manifest_path.exists():
+        raise RunError(_LEFT.format(run=run.name))
     if not origin.storage:
         raise RunError(
             f"the worker on {host} does not see {origin.home / _RUNS / origin.run}: share that folder with it, "
@@ -74,7 +85,8 @@ def execute_elsewhere(work: ShardWork, origin: Origin) -> ShardReport:
             shutil.rmtree(old, ignore_errors=True)
     bring = _Bringing(origin, place)
     spec = replace_paths(work.spec, bring)
-    return execute_shard(dataclasses.replace(work, spec=spec, folder=bring.locate(work.folder)))
+    mine = dataclasses.replace(work, spec=spec, folder=bring.locate(work.folder))
+    return execute_shard(mine, functools.partial(_stay_in_storage, work.copy, origin))
 
 
 def replace_paths(value: Any, replace: Callable[[Path], Path]) -> Any:
@@ -143,6 +155,22 @@ class _Bringing:
                 storage.fetch(name, mine)
         else:
             _fetch_below(storage, name, mine)
+
+
+@contextlib.contextmanager
+def _stay_in_folder(run: RunFolder, state: str) -> Iterator[None]:
+    with run.keep_still():
+        if describe_state(run) != state:
+            raise RunError(_LEFT.format(run=run.name))
+        yield
+
+
+@contextlib.contextmanager
+def _stay_in_storage(copy: str, origin: Origin) -> Iterator[None]:
+    # Nothing can be locked there; what comes between the look and the writing would have to come within milliseconds.
+    if hashlib.sha256(open_storage(copy).read(_MANIFEST) or b"").hexdigest() != origin.begun:
+        raise RunError(_LEFT.format(run=origin.run))
+    yield
 
 
 def _fetch_below(storage: Storage, folder: str, mine: Path) -> None:

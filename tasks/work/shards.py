@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,13 +28,17 @@ class ShardWork:
     copy: str = ""
 
 
-def execute_shard(work: ShardWork) -> ShardReport:
-    """Run one shard and write its files, whole or not at all."""
-    report = write_shard(work.folder, work.index, work.process(work.spec))
-    if work.copy:
-        storage = open_storage(work.copy)
-        for path in (rejected_path(work.folder, work.index), part_path(work.folder, work.index)):
-            storage.put(path, str(path.relative_to(work.folder)))
+def execute_shard(
+    work: ShardWork, writing: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+) -> ShardReport:
+    """Run one shard and write its files, whole or not at all; `writing` is held while they are written."""
+    output = work.process(work.spec)
+    with writing():
+        report = write_shard(work.folder, work.index, output)
+        if work.copy:
+            storage = open_storage(work.copy)
+            for path in (rejected_path(work.folder, work.index), part_path(work.folder, work.index)):
+                storage.put(path, str(path.relative_to(work.folder)))
     sessions = sys.modules.get("hopwright.llm.session")
     if sessions is not None:
         # What models were asked for it is told before the shard counts as done.

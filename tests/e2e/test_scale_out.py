@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -94,3 +95,48 @@ def test_workers_elsewhere_one_of_them_killed_give_the_same_bytes(
     assert again.returncode == 0, said
     assert "of 3 shards" not in said
     assert Home(third / "home").files() == expected
+
+
+def test_what_a_killed_run_left_in_a_workers_hands_comes_into_no_other_run(prefect_api: str, tmp_path: Path) -> None:
+    """A worker of a running cluster does not die with the run: it is held while the run is started over."""
+    near, reached = tmp_path / "near", {"PREFECT_API_URL": prefect_api}
+    small = ("--drafts", "100", "--shard-size", "50", "--run", "over")
+    drafts = near / "home" / "runs" / "over" / "synthesize" / "drafts"
+    near.mkdir()
+    with serve_dask(near, reached, workers=0) as (address, _):
+        options = ("--nthreads", "1", "--memory-limit", "0", "--no-nanny", "--no-dashboard")
+        worker = start(near, reached, "dask", "worker", address, *options)
+        runs = [start(near, reached, "flows.cli", "build", *small, "--seed", "1", "--cluster", address)]
+        try:
+            while not (drafts / "part-00000.parquet").exists():
+                assert runs[0].poll() is None, runs[0].communicate()
+                time.sleep(0.005)
+            time.sleep(0.3)  # it is at the next shard, and has nothing to write yet
+            worker.send_signal(signal.SIGSTOP)
+            left = {path.name for path in drafts.glob("part-*")}
+            assert len(left) == 1, "the worker has nothing left in its hands"
+            runs[0].kill()
+            runs[0].communicate()
+            runs.append(start(near, reached, "flows.cli", "build", *small, "--seed", "2", "--fresh"))
+            wait_until_finished(drafts, 2, runs[1])
+            runs[1].kill()
+            made = {str(path): path.read_bytes() for path in drafts.rglob("*.parquet")}
+            worker.send_signal(signal.SIGCONT)
+            time.sleep(15)
+        finally:
+            for one in (*runs, worker):
+                one.kill()
+            told = "".join(worker.communicate())
+    assert "run 'over' has gone on without this shard" in told
+    assert {str(path): path.read_bytes() for path in drafts.rglob("*.parquet")} == made
+
+
+def wait_until_finished(stage: Path, seed: int, run: subprocess.Popen[str]) -> None:
+    """Until a run has made a stage with this seed."""
+    while True:
+        assert run.poll() is None, run.communicate()
+        with contextlib.suppress(FileNotFoundError):
+            manifest = json.loads((stage / "manifest.json").read_text("utf-8"))
+            if manifest["status"] == "finished" and manifest["parameters"]["seed"] == seed:
+                return
+        time.sleep(0.05)

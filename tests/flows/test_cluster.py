@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 from hopwright.errors import InputError, RunError, ServiceError
 from hopwright.records.arrow import read_rejected
-from hopwright.runs import RunFolder, ShardOutput, Stage, read_report, run_stage
+from hopwright.runs import RunFolder, ShardOutput, Stage, hash_file, read_report, run_stage
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
 from tasks import cluster
@@ -50,6 +51,24 @@ def read_all(reading: Reading) -> ShardOutput:
     return process(sum(len(read_rejected(part)) for part in reading.parts))
 
 
+def start_over(reading: Reading) -> ShardOutput:
+    """What a worker does whose run is killed, and started over with other parameters, while it makes a shard."""
+    made = process(1)
+    run = RunFolder(reading.store.parents[1], "r", reading.notes.read_text())
+    with run.hold():
+        run.begin({"seed": 2}, fresh=True)
+        Stage(run, "second").begin({"seed": 2}, shards=1)
+    return made
+
+
+def go_on(reading: Reading) -> ShardOutput:
+    """As `start_over`, but continued with the same parameters."""
+    run = RunFolder(reading.store.parents[1], "r", reading.notes.read_text())
+    with run.hold():
+        run_stage(Stage(run, "second"), [1], process, parameters={})
+    return process(1)
+
+
 def test_no_address_is_no_cluster() -> None:
     with open_cluster("", 2) as runner:
         assert runner is None
@@ -68,6 +87,25 @@ class TestOnDask:
         while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+    def test_workers_here_die_with_a_run_that_is_killed(self) -> None:
+        """So nothing of it is written later, as it may be by the workers of a cluster that goes on."""
+        program = (
+            "import os, time; from tasks.cluster import open_cluster\n"
+            "with open_cluster('local', 1) as runner:\n"
+            "    print(runner.client.submit(os.getpid).result(), flush=True)\n"
+            "    runner.client.submit(time.sleep, 60).result()\n"
+        )
+        run = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert run.stdout is not None
+        worker = Path("/proc", run.stdout.readline().strip())
+        assert worker.exists()
+        run.kill()
+        run.communicate()
+        deadline = time.monotonic() + 10
+        while worker.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not worker.exists()
 
     def test_an_address_at_which_nobody_is_is_one_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(cluster, "_PATIENCE_S", 1)
@@ -131,7 +169,8 @@ class TestElsewhere:
             Stage(run, "second").begin({}, shards=1)
             (tmp_path / "notes").write_text("in the same place everywhere")
             spec = Reading(tuple(Stage(run, "first").parts()), near / "stores/abc", tmp_path / "notes")
-            origin = Origin(near, "r", url, describe_state(run), gather_versions())
+            begun = hash_file(Stage(run, "second").manifest_path)
+            origin = Origin(near, "r", url, describe_state(run), begun, gather_versions())
         return ShardWork("second", 0, run.path / "second", read_all, spec, f"{url}/runs/r/second"), origin
 
     def test_what_it_reads_is_fetched_and_what_it_writes_is_put(
@@ -144,8 +183,7 @@ class TestElsewhere:
         assert read_report(tmp_path / "share/runs/r/second", 0) == report
         assert not (tmp_path / "near").exists()
         # The run went on meanwhile: nothing that was fetched before is taken for what it is now.
-        other = Origin(**{**{name: getattr(work[1], name) for name in Origin.__slots__}, "state": "later"})
-        execute_elsewhere(work[0], other)
+        execute_elsewhere(work[0], replace(work[1], state="later"))
         assert [path.name for path in (tmp_path / "far/elsewhere/r").iterdir()] == ["later"]
 
     def test_where_it_sees_the_folder_it_works_there(
@@ -158,12 +196,17 @@ class TestElsewhere:
 
     def test_without_a_storage_it_says_what_is_missing(self, work: tuple[ShardWork, Origin], tmp_path: Path) -> None:
         (tmp_path / "near").rename(tmp_path / "away")
-        origin = Origin(work[1].home, "r", "", work[1].state, work[1].versions)
         with pytest.raises(RunError, match=r"does not see .*HOPWRIGHT_STORAGE"):
-            execute_elsewhere(work[0], origin)
+            execute_elsewhere(work[0], replace(work[1], storage=""))
+
+    def test_without_a_storage_a_run_that_went_on_is_not_one_that_it_does_not_see(
+        self, work: tuple[ShardWork, Origin]
+    ) -> None:
+        with pytest.raises(RunError, match="run 'r' has gone on without this shard"):
+            execute_elsewhere(work[0], replace(work[1], storage="", state="earlier"))
 
     def test_other_versions_are_refused(self, work: tuple[ShardWork, Origin]) -> None:
-        origin = Origin(work[1].home, "r", work[1].storage, work[1].state, {**work[1].versions, "polars": "0.1"})
+        origin = replace(work[1], versions={**work[1].versions, "polars": "0.1"})
         with pytest.raises(RunError, match=r"other versions \(polars 0\.1 → "):
             execute_elsewhere(work[0], origin)
 
@@ -175,3 +218,43 @@ class TestElsewhere:
         (tmp_path / "notes").unlink()
         with pytest.raises(RunError, match=r"lacks .*notes: .*same place on every machine"):
             execute_elsewhere(*work)
+
+    @pytest.mark.parametrize("sees_the_folder", [True, False])
+    def test_a_shard_of_a_run_that_was_started_over_meanwhile_is_dropped(
+        self, work: tuple[ShardWork, Origin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sees_the_folder: bool
+    ) -> None:
+        left, origin = self.leave(work, tmp_path, monkeypatch, start_over, sees_the_folder)
+        with pytest.raises(RunError, match="run 'r' has gone on without this shard"):
+            execute_elsewhere(left, origin)
+        assert not list(tmp_path.rglob("second/**/part-*"))
+
+    @pytest.mark.parametrize("sees_the_folder", [True, False])
+    def test_a_shard_of_a_run_that_was_continued_meanwhile_changes_nothing(
+        self, work: tuple[ShardWork, Origin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sees_the_folder: bool
+    ) -> None:
+        left, origin = self.leave(work, tmp_path, monkeypatch, go_on, sees_the_folder)
+        with pytest.raises(RunError, match="run 'r' has gone on without this shard"):
+            execute_elsewhere(left, origin)
+        third = RunFolder(tmp_path / "third", "r", origin.storage)
+        with third.hold():
+            stage = Stage(third, "second")
+            assert stage.begin({}, shards=1) == []
+            assert stage.finished, "as it was written by who continued it"
+
+    def leave(
+        self,
+        work: tuple[ShardWork, Origin],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        process: Callable[[Reading], ShardOutput],
+        sees_the_folder: bool,
+    ) -> tuple[ShardWork, Origin]:
+        """A worker with a shard in hand, on the run's machine or another; its driver is dead, and the lock free."""
+        monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "far"))
+        spec, origin = work[0].spec, work[1]
+        (tmp_path / "notes").write_text(origin.storage)
+        if not sees_the_folder:
+            # Another machine takes the run up, from the storage: the worker sees neither its folder nor the old one.
+            (tmp_path / "near").rename(tmp_path / "away")
+            (tmp_path / "near/stores").mkdir(parents=True)
+        return replace(work[0], process=process, spec=spec), origin
