@@ -22,6 +22,49 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 EXAMPLE = (ROOT / ".env.example").read_text("utf-8")
 
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_VALUES = {"type": "object", "additionalProperties": {"type": "string"}}
+_DURATION = {"type": "string", "pattern": r"^(\d+h)?(\d+m)?(\d+s)?$", "minLength": 2}
+_GPUS = {"driver": _TEXT, "count": {"enum": ["all"]}, "capabilities": _TEXTS}
+
+
+def _only(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    """An object of these properties and no others."""
+    closed = {"type": "object", "additionalProperties": False}
+    return {**closed, "properties": properties, "required": list(required)}
+
+
+_SERVICE = _only(
+    {
+        "image": _TEXT, "build": _only({"context": _TEXT, "target": _TEXT}, "context"), "command": _TEXTS,
+        "environment": _VALUES, "volumes": _TEXTS, "ports": _TEXTS, "user": _TEXT, "profiles": _TEXTS,
+        "init": {"type": "boolean"}, "cap_drop": _TEXTS, "security_opt": _TEXTS, "stop_grace_period": _DURATION,
+        "restart": {"enum": ["no", "always", "on-failure", "unless-stopped"]},
+        "shm_size": {"type": "string", "pattern": r"^\d+[mg]b$"},
+        "depends_on": {
+            "type": "object",
+            "additionalProperties": _only(
+                {"condition": {"enum": ["service_healthy", "service_started", "service_completed_successfully"]}},
+                "condition",
+            ),
+        },
+        "healthcheck": _only(
+            {"test": _TEXTS, "interval": _DURATION, "timeout": _DURATION, "start_period": _DURATION,
+             "retries": {"type": "integer", "minimum": 1}},
+            "test",
+        ),
+        "deploy": _only({"resources": _only({"reservations": _only({"devices": {"items": _only(_GPUS)}})})}),
+    },
+    "image",
+)  # fmt: skip
+SCHEMA = _only(
+    {"name": _TEXT, "services": {"additionalProperties": _SERVICE},
+     "volumes": {"additionalProperties": {"type": "null"}}},
+    "services",
+) | {"patternProperties": {"^x-": {}}}  # fmt: skip
+"""The part of the Compose specification that the file uses."""
+
 
 def test_the_services_are_those_of_the_profiles() -> None:
     profiles = {name: service.get("profiles", []) for name, service in SERVICES.items()}
@@ -119,3 +162,48 @@ def test_oxigraph_knows_the_command_of_the_sparql_service() -> None:
     pinned = re.search(r"oxigraph==(\S+)", DOCKERFILE)
     assert pinned
     assert f"oxigraph=={pinned[1]}" in (ROOT / "constraints.txt").read_text("utf-8").split()
+
+
+def test_every_word_of_the_file_is_one_of_the_specification() -> None:
+    from jsonschema import Draft202012Validator
+
+    found = [f"{error.json_path}: {error.message}" for error in Draft202012Validator(SCHEMA).iter_errors(COMPOSE)]
+    assert found == []
+    for words, spoilt in (
+        (["worker", "healthcheck", "interval"], "30"),
+        (["worker", "depends_on", "deploy", "condition"], "service_complete"),
+        (["prefect", "port"], ["127.0.0.1:1:1"]),
+        (["vllm", "command"], 5),
+    ):
+        wrong = yaml.safe_load(TEXT)
+        place = wrong["services"]
+        for word in words[:-1]:
+            place = place[word]
+        place[words[-1]] = spoilt
+        assert list(Draft202012Validator(SCHEMA).iter_errors(wrong)), words
+
+
+def test_every_stage_of_the_dockerfile_rests_on_what_is_there() -> None:
+    stages: list[str] = []
+    shut_out = (ROOT / ".dockerignore").read_text("utf-8").split()
+    for line in DOCKERFILE.replace("\\\n", " ").splitlines():
+        word, *rest = line.split() or [""]
+        if word == "FROM":
+            assert rest[0] in ("${PYTHON}", *stages), line
+            stages.append(rest[2])
+        elif word == "COPY":
+            options = dict(one[2:].split("=") for one in rest if one.startswith("--"))
+            *sources, _ = (one for one in rest if not one.startswith("--"))
+            if "from" in options:
+                assert options["from"] in stages[:-1], line
+                continue
+            for source in sources:
+                assert (ROOT / source).exists(), line
+                assert source.split("/")[0] not in shut_out, line
+    assert stages[0] == "base"
+    # The environment is made before the code is there: these stand for it.
+    packages = (ROOT / "pyproject.toml").read_text("utf-8")
+    included = re.search(r"^include = \[(.*)\]$", packages, re.MULTILINE)
+    assert included
+    for name in re.findall(r'"(\w+)\*"', included[1]):
+        assert f"/app/{name}/__init__.py" in DOCKERFILE, name
