@@ -211,8 +211,13 @@ def _list_rejected(stage: Stage) -> list[Path]:
 
 def _hash_review(run: RunFolder) -> dict[str, str]:
     """What a release takes from the review: the accepted set, and one hash for what was not accepted, which decides
-    what else may be released."""
+    what else may be released. Raises RunError before the review was decided.
+    """
     accepted = Stage(run, _REVIEWED)
+    if accepted.find_finished() is None:
+        raise RunError(
+            f"the review of run {run.name!r} is not decided yet: `hopwright review adjudicate --run {run.name}`"
+        )
     hashes = "".join(hash_file(path) for path in _list_rejected(accepted))
     return {**accepted.output_hashes(), f"{_REVIEWED}/decisions": hashlib.sha256(hashes.encode()).hexdigest()}
 

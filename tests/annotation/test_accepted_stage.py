@@ -11,12 +11,15 @@ import pytest
 from annotation.accepted import Decided, decide_all
 from annotation.decisions import Thresholds
 from annotation.gathering import Gathered, TaskNow
+from hopwright.errors import RunError
 from hopwright.records import Evidence, Item, Review
 from hopwright.records.arrow import encode_parquet, items_to_table, read_items, read_rejected, reviews_to_table
 from hopwright.release.dataset import _Work
-from hopwright.runs import ShardOutput, write_file, write_shard
+from hopwright.runs import RunFolder, ShardOutput, Stage, write_file, write_shard
+from hopwright.settings import ReleaseRun
 from hopwright.synthesis.checks import CheckContext
 from hopwright.synthesis.properties import default_table
+from tasks.release import plan_release
 from tasks.work.accepted import DecidedShard, keep_accepted
 from tasks.work.release import ReleaseOrder, ReviewParts, describe_review, write_dataset
 from tests.annotation.reviews import make_review
@@ -136,3 +139,14 @@ def test_the_review_is_told_in_figures(tmp_path: Path):
     assert (facts["annotators"], facts["reviews"]) == (2, 7)
     verdicts = next(one for one in facts["agreement"] if (one["kind"], one["criterion"]) == ("multi_hop", "verdict"))
     assert (verdicts["units"], verdicts["alpha"]) == (2, 1.0)
+
+
+def test_a_review_that_nobody_decided_yet_is_one_line(tmp_path: Path):
+    run = RunFolder(tmp_path, "r")
+    for name in ("rewrite/passages", "rewrite"):
+        stage = Stage(run, name)
+        stage.begin({})
+        stage.finish()
+    wanted = ReleaseRun.model_validate({"run": "r", "release": {"reviewed": True}})
+    with pytest.raises(RunError, match="not decided yet: `hopwright review adjudicate --run r`"):
+        plan_release(run, wanted)
