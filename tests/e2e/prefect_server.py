@@ -56,9 +56,11 @@ class PrefectServer:
             self._child = subprocess.Popen(
                 [*command, "--port", str(self._port)], cwd=self._folder, env=self._environment, stdout=log, stderr=log
             )
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 240
         while not self._answers():
-            assert self._child.poll() is None and time.monotonic() < deadline, self._log.read_text()
+            if self._child.poll() is not None or time.monotonic() > deadline:
+                self._child.kill()
+                raise AssertionError(self._log.read_text())
             time.sleep(0.25)
 
     def kill(self) -> None:

@@ -19,6 +19,7 @@ from tests.e2e.conftest import ROOT, Home
 from tests.e2e.deployed import Place, is_well, list_family, open_place
 from tests.e2e.prefect_database import MISSING, Database
 from tests.e2e.prefect_pages import fill, find_field, keep, list_choices, open_page, submit
+from tests.e2e.review_pages import IMAGES
 from tests.e2e.serving import PRICES, serving
 from tests.llm.builders import KEY
 from tests.llm.wire_server import Faults, WireServer
@@ -100,7 +101,9 @@ def by_form(place: Place, early: dict[str, str]) -> dict[str, Any]:
         page.get_by_text("Completed", exact=True).first.wait_for(timeout=400_000)
         done = place.watch(run["id"])
         page.reload()
-        page.wait_for_timeout(1500)
+        page.get_by_text("Subflow Runs", exact=True).first.click()
+        page.get_by_text(f"release-{RUN}").first.wait_for()
+        page.wait_for_timeout(5000 if IMAGES else 0)  # the graph above is drawn last
         keep(page, "prefect")
         found = place.list_artifacts(list_family(place, done["id"]))
         for key, image, words in (
