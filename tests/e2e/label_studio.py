@@ -191,7 +191,7 @@ def _runs(pid: int) -> bool:
 
 
 def _wait_until_up(url: str, log: Path) -> None:
-    end = time.monotonic() + 180
+    end = time.monotonic() + 420
     while time.monotonic() < end:
         with contextlib.suppress(httpx.HTTPError):
             if httpx.get(f"{url}/health", timeout=5).status_code == 200:
