@@ -111,7 +111,7 @@ class Planner:
         sketch = Sketch(self.moves, self.targets, self.domains, taste, random.Random(0))
         ends = {anchor, *(end for edge in kept for end in (edge.subject, edge.object))}
         with contextlib.suppress(DeadEnd):  # two of them share a word: planning will say so
-            sketch.claim(*sorted(ends))
+            sketch.take(*sorted(ends))
         return sketch
 
     def _fitting(
@@ -145,7 +145,7 @@ class Planner:
             raise DeadEnd("the question states an answer")
 
     def _prove(self, plan: Plan) -> None:
-        """Run the plan against the graph. Raises DeadEnd when it is not exactly what it claims to be."""
+        """Run the plan against the graph. Raises DeadEnd when it is not exactly what it says it is."""
         answers: dict[int, Value] = {}
         for index, step in enumerate(plan.steps, start=1):
             try:

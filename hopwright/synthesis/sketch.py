@@ -77,7 +77,7 @@ class Sketch:
 
     @property
     def used(self) -> frozenset[str]:
-        """The entities claimed so far."""
+        """The entities taken so far."""
         return frozenset(self._entities)
 
     def mark(self) -> tuple[int, frozenset[str], dict[str, str]]:
@@ -90,7 +90,7 @@ class Sketch:
         del self.draft.steps[count:]
         self._entities, self._tokens = set(entities), dict(tokens)
 
-    def claim(self, *entities: str) -> None:
+    def take(self, *entities: str) -> None:
         """Reserve entities: none occurs twice, and no two share a telling word.
 
         Raises DeadEnd when an entity, or a word of its name, is in use already.
@@ -105,7 +105,7 @@ class Sketch:
             self._tokens.update(dict.fromkeys(tokens, entity))
 
     def admits(self, entity: str) -> bool:
-        """Whether an entity may still be claimed, and is not one of the hubs that this plan passes by."""
+        """Whether an entity may still be taken, and is not one of the hubs that this plan passes by."""
         if entity in self._entities or self.taste.closed(entity) or self.moves.degree(entity) > self.taste.ceiling:
             return False
         return self._tokens.keys().isdisjoint(self._telling(entity))
@@ -122,14 +122,14 @@ class Sketch:
         return self.draft.add(Compute(expression=expression, kind=kind), value, answer_type, unit)
 
     def walk(self, edge: Edge, reference: str = "", *, backward: bool = False) -> State:
-        """Append the look-up of one fact, from a reference or from its named subject, and claim its ends."""
+        """Append the look-up of one fact, from a reference or from its named subject, and take its ends."""
         if backward:
-            self.claim(edge.subject)
+            self.take(edge.subject)
             step = ReverseLookup(property=edge.property, value=reference or edge.object)
             return State("entity", self.add(step, edge.subject), edge.subject)
-        self.claim(edge.object)
+        self.take(edge.object)
         if not reference:
-            self.claim(edge.subject)
+            self.take(edge.subject)
         step_forward = Lookup(subject=reference or edge.subject, property=edge.property)
         return State("entity", self.add(step_forward, edge.object), edge.object)
 
@@ -153,7 +153,7 @@ class Sketch:
     def single_out(self, entity: str, pair: tuple[Edge, Edge]) -> State:
         """The step that finds an entity by two of its facts."""
         one, other = pair
-        self.claim(entity, one.object, other.object)
+        self.take(entity, one.object, other.object)
         condition = Constraint(property=other.property, value=other.object)
         derivation = ReverseLookup(property=one.property, value=one.object, constraints=(condition,))
         return State("entity", self.add(derivation, entity), entity)
@@ -196,11 +196,11 @@ class Sketch:
         """The reverse look-up of a target by the expression `value`, which must give its year."""
         if self.refuses_target(target):
             raise DeadEnd("its theme is over its share")
-        self.claim(target.entity)
+        self.take(target.entity)
         if not constraint:
             if not self.admits(target.condition.object):
                 raise DeadEnd("the condition's entity is in use")
-            self.claim(target.condition.object)
+            self.take(target.condition.object)
         condition = Constraint(property=target.condition.property, value=constraint or target.condition.object)
         derivation = ReverseLookup(property=target.property, value=value, constraints=(condition,))
         return State("entity", self.add(derivation, target.entity), target.entity)

@@ -21,7 +21,7 @@ _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 
 
 def check_schema(case: Case, context: CheckContext) -> Iterator[Finding]:
-    """Fields filled, hops numbered from 1, answers of the type that they claim, the item's answer the last hop's."""
+    """Fields filled, hops numbered from 1, answers of the type that they state, the item's answer the last hop's."""
     item = case.item
     expected = TOPOLOGIES.get(item.topology)
     if expected is None:

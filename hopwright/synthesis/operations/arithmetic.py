@@ -38,7 +38,7 @@ def total(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         others = draw_others(sketch, list_comparable(sketch, entities[0], property), wanted - 1)
         if len(others) < wanted - 1:
             raise DeadEnd("too few to name beside it")
-        sketch.claim(*others)
+        sketch.take(*others)
         entities += others
         refs += others
         order = list(range(len(refs)))

@@ -64,7 +64,7 @@ def ahead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         ),
         find_least_count(place),
     )
-    sketch.claim(*others)
+    sketch.take(*others)
     sign = ">" if more else "<"
     conditions = [f"value({property}, {other}) {sign} value({property}, {state.ref})" for other in others]
     return add_count(sketch, conditions, count, place)
@@ -86,7 +86,7 @@ def later(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         ),
         find_least_count(place),
     )
-    sketch.claim(*others)
+    sketch.take(*others)
     sign = ">" if after else "<"
     return add_count(
         sketch, [f"year(value({seed.property}, {other})) {sign} {state.ref}" for other in others], count, place
@@ -117,5 +117,5 @@ def members(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         raise DeadEnd("too few to name beside it")
     listed = [*ours, *others]
     sketch.rng.shuffle(listed)
-    sketch.claim(*listed)
+    sketch.take(*listed)
     return add_count(sketch, [f"object({property}, {one}) == {state.ref}" for one in listed], count, place)

@@ -34,7 +34,7 @@ def lead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         return sketch.lead(place.anchor)
     if place.anchor:
         # The anchor itself is asked about.
-        sketch.claim(place.anchor)
+        sketch.take(place.anchor)
         return sketch.extend(State("entity", place.anchor, place.anchor), wanted)
     if (entity := find_measured(sketch, place)) is not None:
         return sketch.lead(entity)
@@ -92,7 +92,7 @@ def number(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
 def named_year(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """The year of a named entity's event; the anchor's where it has one."""
     measure = find_event(sketch, place.partners, place.anchor, _MODERN if place.reader == "age" else EARLIEST)
-    sketch.claim(measure.entity)
+    sketch.take(measure.entity)
     return sketch.measure(measure.entity, measure)
 
 
@@ -106,7 +106,7 @@ def named_number(sketch: Sketch, inputs: Sequence[State], place: Place) -> State
         measure = next(m for m in sketch.moves.measures(other) if m.property == partner.of)
     else:
         measure = draw_measure(sketch, place)
-    sketch.claim(measure.entity)
+    sketch.take(measure.entity)
     return sketch.measure(measure.entity, measure)
 
 

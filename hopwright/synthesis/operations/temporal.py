@@ -25,7 +25,7 @@ def between(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
         if found is None or not sketch.admits(found):
             raise DeadEnd("nothing comparable")
         other = ref = found
-        sketch.claim(other)
+        sketch.take(other)
     theirs = list_events(sketch, other)
     shared = sorted(mine.keys() & theirs.keys())
     if not shared:
@@ -54,7 +54,7 @@ def apart_named(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     """The years between a looked-up year and the event of a named entity."""
     (state,) = inputs
     measure = find_event(sketch, inputs, "")
-    sketch.claim(measure.entity)
+    sketch.take(measure.entity)
     years = abs(year_of(measure) - state.whole)
     expression = f"abs({state.ref} - year(value({measure.property}, {measure.entity})))"
     return State("amount", sketch.compute(expression, "temporal", years, "years"), number=years, unit="years")
@@ -69,7 +69,7 @@ def age_named(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
             break
         years = state.whole - year_of(measure)
         if 4 <= years <= _CENTENARIAN and sketch.admits(measure.entity) and _lived(sketch, measure.entity, state.whole):
-            sketch.claim(measure.entity)
+            sketch.take(measure.entity)
             expression = f"{state.ref} - year(value(P569, {measure.entity}))"
             return State("amount", sketch.compute(expression, "temporal", years, "years"), number=years, unit="years")
     raise DeadEnd("nobody was born in time")
