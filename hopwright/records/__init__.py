@@ -7,6 +7,7 @@ from hopwright.records.model import (
     AnchorRef,
     AnswerType,
     CheckResult,
+    Claim,
     Compute,
     Constraint,
     Derivation,
@@ -28,6 +29,8 @@ from hopwright.records.model import (
     Surrogate,
     Triplet,
     Vote,
+    claim_id,
+    make_claim,
     plan_id,
 )
 from hopwright.records.review import Correction, Review, ReviewKind, ReviewVerdict, Score
@@ -39,6 +42,7 @@ __all__ = [
     "AnchorRef",
     "AnswerType",
     "CheckResult",
+    "Claim",
     "Compute",
     "Constraint",
     "Correction",
@@ -65,5 +69,7 @@ __all__ = [
     "Surrogate",
     "Triplet",
     "Vote",
+    "claim_id",
+    "make_claim",
     "plan_id",
 ]

@@ -45,12 +45,17 @@ _DERIVATION = pa.struct(
         ("kind", _TEXT),
     ]
 )
+_CLAIM = _struct(
+    "id", "statement", "phrase", "value", "unit", "source_title", "source_url",
+    names=_TEXTS, author=_TEXT, model=_TEXT, model_version=_TEXT, request_key=_TEXT,
+)  # fmt: skip
 _EVIDENCE = pa.struct(
     [
         ("triplets", _TRIPLETS),
         ("literals", _LITERALS),
         ("passages", pa.list_(_struct("title", "text", supporting=pa.bool_()))),
         ("wikipedia_url", _TEXT),
+        ("claims", pa.list_(_CLAIM)),
     ]
 )
 _HOP = pa.struct(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
+from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -30,6 +32,10 @@ class Domain(StrEnum):
     FILM = "Film, Music and Media"
     SPORTS = "Sports and Games"
     BUSINESS = "Business and Society"
+
+
+def _is_empty(values: tuple[object, ...]) -> bool:
+    return not values
 
 
 class Record(BaseModel):
@@ -126,13 +132,51 @@ class Passage(Record):
     supporting: bool = True
 
 
+class Claim(Record):
+    """A number that the graph does not hold, with the source that says so: for an expert to look up, proven by nothing.
+
+    `id` is `claim_id` of the rest. `statement` says the fact in one sentence; `phrase` names its number so that a
+    question can hold it (`the number of Apollo missions that landed people on the Moon`); `value` is that number,
+    exact, written as answers are; `names` are the entities that it mentions. `model` and `request_key` say who made
+    it, and are empty where a person did.
+    """
+
+    id: str = Field(pattern=r"^cl-[a-p]{16}$")
+    statement: str = Field(min_length=12, max_length=300)
+    phrase: str = Field(min_length=8, max_length=160)
+    value: str = Field(pattern=r"^(0|[1-9]\d{0,2}(,\d{3}){0,3})(\.\d{0,5}[1-9])?$")
+    unit: str = Field(default="", max_length=40)
+    source_title: str = Field(min_length=2, max_length=200)
+    source_url: str = Field(pattern=r"^https?://[^\s/?#]+\.[^\s]+$", max_length=500)
+    names: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(default=(), max_length=8)
+    author: Literal["model", "person"]
+    model: str = Field(default="", max_length=200)
+    model_version: str = Field(default="", max_length=200)
+    request_key: str = Field(default="", max_length=64)
+
+    @property
+    def number(self) -> int | Decimal:
+        """The value as a number."""
+        number = Decimal(self.value.replace(",", ""))
+        return int(number) if number == number.to_integral_value() else number
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the id is that of the content: nothing was changed since."""
+        return self.id == claim_id(self.model_dump(mode="json"))
+
+
 class Evidence(Record):
-    """Everything a hop's answer rests on. `wikipedia_url` leads to the subject's article by its Wikidata id."""
+    """Everything a hop's answer rests on. `wikipedia_url` leads to the subject's article by its Wikidata id.
+
+    `claims` is left out of JSON where it is empty, as it is but for the few hops that rest on one.
+    """
 
     triplets: tuple[Triplet, ...] = ()
     literals: tuple[LiteralFact, ...] = ()
     passages: tuple[Passage, ...] = ()
     wikipedia_url: str = ""
+    claims: tuple[Claim, ...] = Field(default=(), exclude_if=_is_empty)
 
 
 class Hop(Record):
@@ -274,6 +318,27 @@ class Rejected(Record):
     check: str
     reason: str
     row: str = ""
+
+
+_CLAIMED = ("statement", "phrase", "value", "unit", "source_title", "source_url", "names")
+_LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
+
+
+def claim_id(content: Mapping[str, Any]) -> str:
+    """Content hash of a claim: what it says, how it is worded, and its source; not who made it.
+
+    Letters only, so that nobody who looks for numbers in an expression finds some in an id.
+    """
+    said = {name: list(content[name]) if name == "names" else content[name] for name in _CLAIMED}
+    canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    digest = hashlib.blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"cl-{digest.translate(_LETTERS)}"
+
+
+def make_claim(**content: Any) -> Claim:
+    """A claim with its id. Raises pydantic's ValidationError."""
+    filled = {"unit": "", "names": (), **content}
+    return Claim.model_validate({**filled, "id": claim_id({**dict.fromkeys(_CLAIMED, ""), **filled})})
 
 
 def plan_id(topology: str, derivations: tuple[Derivation, ...], variant: Variant = "factual") -> str:

@@ -185,6 +185,7 @@ def _hop_row(hop: Row) -> Row:
     published = {names.get(field, field): hop[field] for field in ("question", "answer", *_HOP_NAMES.values())}
     ours = {field: hop[field] for field in _OURS_HOP}
     ours["derivation"] = {key: hop["derivation"].get(key) for key in _DERIVATION}
+    ours["evidence"] = {**hop["evidence"], "claims": hop["evidence"].get("claims", [])}
     return published | ours
 
 

@@ -53,6 +53,22 @@ _EVIDENCE = _struct(
     ),
     passages=pa.list_(_struct(title=_TEXT, text=_TEXT, supporting=pa.bool_())),
     wikipedia_url=_TEXT,
+    claims=pa.list_(
+        _struct(
+            id=_TEXT,
+            statement=_TEXT,
+            phrase=_TEXT,
+            value=_TEXT,
+            unit=_TEXT,
+            source_title=_TEXT,
+            source_url=_TEXT,
+            names=_TEXTS,
+            author=_TEXT,
+            model=_TEXT,
+            model_version=_TEXT,
+            request_key=_TEXT,
+        )
+    ),
 )
 _HOP = _struct(
     question=_TEXT,

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from hopwright.errors import ExpressionError
 from hopwright.records import Compute, Lookup
+from hopwright.synthesis.claimed import ClaimedWords
 from hopwright.synthesis.forms import (
     Age,
     Ahead,
     Apart,
+    Claimed,
     Extreme,
     Form,
     Later,
@@ -69,6 +71,7 @@ class ComputedWords:
     def __init__(self, text: Text) -> None:
         self._text = text
         self._pick = text.pick
+        self._claimed = ClaimedWords(text, self.group)
 
     def ask(self, step: Step, expression: str, say: Say) -> str:
         """The question of a computing hop. Raises ExpressionError for an expression that it has no words for."""
@@ -93,6 +96,8 @@ class ComputedWords:
                 return self._ask_product(form, say)
             case Shift() if step.unit == "year":
                 return self._ask_shift(expression, say)
+            case Claimed():
+                return self._claimed.ask(step, form, say)
         if whole and (sentence := self._ask_of_two(expression)):
             return sentence
         return self._ask_sum(step, form, expression, say)
@@ -114,6 +119,8 @@ class ComputedWords:
                 return f"the number of {self._committees(form)}"
             case Product():
                 return self._describe_product(form)
+            case Claimed(how="group"):
+                return f"the number of {self._claimed.name_groups(form)}"
             case Shift():
                 return f"the year that came {self._text.when(expression, self._text.described)}"
         raise ExpressionError(f"no words for {expression}")
@@ -125,6 +132,8 @@ class ComputedWords:
         match form:
             case Ways():
                 return f"there are {self._committees(form)}"
+            case Claimed(how="group"):
+                return f"there are {self._claimed.name_groups(form)}"
             case Apart():
                 return f"{'lie' if years else 'there are years'} between {self._moments(form, self._text.described)}"
             case Ahead() | Later() | Members():
@@ -378,7 +387,7 @@ class ComputedWords:
                     f"In a group of {say(form.pool)} people, how many different {chosen} can be formed?",
                 )
             )
-        group = self._group(form.pool)
+        group = self.group(form.pool)
         return self._pick(
             (
                 f"How many different {chosen} can be formed from a group of {group}?",
@@ -395,7 +404,7 @@ class ComputedWords:
             size = say(form.size)
             members = "one member" if size == "1" else f"{size} members"
             return f"In how many ways can a committee of {members} be chosen from {pool}?"
-        members = self._group(form.size).replace("people", "members", 1)
+        members = self.group(form.size).replace("people", "members", 1)
         if self._text.chance(0.5):
             self._text.preludes.append(f"A committee is to have {members}.")
             return self._pick(
@@ -412,7 +421,7 @@ class ComputedWords:
             )
         )
 
-    def _group(self, reference: str) -> str:
+    def group(self, reference: str) -> str:
         """So many people: `as many people as there are …`."""
         if clause := self.clause(reference, years=False):
             return f"as many people as {clause}"

@@ -128,9 +128,9 @@ class DistractorMaker:
         ]
         # A year is no wrong count, nor an area a number of years: of the numbers on the way, those of the same unit.
         alike = {stated_value(one) for one in earlier if one.answer_type == "number" and one.unit == hop.unit}
-        slips += [
-            slip for slip in list_slips(derivation, answers, self._facts) if slip[1] != "operand" or slip[0] in alike
-        ]
+        alike |= {claim.number for claim in hop.evidence.claims if claim.unit == hop.unit}
+        wrong = list_slips(derivation, answers, self._facts, hop.evidence.claims)
+        slips += [slip for slip in wrong if slip[1] != "operand" or slip[0] in alike]
         near: list[int | Decimal] = []
         if isinstance(derivation, Lookup) and derivation.property in self._table.literal:
             near = self._values.numbers(derivation.property, value, year=year)
@@ -242,7 +242,9 @@ class DistractorMaker:
             for wrong in self._list_wrong(source) if source.index in used else ():
                 inputs = {**answers, source.index: wrong}
                 try:
-                    value = execute(hop.derivation, hop.answer_type, inputs, self._facts, self._table)
+                    value = execute(
+                        hop.derivation, hop.answer_type, inputs, self._facts, self._table, hop.evidence.claims
+                    )
                 except (ExpressionError, InputError, ArithmeticError):
                     continue
                 found[value] = None

@@ -67,6 +67,7 @@ class _Attempt:
     tries: int
     anchor: Anchor | None = None
     hops: tuple[AnchorHops, ...] = ()
+    claimed: bool = False
 
 
 class Drawer:
@@ -141,12 +142,14 @@ class Drawer:
             if found is not None:
                 anchor, hops = attempt.anchor, attempt.hops
                 drawn = Drawn(found, wish, anchor, _locate(found, hops))
-                return replace(drawn, missed=self._compare(drawn, reasons))
+                return replace(drawn, missed=self._compare(slot, drawn, reasons))
         raise NoPlanError(reasons)
 
     def _attempts(self, wish: Brief, slot: int, taste: Taste) -> Iterator[_Attempt]:
         """What to try in turn: with the anchors of the slot, then without; what is asked for, then less of it."""
         assert self._deck is not None
+        if self.wants_claim(slot):
+            yield from self._attempts_on_claims(wish, slot, taste)
         for number in range(_ANCHORS if wish.anchoring in ("0", "1", "2") else 0):
             anchor = self._deck.pick(slot, wish.band, number, functools.partial(self._can_keep, slot, wish, taste))
             if anchor is None:
@@ -160,6 +163,22 @@ class Drawer:
         yield _Attempt("graph", wish.kind, wish.answer, 2 * _TRIES)
         yield _Attempt("graph:any", "", "", 6 * _TRIES)
         yield _Attempt("graph:open", "", "", 20 * _TRIES)
+
+    def wants_claim(self, slot: int) -> bool:
+        """Whether a slot may rest on a claim; pilots never do, so that a bank moves no other slot."""
+        share = self._mix.claim_share
+        return share > 0 and slot >= 0 and bool(self._planner.claims) and chance(self._seed, slot, "claim") < share
+
+    def _attempts_on_claims(self, wish: Brief, slot: int, taste: Taste) -> Iterator[_Attempt]:
+        """What a slot that may rest on a claim tries first, its anchor and its computation kept where that can be."""
+        assert self._deck is not None
+        if wish.anchoring in ("0", "1", "2"):
+            fits = functools.partial(self._can_keep, slot, wish, taste)
+            if (anchor := self._deck.pick(slot, wish.band, 0, fits)) is not None:
+                hops = _keep(self._reader.read(anchor), wish.anchoring)
+                yield _Attempt("claim:0", "", "", 2 * _TRIES, anchor, hops, claimed=True)
+        for kind in (wish.kind, "") if wish.kind else ("",):
+            yield _Attempt(f"claim:{kind}", kind, "", 10 * _TRIES, claimed=True)
 
     def _can_keep(self, slot: int, wish: Brief, taste: Taste, anchor: Anchor) -> bool:
         """Whether so many of the anchor's own hops can be kept, and a plan go on from there without what is closed."""
@@ -187,6 +206,7 @@ class Drawer:
                 refuse=None
                 if attempt.name == "graph:open"
                 else functools.partial(self._is_over, slot, attempt.anchor is not None),
+                claimed=attempt.claimed,
             )
         except NoPlanError as error:
             reasons.update(error.reasons)
@@ -211,10 +231,13 @@ class Drawer:
     def _topology_of(self, slot: int) -> str:
         return draw_brief(self._wishes, self._seed, slot).topology
 
-    def _compare(self, drawn: Drawn, reasons: Counter[str]) -> dict[str, tuple[str, Counter[str]]]:
+    def _compare(self, slot: int, drawn: Drawn, reasons: Counter[str]) -> dict[str, tuple[str, Counter[str]]]:
         """Which wishes a plan does not meet, with what kept the attempts at them from succeeding."""
         reached = self.describe(drawn)
-        return {
+        if drawn.plan.claims:
+            reasons["the slot was to rest on a claim"] += 1
+        lacking = {"claim": ("any", reasons)} if self.wants_claim(slot) and not drawn.plan.claims else {}
+        return lacking | {
             dimension: (wanted, reasons)
             for dimension in ("kind", "answer", "anchoring", "band")
             if (wanted := getattr(drawn.brief, dimension)) and wanted not in reached[dimension]

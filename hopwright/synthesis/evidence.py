@@ -35,7 +35,9 @@ def evidence_for(step: Step, answers: Mapping[int, Value], graph: GraphStore, ta
     if isinstance(derivation, ReverseLookup):
         return _reverse_evidence(derivation, str(step.value), answers, graph, table)
     return Evidence(
-        triplets=_compared_by(derivation, answers, graph), literals=_computed_from(derivation, answers, graph)
+        triplets=_compared_by(derivation, answers, graph),
+        literals=_computed_from(derivation, answers, graph),
+        claims=step.claims,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from hopwright.errors import ExpressionError
-from hopwright.records import AnswerType, Compute, Constraint, Derivation, Hop, Lookup
+from hopwright.records import AnswerType, Claim, Compute, Constraint, Derivation, Hop, Lookup
 from hopwright.records.values import Scalar, Value, parse, render
 from hopwright.synthesis.expressions import evaluate, hops_in
 from hopwright.synthesis.facts import Facts, matches
@@ -34,13 +34,14 @@ def execute(
     answers: Mapping[int, Value],
     facts: Facts,
     table: PropertyTable,
+    claims: Sequence[Claim] = (),
 ) -> Value:
-    """Run one derivation on earlier answers.
+    """Run one derivation on earlier answers; only a computation may rest on `claims`.
 
     A date asked for as a number gives its year. Raises ExpressionError when there is no value, or more than one.
     """
     if isinstance(derivation, Compute):
-        return evaluate(derivation.expression, answers, facts)
+        return evaluate(derivation.expression, answers, facts, claims)
     if isinstance(derivation, Lookup):
         subject = _entity(derivation.subject, answers)
         found: Sequence[Value]
@@ -71,7 +72,7 @@ def run_plan(hops: Sequence[Hop], facts: Facts, table: PropertyTable) -> dict[in
     """Run every hop in order, each on the computed answers of those before it; index → value."""
     answers: dict[int, Value] = {}
     for hop in hops:
-        answers[hop.index] = execute(hop.derivation, hop.answer_type, answers, facts, table)
+        answers[hop.index] = execute(hop.derivation, hop.answer_type, answers, facts, table, hop.evidence.claims)
     return answers
 
 

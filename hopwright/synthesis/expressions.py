@@ -8,6 +8,7 @@ value(P571, Q27)                            an entity's literal (one value, else
 object(P57, Q104814)                        an entity's object of a property (one, else an error)
 count(object(P57, Q104814) == hop1, …)      how many of the conditions hold
 round(mean(value(P2048, hop1), …), 1)       a mean, or a quotient a / b, rounded half up as readers do
+hop3 + claim("cl-…")                        with a number of a claim that travels with the hop
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ import functools
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from hopwright.errors import ExpressionError
+from hopwright.records import Claim
 from hopwright.records.values import Scalar, Value
 from hopwright.synthesis.facts import Facts
 
@@ -49,7 +51,7 @@ _WHOLE: dict[str, tuple[int, Callable[..., int]]] = {
     "factorial": (1, math.factorial),
 }
 FUNCTIONS = frozenset(
-    {*_WHOLE, "abs", "min", "max", "year", "value", "object", "argmax", "argmin", "count", "round", "mean"}
+    {*_WHOLE, "abs", "min", "max", "year", "value", "object", "argmax", "argmin", "count", "round", "mean", "claim"}
 )
 
 
@@ -64,13 +66,31 @@ def hops_in(expression: str) -> tuple[int, ...]:
     return tuple(sorted(int(match[1]) for name in names if (match := _HOP.match(name))))
 
 
-def evaluate(expression: str, answers: Mapping[int, Value], facts: Facts) -> Value:
+@functools.lru_cache(maxsize=4_096)
+def claims_in(expression: str) -> tuple[str, ...]:
+    """The ids of the claims that an expression rests on, in order. Raises ExpressionError on a syntax error."""
+    if "claim" not in expression:
+        return ()
+    calls = [node for node in ast.walk(_parse(expression)) if isinstance(node, ast.Call)]
+    return tuple(dict.fromkeys(id for call in calls if (id := read_claim(call))))
+
+
+def read_claim(node: ast.expr) -> str:
+    """The id in `claim("cl-…")`; empty for anything else."""
+    match node:
+        case ast.Call(func=ast.Name(id="claim"), args=[ast.Constant(value=str() as id)], keywords=[]):
+            return id
+    return ""
+
+
+def evaluate(expression: str, answers: Mapping[int, Value], facts: Facts, claims: Sequence[Claim] = ()) -> Value:
     """Evaluate an expression; `answers` maps hop indices to values (an entity is its Q-id).
 
-    Returns a number, a date or a Q-id. Raises ExpressionError on anything outside the whitelist, on a missing or
-    ambiguous fact, on a tie of `argmax` or `argmin`, and on numbers past 10^15.
+    `claims` are those that travel with the hop. Returns a number, a date or a Q-id. Raises ExpressionError on anything
+    outside the whitelist, on a missing or ambiguous fact, on a claim that is missing or was changed, on a tie of
+    `argmax` or `argmin`, and on numbers past 10^15.
     """
-    return _Evaluator(answers, facts).run(_parse(expression))
+    return _Evaluator(answers, facts, claims).run(_parse(expression))
 
 
 @functools.lru_cache(maxsize=2_048)
@@ -84,9 +104,10 @@ def _parse(expression: str) -> ast.expr:
 
 
 class _Evaluator:
-    def __init__(self, answers: Mapping[int, Value], facts: Facts) -> None:
+    def __init__(self, answers: Mapping[int, Value], facts: Facts, claims: Sequence[Claim]) -> None:
         self._answers = answers
         self._facts = facts
+        self._claims = claims
 
     def run(self, node: ast.expr) -> Value:
         match node:  # the commonest first: this runs thousands of times for an item
@@ -144,6 +165,8 @@ class _Evaluator:
             return self._rounded(args[0], args[1])
         if function in ("argmax", "argmin") and len(args) >= 3:
             return self._extreme(function, self._id(args[0]), [self._id(arg) for arg in args[1:]])
+        if function == "claim" and len(args) == 1:
+            return self._claimed(args[0])
         if function == "count" and args:
             return sum(self._condition(arg) for arg in args)
         raise ExpressionError(f"unknown function, or wrong number of arguments: {function}")
@@ -173,6 +196,15 @@ class _Evaluator:
         if len(objects) != 1:
             raise ExpressionError(f"{entity} has {len(objects)} objects of {property}, not one")
         return objects[0]
+
+    def _claimed(self, node: ast.expr) -> _Number:
+        id = node.value if isinstance(node, ast.Constant) else None
+        found = [claim for claim in self._claims if claim.id == id]
+        if len(found) != 1:
+            raise ExpressionError(f"{len(found)} claims {ast.unparse(node)} travel with the hop, not one")
+        if not found[0].sealed:
+            raise ExpressionError(f"the claim {id} was changed: its id is not that of its content")
+        return found[0].number
 
     def _rounded(self, quotient: ast.expr, digits: ast.expr) -> _Number:
         """A mean, a quotient or any number to so many decimal places; halves are rounded up."""

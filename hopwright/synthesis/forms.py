@@ -29,6 +29,19 @@ _GAP = re.compile(rf"^abs\({_VALUE} - {_VALUE}\)$")
 _MEAN = re.compile(r"^round\(mean\((value\(.*\))\), (\d)\)$")
 _RATE = re.compile(rf"^round\({_VALUE} / {_VALUE}, (\d)\)$")
 _VALUES = re.compile(_VALUE)
+_CLAIM = r'claim\("(?P<claim>cl-[a-p]{16})"\)'
+_CLAIMED = {
+    how: re.compile(pattern.replace("CLAIM", _CLAIM).replace("HOP", r"(?P<reference>hop\d)"))
+    for how, pattern in {
+        "sum": r"^HOP \+ CLAIM$",
+        "minus": r"^HOP - CLAIM$",
+        "difference": r"^abs\(HOP - CLAIM\)$",
+        "product": r"^HOP \* CLAIM$",
+        "size": r"^comb\(HOP, CLAIM\)$",
+        "pool": r"^comb\(CLAIM, HOP\)$",
+        "group": r"^comb\(CLAIM, (?P<reference>\d)\)$",
+    }.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +145,27 @@ class Rate:
     digits: int
 
 
-Form = Extreme | Apart | Age | Shift | Product | Ways | Ahead | Later | Members | Total | Rate
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A hop's number taken with that of a claim (an id).
+
+    `how`: `sum`, `minus` (of a year), `difference`, `product`; ways to choose as many as the claim says (`size`), or
+    out of as many (`pool`); `group`: out of as many, a stated number, which `reference` then is.
+    """
+
+    how: str
+    reference: str
+    claim: str
+
+
+Form = Extreme | Apart | Age | Shift | Product | Ways | Ahead | Later | Members | Total | Rate | Claimed
 
 
 @functools.lru_cache(maxsize=8192)
 def read_form(expression: str) -> Form | None:
     """The form of an expression, or None."""
+    if "claim" in expression:
+        return _read_claimed(expression)
     if match := _EXTREME.match(expression):
         return Extreme(match[2], tuple(part.strip() for part in match[3].split(",")), match[1] == "argmax")
     if match := _BETWEEN.match(expression):
@@ -159,6 +187,13 @@ def read_form(expression: str) -> Form | None:
     if match := _COUNT.match(expression):
         return _read_count(match[1])
     return _read_arithmetic(expression)
+
+
+def _read_claimed(expression: str) -> Form | None:
+    for how, pattern in _CLAIMED.items():
+        if match := pattern.match(expression):
+            return Claimed(how, match["reference"], match["claim"])
+    return None
 
 
 def _read_count(inside: str) -> Form | None:

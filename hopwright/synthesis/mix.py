@@ -40,6 +40,8 @@ class Mix:
     property_share: float = 0.4
     theme_share: float = 0.04
     min_domains: int = 2
+    claim_share: float = 0.0
+    """The share of the slots that may rest on a claim, where there is a bank of them."""
 
     def dimensions(self) -> dict[str, Mapping[str, float]]:
         """The shares of every dimension of a brief."""

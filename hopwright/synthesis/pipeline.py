@@ -9,9 +9,21 @@ from dataclasses import dataclass
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Anchor, AnchorHop, AnchorRef, Hop, Item, Provenance, Rejected, ReverseLookup, Source
+from hopwright.records import (
+    Anchor,
+    AnchorHop,
+    AnchorRef,
+    Claim,
+    Hop,
+    Item,
+    Provenance,
+    Rejected,
+    ReverseLookup,
+    Source,
+)
 from hopwright.records.values import Value
 from hopwright.synthesis.checks import CheckContext, run_checks
+from hopwright.synthesis.claims.notes import write_note
 from hopwright.synthesis.distractors import DistractorMaker, Likeness
 from hopwright.synthesis.drawing import Drawer, Drawn
 from hopwright.synthesis.evidence import evidence_for
@@ -56,13 +68,14 @@ class Synthesizer:
         mix: Mix | None = None,
         sources: tuple[Source, ...] = (),
         likeness: Likeness = overlap,
+        claims: Sequence[Claim] = (),
     ) -> None:
         kinds = self.kinds = KindIndex(graph)
         self.graph = graph
         self._table = table
         self._seed = seed
         wanted = mix or Mix(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
-        self._planner = Planner(graph, table, kinds, min_domains=wanted.min_domains)
+        self._planner = Planner(graph, table, kinds, min_domains=wanted.min_domains, claims=claims)
         self._drawer = Drawer(self._planner, wanted, seed, graph)
         self.ledger = Ledger(self._drawer)
         self._writer = RulesWriter(table)
@@ -158,8 +171,10 @@ class Synthesizer:
         return tuple(hops)
 
     def _verify(self, step: Step) -> str:
-        """Why an expert must look at a hop that asks who has a value: the graph may lack another one."""
+        """Why an expert must look at a hop: who has a value, the graph may not know; a claim, nobody has proven."""
         derivation = step.derivation
+        if step.claims:
+            return " ".join(map(write_note, step.claims))
         if not isinstance(derivation, ReverseLookup):
             return ""
         classes = self._planner.moves.classes

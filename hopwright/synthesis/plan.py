@@ -6,7 +6,7 @@ import functools
 import re
 from dataclasses import dataclass, field
 
-from hopwright.records import AnswerType, Compute, Derivation, Lookup, plan_id
+from hopwright.records import AnswerType, Claim, Compute, Derivation, Lookup, plan_id
 from hopwright.records.values import Value
 from hopwright.synthesis.execution import hops_used
 
@@ -15,12 +15,16 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One hop before it is worded. `value` is a Q-id, a number or a date; `unit` is `year` for years."""
+    """One hop before it is worded. `value` is a Q-id, a number or a date; `unit` is `year` for years.
+
+    `claims` are the facts from outside the graph that a computation rests on.
+    """
 
     derivation: Derivation
     value: Value
     answer_type: AnswerType
     unit: str = ""
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,11 @@ class Plan:
         """Content hash, the item's id."""
         return plan_id(self.topology, tuple(step.derivation for step in self.steps))
 
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims that it rests on."""
+        return tuple(claim for step in self.steps for claim in step.claims)
+
 
 @dataclass(slots=True)
 class Draft:
@@ -42,9 +51,16 @@ class Draft:
 
     steps: list[Step] = field(default_factory=list)
 
-    def add(self, derivation: Derivation, value: Value, answer_type: AnswerType = "entity", unit: str = "") -> str:
+    def add(
+        self,
+        derivation: Derivation,
+        value: Value,
+        answer_type: AnswerType = "entity",
+        unit: str = "",
+        claims: tuple[Claim, ...] = (),
+    ) -> str:
         """Append a step and return its reference."""
-        self.steps.append(Step(derivation, value, answer_type, unit))
+        self.steps.append(Step(derivation, value, answer_type, unit, claims))
         return f"hop{len(self.steps)}"
 
     def depends_on(self) -> tuple[tuple[int, ...], ...]:

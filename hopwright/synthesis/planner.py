@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from hopwright.errors import ExpressionError
 from hopwright.graph.store import GraphStore
-from hopwright.records import Compute, Lookup
+from hopwright.records import Claim, Compute, Lookup
 from hopwright.records.values import Value
+from hopwright.synthesis.claims.linking import link_claims
 from hopwright.synthesis.domains import DomainIndex
 from hopwright.synthesis.execution import execute, same
 from hopwright.synthesis.kinds import KindIndex
@@ -44,12 +45,21 @@ class NoPlanError(Exception):
 class Planner:
     """Draws plans over one graph. Deterministic: the same key gives the same plan."""
 
-    def __init__(self, graph: GraphStore, table: PropertyTable, kinds: KindIndex, *, min_domains: int = 2) -> None:
+    def __init__(
+        self,
+        graph: GraphStore,
+        table: PropertyTable,
+        kinds: KindIndex,
+        *,
+        min_domains: int = 2,
+        claims: Sequence[Claim] = (),
+    ) -> None:
         self.moves = Moves(graph, table, kinds)
         self.targets = DatedTargets(self.moves)
         self.domains = DomainIndex(table, kinds)
         self.table = table
         self.min_domains = min_domains
+        self.claims = link_claims(claims, graph)
 
     def draw(
         self,
@@ -62,16 +72,18 @@ class Planner:
         kept: Sequence[Edge] = (),
         tries: int = TRIES,
         refuse: Callable[[Plan], bool] | None = None,
+        claimed: bool = False,
     ) -> Plan:
         """Draw one proven plan. Raises NoPlanError.
 
         anchor: a Q-id that the first steps involve; empty for a chain of the graph alone. kept: facts that the plan
         must look up, the second going on from the first (the anchor question's own hops). brief: what the plan must
-        compute, and what type of answer it must end in. The same arguments give the same plan.
+        compute, and what type of answer it must end in. claimed: it rests on one of the planner's claims, else on none.
+        The same arguments give the same plan.
         """
         rng = random.Random(key)
         wanted = brief or Brief(topology.name)
-        book = open_book(topology, taste.odds if taste else ())
+        book = open_book(topology, taste.odds if taste else (), claimed)
         programs = book.find(wanted.kind, wanted.answer, str(len(kept)) if anchor else "")
         reasons: Counter[str] = Counter()
         if not programs:
@@ -84,7 +96,7 @@ class Planner:
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
         for number in range(tries):
-            sketch = Sketch(self.moves, self.targets, self.domains, liking, rng)
+            sketch = Sketch(self.moves, self.targets, self.domains, liking, rng, self.claims)
             try:
                 layout = rng.choices(layouts, [one.weight for one in layouts])[0] if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
@@ -139,6 +151,7 @@ class Planner:
         if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
             raise DeadEnd("an entity repeats")
         numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
+        numbers += [claim.number for claim in plan.claims]
         if len(set(map(str, numbers))) != len(numbers):
             raise DeadEnd("a number repeats")
         if {number for step in plan.steps for number in stated_numbers(step.derivation)} & set(map(str, numbers)):
@@ -149,7 +162,9 @@ class Planner:
         answers: dict[int, Value] = {}
         for index, step in enumerate(plan.steps, start=1):
             try:
-                value = execute(step.derivation, step.answer_type, answers, self.moves.facts, self.table)
+                value = execute(
+                    step.derivation, step.answer_type, answers, self.moves.facts, self.table, step.claims
+                )
             except ExpressionError as error:
                 raise DeadEnd(f"not proven: {str(error).split(' ')[0]}") from None
             if not same(value, step.value):

@@ -14,11 +14,16 @@ from dataclasses import dataclass, replace
 
 from hopwright.synthesis.operations import OPERATIONS
 from hopwright.synthesis.operations.base import Operation
+from hopwright.synthesis.operations.claimed import CLAIMED
 from hopwright.synthesis.rolls import draw_reached, draw_weighed
 from hopwright.synthesis.topologies import Topology
 
 _ENUMERATED = 4
 _SAMPLED = 500
+_OFTEN = 6
+"""So many times more samples are taken where only those with a claim are wanted."""
+_WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
+_OF_CLAIMS = frozenset(one.name for one in CLAIMED)
 _LISTS = frozenset({"ahead", "later", "members"})
 # Pairs of operation and reader that would read like a sum in a textbook, or say the same thing twice.
 _UNHAPPY = frozenset(
@@ -31,6 +36,9 @@ _UNHAPPY = frozenset(
         # A count is one to five, and so few years are no distance.
         ("ahead", "shift-both"), ("later", "shift-both"), ("members", "shift-both"),
         ("ahead", "dated-by-both"), ("later", "dated-by-both"), ("members", "dated-by-both"),
+        # A number of years from what is a number of years from something, or a committee of committees.
+        ("shift", "claim-shift"), ("shift-both", "claim-shift"), ("named-year", "claim-shift"),
+        ("committees", "claim-choose"), ("claim-committees", "choose"), ("claim-committees", "dated-by-amount"),
         # What a year singled out has its year stated already.
         *itertools.product(
             ("dated", "dated-by-amount", "dated-stated", "dated-among", "dated-by-both"),
@@ -204,12 +212,15 @@ class ProgramBook:
 
 
 @functools.lru_cache(128)
-def open_book(topology: Topology, odds: tuple[tuple[str, float], ...] = ()) -> ProgramBook:
-    """The book of a topology. `odds`: operations that are chosen more seldom than others, with how readily."""
+def open_book(topology: Topology, odds: tuple[tuple[str, float], ...] = (), claimed: bool = False) -> ProgramBook:
+    """The book of a topology. `odds`: operations that are chosen more seldom than others, with how readily.
+
+    `claimed`: of the programs that take one number from a claim; else of those that take none.
+    """
     if not odds:
-        return ProgramBook(topology, _list_programs(topology.depends_on))
+        return ProgramBook(topology, _list_programs(topology.depends_on, claimed))
     factors = dict(odds)
-    return ProgramBook(topology, [_weigh(one, factors) for one in open_book(topology).programs])
+    return ProgramBook(topology, [_weigh(one, factors) for one in open_book(topology, (), claimed).programs])
 
 
 def _weigh(program: Program, factors: Mapping[str, float]) -> Program:
@@ -219,14 +230,15 @@ def _weigh(program: Program, factors: Mapping[str, float]) -> Program:
     return replace(program, weight=weight)
 
 
-def _list_programs(depends_on: tuple[tuple[int, ...], ...]) -> list[Program]:
+def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> list[Program]:
+    known = _WITH_CLAIMS if claimed else OPERATIONS
     if len(depends_on) <= _ENUMERATED:
-        found: Iterator[tuple[Operation, ...]] = _enumerate((), depends_on)
+        found: Iterator[tuple[Operation, ...]] = _enumerate((), depends_on, known)
     else:
-        found = _sample(depends_on)
+        found = _sample(depends_on, known)
     programs = {}
     for operations in found:
-        if _reads_well(operations, depends_on):
+        if sum(one.name in _OF_CLAIMS for one in operations) == claimed and _reads_well(operations, depends_on):
             weight = 1.0
             for one in operations:
                 weight *= one.weight
@@ -239,21 +251,23 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...]) -> list[Program]:
 
 
 def _enumerate(
-    before: tuple[Operation, ...], depends_on: tuple[tuple[int, ...], ...]
+    before: tuple[Operation, ...], depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]
 ) -> Iterator[tuple[Operation, ...]]:
     if len(before) == len(depends_on):
         yield before
         return
-    for operation in _fitting(before, depends_on):
-        yield from _enumerate((*before, operation), depends_on)
+    for operation in _fitting(before, depends_on, known):
+        yield from _enumerate((*before, operation), depends_on, known)
 
 
-def _sample(depends_on: tuple[tuple[int, ...], ...]) -> Iterator[tuple[Operation, ...]]:
+def _sample(
+    depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]
+) -> Iterator[tuple[Operation, ...]]:
     rng = random.Random(str(depends_on))
-    for _ in range(_SAMPLED):
+    for _ in range(_SAMPLED if known is OPERATIONS else _OFTEN * _SAMPLED):
         chosen: tuple[Operation, ...] = ()
         while len(chosen) < len(depends_on):
-            options = _fitting(chosen, depends_on)
+            options = _fitting(chosen, depends_on, known)
             if not options:
                 break
             # Look-ups rather, or a long chain would be all sums.
@@ -262,25 +276,29 @@ def _sample(depends_on: tuple[tuple[int, ...], ...]) -> Iterator[tuple[Operation
             yield chosen
 
 
-def _fitting(before: Sequence[Operation], depends_on: tuple[tuple[int, ...], ...]) -> list[Operation]:
+def _fitting(
+    before: Sequence[Operation], depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]
+) -> list[Operation]:
     place = len(before)
     last = place == len(depends_on) - 1
     types = sorted(before[need - 1].gives for need in depends_on[place])
     return [
         one
-        for one in OPERATIONS
+        for one in known
         if sorted(one.takes) == types
         and (one.final > 0 if last else one.inner)
         and not any((before[need - 1].name, one.name) in _UNHAPPY for need in depends_on[place])
-        and _has_reader(one, place, depends_on)
+        and _has_reader(one, place, depends_on, known)
     ]
 
 
-def _has_reader(operation: Operation, place: int, depends_on: tuple[tuple[int, ...], ...]) -> bool:
+def _has_reader(
+    operation: Operation, place: int, depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]
+) -> bool:
     """Whether some operation could read this one's result together with something else."""
     for needs in depends_on:
         if place + 1 in needs:
-            return any(operation.gives in one.takes and len(one.takes) == len(needs) for one in OPERATIONS)
+            return any(operation.gives in one.takes and len(one.takes) == len(needs) for one in known)
     return True
 
 

@@ -9,9 +9,9 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
+from hopwright.records import Claim, Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.model import AnswerType
 from hopwright.records.values import Scalar
 from hopwright.synthesis.domains import DomainIndex
@@ -20,6 +20,9 @@ from hopwright.synthesis.moves import HUB_DEGREE, Edge, Measure, Moves
 from hopwright.synthesis.plan import Draft
 from hopwright.synthesis.rolls import draw, draw_weighed
 from hopwright.synthesis.targets import DatedTargets, Target
+
+if TYPE_CHECKING:
+    from hopwright.synthesis.claims.linking import LinkedClaim
 
 Type = Literal["entity", "year", "amount", "number", "date", "ways"]
 """What a hop gives: `amount` is a count or a number of years or an age, `number` a literal in its unit, `ways` a
@@ -62,9 +65,16 @@ class Sketch:
     """A draft under construction, with its random numbers and the names that it already uses."""
 
     def __init__(
-        self, moves: Moves, targets: DatedTargets, domains: DomainIndex, taste: Taste, rng: random.Random
+        self,
+        moves: Moves,
+        targets: DatedTargets,
+        domains: DomainIndex,
+        taste: Taste,
+        rng: random.Random,
+        claims: Sequence[LinkedClaim] = (),
     ) -> None:
         self.moves = moves
+        self.claims = claims
         self.targets = targets
         self.taste = taste
         self.rng = rng
@@ -104,6 +114,15 @@ class Sketch:
             self._entities.add(entity)
             self._tokens.update(dict.fromkeys(tokens, entity))
 
+    def take_claim(self, linked: LinkedClaim) -> None:
+        """Reserve what a claim mentions: no hop may ask about it."""
+        self._entities |= linked.entities
+        self._tokens.update(dict.fromkeys(linked.words, linked.claim.id))
+
+    def admits_claim(self, linked: LinkedClaim) -> bool:
+        """Whether nothing that a claim mentions is in use."""
+        return self._entities.isdisjoint(linked.entities) and self._tokens.keys().isdisjoint(linked.words)
+
     def admits(self, entity: str) -> bool:
         """Whether an entity may still be taken, and is not one of the hubs that this plan passes by."""
         if entity in self._entities or self.taste.closed(entity) or self.moves.degree(entity) > self.taste.ceiling:
@@ -116,10 +135,17 @@ class Sketch:
         """Append a step and return its reference."""
         return self.draft.add(derivation, value, answer_type, unit)
 
-    def compute(self, expression: str, kind: ComputeKind, value: Scalar | str, unit: str = "") -> str:
+    def compute(
+        self,
+        expression: str,
+        kind: ComputeKind,
+        value: Scalar | str,
+        unit: str = "",
+        claims: tuple[Claim, ...] = (),
+    ) -> str:
         """Append a computing step."""
         answer_type: AnswerType = "entity" if isinstance(value, str) else "number"
-        return self.draft.add(Compute(expression=expression, kind=kind), value, answer_type, unit)
+        return self.draft.add(Compute(expression=expression, kind=kind), value, answer_type, unit, claims)
 
     def walk(self, edge: Edge, reference: str = "", *, backward: bool = False) -> State:
         """Append the look-up of one fact, from a reference or from its named subject, and take its ends."""

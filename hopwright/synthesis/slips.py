@@ -14,7 +14,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from hopwright.errors import ExpressionError
-from hopwright.records import Compute, Derivation, DistractorKind
+from hopwright.records import Claim, Compute, Derivation, DistractorKind
 from hopwright.records.values import Value, render
 from hopwright.synthesis.expressions import evaluate
 from hopwright.synthesis.facts import Facts
@@ -74,19 +74,21 @@ def choose_numbers(
     return one, two, three
 
 
-def list_slips(derivation: Derivation, answers: Mapping[int, Value], facts: Facts) -> Iterator[Slip]:
+def list_slips(
+    derivation: Derivation, answers: Mapping[int, Value], facts: Facts, claims: Sequence[Claim] = ()
+) -> Iterator[Slip]:
     """What a wrong operation, a wrong operand or a forgotten step gives."""
     numbers = {f"hop{index}": one for index, one in answers.items() if isinstance(one, int | Decimal)}
     if isinstance(derivation, Compute):
         tree = ast.parse(derivation.expression, mode="eval").body
         for mutant in _mutate(tree, list(numbers)):
             try:
-                value = evaluate(ast.unparse(mutant), answers, facts)
+                value = evaluate(ast.unparse(mutant), answers, facts, claims)
             except (ExpressionError, ArithmeticError):
                 continue
             if isinstance(value, int | Decimal):
                 yield _tidy(abs(Decimal(value))), "slip"
-    for one in numbers.values():
+    for one in (*numbers.values(), *(claim.number for claim in claims)):
         yield one, "operand"
 
 

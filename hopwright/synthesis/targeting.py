@@ -54,6 +54,8 @@ class Ledger:
             self.figures[f"asked {dimension} {getattr(drawn.brief, dimension)}"] += 1
             for name in names:
                 self.figures[f"reached {dimension} {name}"] += 1
+        self.figures["plans on a claim"] += bool(drawn.plan.claims)
+        self.figures["slots for a claim"] += bool(drawn.plan.claims) or "claim" in drawn.missed
         for dimension, (name, reasons) in drawn.missed.items():
             for reason, count in reasons.most_common(_REASONS):
                 self.figures[f"missed {dimension} {name} because {reason}"] += count
@@ -66,7 +68,7 @@ class Ledger:
 
     def take(self) -> dict[str, int]:
         """The counts since they were last taken."""
-        figures, self.figures = dict(self.figures), Counter()
+        figures, self.figures = dict(+self.figures), Counter()
         return figures
 
 

@@ -93,6 +93,7 @@ class Text:
         self.names = names
         self.preludes: list[str] = []
         self._steps = steps
+        self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
         self._computed = ComputedWords(self)
 
@@ -114,6 +115,12 @@ class Text:
     def numbered(self, reference: str) -> str:
         """A reference as `#N`."""
         return f"#{reference[3:]}" if reference.startswith("hop") else self.stated(reference)
+
+    def claimed(self, claim: str) -> str:
+        """What a claim's number is the number of. Raises ExpressionError where the claim is not at hand."""
+        if claim not in self._claims:
+            raise ExpressionError(f"the claim {claim} is not at hand")
+        return self._claims[claim].phrase
 
     def entity(self, reference: str) -> str:
         """The Q-id behind a reference."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hopwright.records import CheckResult, Item
 from hopwright.synthesis.checks.case import Case, Check, CheckContext, Finding, Need, Severity
 from hopwright.synthesis.checks.choices import CHOICES
+from hopwright.synthesis.checks.claims import CLAIMS
 from hopwright.synthesis.checks.dates import DATES
 from hopwright.synthesis.checks.duplicates import DuplicateFinder
 from hopwright.synthesis.checks.grammar import GRAMMAR
@@ -42,6 +43,7 @@ CHECKS: tuple[Check, ...] = (
     *WORDING,
     *GRAMMAR,
     *DATES,
+    *CLAIMS,
 )
 """All rules, in the order in which they run and are reported. Set-level: DuplicateFinder."""
 

@@ -29,13 +29,19 @@ _HOLDERS = frozenset(
 )
 
 
+def find_time(text: str) -> str:
+    """The words of a text that depend on when it is read; empty for none."""
+    match = _TIME.search(text)
+    return match[0] if match else ""
+
+
 def check_time(case: Case, context: CheckContext) -> Iterator[Finding]:
     """Nothing is asked as of today: the answer would change."""
     asked: list[tuple[int | None, str]] = [(None, case.item.question)]
     asked += [(hop.index, hop.question) for hop in case.item.hops]
     for index, text in asked:
-        if match := _TIME.search(case.mask(text)):
-            yield index, f"depends on the time of asking: {match[0]!r}"
+        if found := find_time(case.mask(text)):
+            yield index, f"depends on the time of asking: {found!r}"
 
 
 def check_undated(case: Case, context: CheckContext) -> Iterator[Finding]:

@@ -142,7 +142,7 @@ def _rerun(case: Case, facts: Facts, context: CheckContext) -> Iterator[Finding]
             continue
         inputs: Mapping[int, Value] = {index: value for index, value in stated.items() if index < hop.index}
         try:
-            value = execute(hop.derivation, hop.answer_type, inputs, facts, context.table)
+            value = execute(hop.derivation, hop.answer_type, inputs, facts, context.table, hop.evidence.claims)
         except (ExpressionError, InputError, ArithmeticError, TypeError) as error:
             yield hop.index, str(error)
             continue

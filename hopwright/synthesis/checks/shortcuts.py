@@ -174,7 +174,7 @@ def _find_idle_inputs(
         for moved in steps:
             inputs: dict[int, Value] = {**case.stated, index: moved}
             try:
-                outcomes.append(execute(derivation, hop.answer_type, inputs, facts, table))
+                outcomes.append(execute(derivation, hop.answer_type, inputs, facts, table, hop.evidence.claims))
             except (ExpressionError, ArithmeticError):
                 continue
         if outcomes and all(same(one, result) for one in outcomes):
@@ -191,7 +191,7 @@ def _run_on(case: Case, changed: int, wrong: Value, facts: Facts, table: Propert
             continue
         inputs: Mapping[int, Value] = {index: value for index, value in answers.items() if index < hop.index}
         try:
-            answers[hop.index] = execute(hop.derivation, hop.answer_type, inputs, facts, table)
+            answers[hop.index] = execute(hop.derivation, hop.answer_type, inputs, facts, table, hop.evidence.claims)
         except (ExpressionError, InputError, ArithmeticError, TypeError):
             return None
         moved.add(hop.index)
