@@ -13,6 +13,7 @@ from hopwright.errors import HopwrightError, InputError
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import BuildParameters, FilterRun, ModelRun, narrow
 from tasks.models import demand_models, grant_access
+from tasks.synthesize import read_claims
 from tasks.voters import check_voters
 
 Check = Callable[[RunFolder, BuildParameters], None]
@@ -61,6 +62,8 @@ def is_finished(run: RunFolder, stage: str) -> bool:
 def _check_files(run: RunFolder, parameters: BuildParameters) -> None:
     rewrite, release = parameters.rewrite, parameters.release
     named: list[tuple[str, str]] = []
+    if not is_finished(run, "synthesize"):
+        read_claims(parameters.synthesize)
     if not is_finished(run, "rewrite"):
         if rewrite.passages == "corpus":
             named.append(("rewrite.corpus", rewrite.corpus))

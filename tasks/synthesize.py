@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hopwright.errors import InputError
+from hopwright.records import Claim
 from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejected_path
-from hopwright.settings import SynthesizeRun
+from hopwright.settings import SynthesizeParameters, SynthesizeRun
+from hopwright.synthesis.claims.bank import format_bank, hash_bank, read_bank
 from hopwright.synthesis.embeddings import name_model
 from hopwright.synthesis.targeting import list_missed, read_targets
 from tasks.engine import carry_out, pick_parameters
@@ -137,12 +139,16 @@ def plan_drafts(
     store = find_store(run)
     wanted = parameters.synthesize
     model = name_model(wanted.embeddings)
+    claims = read_claims(wanted)
+    bank = format_bank(claims)
     return StagePlan(
         name=_number(DRAFTS, number),
         unit="draft slots",
         parameters=_identify(parameters),
         # What is installed decides what "auto" comes to, so it is an input like any other.
-        inputs=retrieve.output_hashes() | ({"embeddings": model} if model else {}),
+        inputs=retrieve.output_hashes()
+        | ({"embeddings": model} if model else {})
+        | ({"claims": hash_bank(claims)} if claims else {}),
         process=draft_slots,
         specs=[
             DraftSlots(
@@ -153,6 +159,7 @@ def plan_drafts(
                 start=begin,
                 count=min(parameters.shard_size, start + count - begin),
                 embeddings=model,
+                claims=bank,
             )
             for begin in range(start, start + count, parameters.shard_size)
         ],
@@ -167,6 +174,7 @@ def plan_wording(
     access = grant_access(run, parameters, (wanted.model, *wanted.fallback_models))
     parts = [part for stage in state.drafts for part in stage.parts()]
     store = find_store(run)
+    claims = format_bank(read_claims(wanted))
     name = _number(WORDED, len(state.worded) + 1)
     begun = Stage(run, name).find()
     since = dt.datetime.fromisoformat(begun.started).timestamp() if begun is not None else math.floor(time.time())
@@ -176,7 +184,9 @@ def plan_wording(
             (parts[part], tuple(row for _, row, _ in group))
             for part, group in itertools.groupby(batch, key=lambda one: one[0])
         )
-        specs.append(Commission(store, parameters.seed, wanted, rows, access, since, name_model(wanted.embeddings)))
+        specs.append(
+            Commission(store, parameters.seed, wanted, rows, access, since, name_model(wanted.embeddings), claims)
+        )
     return StagePlan(
         name=name,
         unit="drafts",
@@ -187,6 +197,12 @@ def plan_wording(
         access=access,
         requests=list_requests,
     )
+
+
+def read_claims(wanted: SynthesizeParameters) -> tuple[Claim, ...]:
+    """The bank of claims that plans may rest on; empty without one. Raises InputError for one that cannot be used."""
+    file = wanted.claims_file()
+    return read_bank(file) if file is not None and wanted.claim_share else ()
 
 
 def describe_targets(parameters: SynthesizeRun, drafts: Sequence[Stage]) -> dict[str, Any]:

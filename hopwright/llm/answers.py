@@ -65,3 +65,24 @@ class PassageQuestion(_Output):
 
     sub_questions: list[PassageHop] = Field(min_length=2, max_length=8)
     question: str = Field(min_length=20, max_length=1200)
+
+
+class ProposedClaim(_Output):
+    """A number that no knowledge graph is likely to hold, with its source.
+
+    What is wrong with one is said later, so that it does not take the others of the answer with it.
+    """
+
+    statement: str = Field(default="", max_length=400)
+    phrase: str = Field(default="", max_length=200)
+    value: str = Field(default="", max_length=40)
+    unit: str = Field(default="", max_length=60)
+    source_title: str = Field(default="", max_length=300)
+    source_url: str = Field(default="", max_length=600)
+    names: list[str] = Field(default=[], max_length=12)
+
+
+class ProposedClaims(_Output):
+    """Some claims of one domain."""
+
+    claims: list[ProposedClaim] = Field(max_length=20)

@@ -1,5 +1,6 @@
 """How questions are planned and worded."""
 
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -114,6 +115,20 @@ class SynthesizeParameters(Parameters):
         "on: also by sentence embeddings (the extra local must be installed). auto: on where it is installed.",
     )
 
+    claims: str = Field(
+        default="",
+        max_length=4096,
+        title="Bank of claims",
+        description="JSON lines of numbers that no graph holds, each with its source (hopwright claims propose), that "
+        "computations may rest on; they are marked for the experts and counted apart. Empty uses none.",
+    )
+    claim_share: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        title="Share on claims",
+        description="The share of the drafts that may rest on a claim of the bank; without a bank, none does.",
+    )
     items: int = Field(
         default=0,
         ge=0,
@@ -161,6 +176,10 @@ class SynthesizeParameters(Parameters):
         description="When no answer of the model is fit, keep the item in the rules' words, labelled as such, "
         "instead of rejecting it.",
     )
+
+    def claims_file(self) -> Path | None:
+        """The bank of claims as an absolute path; None for none."""
+        return Path(self.claims).expanduser().absolute() if self.claims else None
 
     @model_validator(mode="after")
     def demand_model(self) -> Self:

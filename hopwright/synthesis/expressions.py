@@ -198,7 +198,7 @@ class _Evaluator:
         return objects[0]
 
     def _claimed(self, node: ast.expr) -> _Number:
-        id = node.value if isinstance(node, ast.Constant) else None
+        id = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         found = [claim for claim in self._claims if claim.id == id]
         if len(found) != 1:
             raise ExpressionError(f"{len(found)} claims {ast.unparse(node)} travel with the hop, not one")

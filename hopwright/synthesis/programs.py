@@ -260,9 +260,7 @@ def _enumerate(
         yield from _enumerate((*before, operation), depends_on, known)
 
 
-def _sample(
-    depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]
-) -> Iterator[tuple[Operation, ...]]:
+def _sample(depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]) -> Iterator[tuple[Operation, ...]]:
     rng = random.Random(str(depends_on))
     for _ in range(_SAMPLED if known is OPERATIONS else _OFTEN * _SAMPLED):
         chosen: tuple[Operation, ...] = ()

@@ -15,6 +15,7 @@ from hopwright.records import Domain, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
 from hopwright.settings import DomainName, SynthesizeParameters
+from hopwright.synthesis.claims.bank import parse_bank
 from hopwright.synthesis.embeddings import SentenceLikeness
 from hopwright.synthesis.guessing import overlap
 from hopwright.synthesis.mix import Mix
@@ -36,6 +37,8 @@ class DraftSlots:
     count: int
     embeddings: str = ""
     """The sentence-embedding model that ranks wrong options; empty for none."""
+    claims: str = ""
+    """The bank of claims (`format_bank`); empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class Wordings:
 
 def draft_slots(slots: DraftSlots) -> ShardOutput:
     """Fill one shard of draft slots."""
-    synthesizer = open_synthesizer(slots.store, slots.seed, slots.mix, slots.embeddings)
+    synthesizer = open_synthesizer(slots.store, slots.seed, slots.mix, slots.embeddings, slots.claims)
     items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count)
     return ShardOutput(items_to_table(items), rejected, taken=slots.count, figures=synthesizer.ledger.take())
 
@@ -148,7 +151,7 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
 
 def write_mix(wanted: SynthesizeParameters) -> str:
     """The parameters of a run that say what its items shall be like, as text."""
-    return wanted.model_dump_json(include={"topologies", "min_domains", "targets"})
+    return wanted.model_dump_json(include={"topologies", "min_domains", "targets", "claim_share"})
 
 
 def read_mix(text: str) -> Mix:
@@ -165,12 +168,15 @@ def read_mix(text: str) -> Mix:
         property_share=targets.property_share,
         theme_share=targets.theme_share,
         min_domains=wanted.min_domains,
+        claim_share=wanted.claim_share,
     )
 
 
 @functools.lru_cache(maxsize=1)
-def open_synthesizer(store: Path, seed: int, mix: str, embeddings: str = "") -> Synthesizer:
-    """The synthesizer of a run in this process; `embeddings` names the sentence-embedding model, if any."""
+def open_synthesizer(store: Path, seed: int, mix: str, embeddings: str = "", claims: str = "") -> Synthesizer:
+    """The synthesizer of a run in this process; `embeddings` names the sentence-embedding model, if any, `claims` is
+    a bank as text.
+    """
     return Synthesizer(
         open_graph(store),
         default_table(),
@@ -178,4 +184,5 @@ def open_synthesizer(store: Path, seed: int, mix: str, embeddings: str = "") -> 
         mix=read_mix(mix),
         sources=SOURCES,
         likeness=SentenceLikeness() if embeddings else overlap,
+        claims=parse_bank(claims),
     )

@@ -38,7 +38,7 @@ class Commission:
     """Some drafts to be worded: rows of parts, and all that wording them depends on.
 
     `since` (seconds since the epoch) is when the step began: what a model refused after that is not asked again.
-    `embeddings` names the sentence-embedding model that the drafts were made with.
+    `embeddings` names the sentence-embedding model that the drafts were made with, `claims` is their bank.
     """
 
     store: Path
@@ -48,6 +48,7 @@ class Commission:
     access: ModelAccess
     since: float
     embeddings: str = ""
+    claims: str = ""
 
 
 def word_drafts(commission: Commission) -> ShardOutput:
@@ -98,7 +99,9 @@ def list_requests(commission: Commission) -> Iterable[Request]:
 def make_writer(commission: Commission, asker: Asker | None) -> ModelWriter:
     """The writer that a commission asks for; without an asker it can only list requests."""
     wanted = commission.parameters
-    synthesizer = open_synthesizer(commission.store, commission.seed, write_mix(wanted), commission.embeddings)
+    synthesizer = open_synthesizer(
+        commission.store, commission.seed, write_mix(wanted), commission.embeddings, commission.claims
+    )
     table = default_table()
     editor = Editor(
         synthesizer.graph, table, synthesizer.kinds, synthesizer.context, synthesizer.distractors, seed=commission.seed

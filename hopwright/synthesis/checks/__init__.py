@@ -61,6 +61,8 @@ def examine(case: Case, context: CheckContext, checks: Sequence[Check] = CHECKS)
     """Run checks on one item and keep every finding apart."""
     done = []
     for check in checks:
+        if check.concerns is not None and not check.concerns(case):
+            continue
         reason = _find_skip(check.needs, case, context)
         if reason:
             done.append(Examination(check, skipped=reason))

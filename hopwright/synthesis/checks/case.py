@@ -72,6 +72,8 @@ class Check:
     run: Callable[[Case, CheckContext], Iterable[Finding]]
     severity: Severity = "error"
     needs: tuple[Need, ...] = ("plan",)
+    concerns: Callable[[Case], bool] | None = None
+    """Which items it has anything to say about, where that is but a few: of the others it says nothing at all."""
 
 
 @dataclass(eq=False)

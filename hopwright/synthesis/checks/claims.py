@@ -60,6 +60,11 @@ def states(text: str, claim: Claim) -> bool:
     return isinstance(number, int) and number < 100 and holds(pad(text), _spell(number))
 
 
+def rests_on_claims(case: Case) -> bool:
+    """Whether a hop carries a claim, or its derivation names one."""
+    return case.planned and any(hop.evidence.claims or _list_used(hop) for hop in case.item.hops)
+
+
 def check_claims(case: Case, context: CheckContext) -> Iterator[Finding]:
     """A claim travels whole with the hop that rests on it, is asked for by its phrase, and is marked for the expert."""
     for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
@@ -85,8 +90,13 @@ def check_claims(case: Case, context: CheckContext) -> Iterator[Finding]:
 
 
 CLAIMS = (
-    Check("claims", "a claim has a source, travels with its hop and is marked for the expert", check_claims),
-)  # fmt: skip
+    Check(
+        "claims",
+        "a claim has a source, travels with its hop and is marked for the expert",
+        check_claims,
+        concerns=rests_on_claims,
+    ),
+)
 
 
 def _list_used(hop: Hop) -> tuple[str, ...]:

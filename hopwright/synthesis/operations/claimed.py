@@ -13,6 +13,8 @@ from hopwright.synthesis.operations.material import tidy_number
 from hopwright.synthesis.sketch import DeadEnd, Sketch, State
 
 _TRIED = 24
+_ALIKE = 100
+"""A number so many times as large swallows the other, in a sum as in a difference."""
 _LEAST_YEARS = 6
 _MOST = 100_000
 _SIZES = range(3, 6)
@@ -29,10 +31,11 @@ def add_claim(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
     (state,) = inputs
 
     def list_ways(number: Number) -> Iterator[Way]:
-        if number < 10 * state.number and state.number < 10 * number:
-            yield "{hop} + {claim}", state.number + number
-            if abs(state.number - number) > 1:
-                yield "abs({hop} - {claim})", abs(state.number - number)
+        one, other = Decimal(state.number), Decimal(number)
+        if one < _ALIKE * other and other < _ALIKE * one:
+            yield "{hop} + {claim}", one + other
+            if abs(one - other) > 1:
+                yield "abs({hop} - {claim})", abs(one - other)
 
     return _compute(sketch, state, "arithmetic", (state.unit,), list_ways, state.type)
 
