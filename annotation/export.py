@@ -38,6 +38,7 @@ from hopwright.errors import InputError
 from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage
 from hopwright.records.model import Label
 from hopwright.records.values import render
+from hopwright.synthesis.claims.notes import write_value
 from hopwright.synthesis.properties import default_table
 from hopwright.synthesis.topologies import topology
 
@@ -67,6 +68,8 @@ class HopView:
     url: str
     domain: str
     verify: str
+    sources: tuple[str, ...] = ()
+    """Where the claims that it rests on are to be looked up."""
 
     @property
     def working_line(self) -> str:
@@ -157,6 +160,7 @@ def view_hop(hop: Hop, item: Item) -> HopView:
     """A hop with its facts in words and its computation worked out."""
     facts = [FactView(one.subject_label, one.property_label, one.object_label) for one in hop.evidence.triplets]
     facts += [FactView(one.subject_label, one.property_label, _show_literal(one)) for one in hop.evidence.literals]
+    facts += [FactView(one.phrase, f"claimed by {one.source_title}", write_value(one)) for one in hop.evidence.claims]
     kind = "reverse look-up"
     if isinstance(hop.derivation, Lookup):
         kind = "look-up"
@@ -175,6 +179,7 @@ def view_hop(hop: Hop, item: Item) -> HopView:
         url=_keep_web_address(hop.evidence.wikipedia_url),
         domain=hop.domain.value,
         verify=hop.verify,
+        sources=tuple(_keep_web_address(one.source_url) for one in hop.evidence.claims),
     )
 
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from hopwright.errors import HopwrightError
 from hopwright.records import Compute, Hop, Item
 from hopwright.records.values import Value, render
+from hopwright.synthesis.claims.notes import write_value
 from hopwright.synthesis.execution import stated_value
-from hopwright.synthesis.expressions import evaluate
+from hopwright.synthesis.expressions import evaluate, read_claim
 from hopwright.synthesis.facts import EvidenceFacts
 from hopwright.synthesis.properties import default_table
 
@@ -88,6 +89,7 @@ class _Paper:
         self._facts = EvidenceFacts(item.hops, self._table)
         self._answers = {one.index: one.answer for one in item.hops}
         self._values: dict[int, Value] = {}
+        self._claims = {claim.id: claim for claim in hop.evidence.claims}
         self._labels: dict[str, str] = {}
         for one in item.hops:
             if one.index in hop.depends_on:
@@ -158,7 +160,8 @@ class _Paper:
         match node:
             case ast.Name(id=name) if hop := _HOP.match(name):
                 return f"hop {hop[1]}"
-        return self.name_value(node)
+        claim = self._claims.get(read_claim(node))
+        return claim.phrase if claim is not None else self.name_value(node)
 
     def name_value(self, node: ast.expr) -> str:
         """A leaf as a reader knows it: a hop's answer, an entity's label, a number."""
@@ -167,6 +170,8 @@ class _Paper:
                 if hop := _HOP.match(name):
                     return self._answers.get(int(hop[1]), name)
                 return self._labels.get(name, name)
+        if (claim := self._claims.get(read_claim(node))) is not None:
+            return write_value(claim)
         return ast.unparse(node).replace("-", "−")
 
     def _write_call(self, function: str, args: list[ast.expr], name: _Namer, level: int) -> str:
@@ -223,13 +228,15 @@ class _Paper:
 
     def _evaluate(self, node: ast.expr) -> Value | None:
         try:
-            return evaluate(ast.unparse(node), self._values, self._facts)
+            return evaluate(ast.unparse(node), self._values, self._facts, tuple(self._claims.values()))
         except HopwrightError:
             return None
 
 
 def _measure(node: ast.expr) -> int:
     """How high a formula is above its leaves: 1 for a name or a number."""
+    if read_claim(node):
+        return 1
     match node:
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
             return 1 + max(_measure(left), _measure(right))

@@ -14,6 +14,7 @@ from hopwright.records import Item
 from hopwright.runs import RunFolder, list_runs
 from hopwright.runs.search import Sighting, find_item
 from hopwright.settings import home
+from hopwright.synthesis.claims.notes import write_note
 
 
 def explain_item(id: str, run: str | None, *, as_json: bool) -> None:
@@ -119,6 +120,8 @@ def _print_plan(item: Item) -> None:
             out.print(Text(f"     {fact.subject_label} – {fact.property_label} – {fact.object_label}", style="dim"))
         for literal in hop.evidence.literals:
             out.print(Text(f"     {literal.subject_label} – {literal.property_label} – {literal.value}", style="dim"))
+        for claim in hop.evidence.claims:
+            out.print(Text(f"     {write_note(claim)}", style="dim"))
     out.print(Text("Checks", style="bold"))
     passed = [check.name for check in item.checks if check.outcome == "pass"]
     if passed:

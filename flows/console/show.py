@@ -14,6 +14,7 @@ from hopwright.records import Compute, Hop, Item, Lookup
 from hopwright.records.arrow import read_items
 from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import home
+from hopwright.synthesis.claims.notes import write_note
 
 _ITEM_ID = re.compile(r"hw-[0-9a-f]{8,}")
 
@@ -48,6 +49,8 @@ def print_item(item: Item) -> None:
     out.print(Text(f"{item.label}) {item.answer}", style="green"))
     for hop in item.hops:
         out.print(_describe_hop(hop))
+        for claim in hop.evidence.claims:
+            out.print(Text(f"     {write_note(claim)}", style="yellow"))
     if item.votes:
         votes = ", ".join(f"{vote.model} {vote.option}{' (right)' if vote.right else ''}" for vote in item.votes)
         out.print(Text(f"  votes: {votes}", style="dim"))

@@ -77,6 +77,9 @@ class TwinMaker:
         return Rejected(key=item.id, check=check, reason=reason, row=item.model_dump_json())
 
     def _make(self, item: Item, scenery: Scenery, salt: int) -> Item:
+        if any(hop.evidence.claims for hop in item.hops):
+            # Its number comes from outside every graph: there is no other world in which it could be proven.
+            raise TwinError("twin_claim", "it rests on a claim, which no world of a graph can prove")
         extras = gather_extras(item, scenery.planned) if scenery.plans else Evidence()
         whole = add_evidence(item, extras)
         cast = _join_cast(gather_cast(whole, self._names, self._graph), scenery.members)

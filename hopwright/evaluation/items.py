@@ -211,10 +211,11 @@ def _passages_of(hop: Any) -> tuple[Passage, ...]:
         return tuple(evidence.passages)
     lines = [f"{one.subject_label}: {one.property_label}: {one.object_label}." for one in evidence.triplets]
     lines += [f"{one.subject_label}: {one.property_label}: {one.value}." for one in evidence.literals]
+    lines += [one.statement for one in evidence.claims]
     if not lines:
         return ()
-    first = (*evidence.triplets, *evidence.literals)[0]
-    return (Passage(title=first.subject_label, text="\n".join(lines)),)
+    titles = [one.subject_label for one in (*evidence.triplets, *evidence.literals)]
+    return (Passage(title=[*titles, *(one.source_title for one in evidence.claims)][0], text="\n".join(lines)),)
 
 
 def _find_files(path: Path, sets: Sequence[SetName]) -> list[Path]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
@@ -183,6 +184,14 @@ def items_to_table(items: Iterable[Item]) -> pa.Table:
 def table_to_items(table: pa.Table) -> list[Item]:
     """Validated items of a table. Raises InputError naming the row and the field that is wrong."""
     return _from_table(table, Item)
+
+
+def list_claimed(table: pa.Table) -> list[int]:
+    """The rows of a table of items that rest on a claim, in ascending order; reads one column, and no texts."""
+    hops = table.column("hops").combine_chunks()
+    counts = pc.fill_null(pc.list_value_length(pc.struct_field(pc.list_flatten(hops), ["evidence", "claims"])), 0)
+    rows = pc.list_parent_indices(hops).filter(pc.greater(counts, 0))
+    return sorted(set(rows.to_pylist()))
 
 
 def anchors_to_table(anchors: Iterable[Anchor]) -> pa.Table:

@@ -15,6 +15,7 @@ from hopwright.release.format import Row, parse_row, read_jsonl
 from hopwright.synthesis.checks import Case, CheckContext, DuplicateFinder, Finding, examine
 from hopwright.synthesis.checks.near import NearDuplicateFinder
 from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
+from hopwright.synthesis.claims.tally import ClaimFigures, ClaimTally
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.scorecard import Scorecard, ScorecardMaker
 
@@ -52,6 +53,8 @@ class AuditReport(Record):
     counts: dict[str, int] = Field(default_factory=dict)
     """Check → number of violations; only checks that found some."""
     skipped: tuple[Skip, ...] = ()
+    claims: ClaimFigures = ClaimFigures()
+    """What rests on claims: numbers that no graph holds and no check proves. They are no violations."""
     overlap: OverlapReport | None = None
     """What the file was compared with and repeats of it; None where no file was given."""
     scorecard: Scorecard | None = None
@@ -66,6 +69,8 @@ class AuditReport(Record):
         """Render for a reader, with at most `limit` violations spelled out."""
         lines = [f"{self.file}: {_count(self.items, 'item')}, {_count(len(self.violations), 'violation')}"]
         lines += [f"  {check}: {number}" for check, number in self.counts.items()]
+        if self.claims.items:
+            lines.append(f"{self.claims.describe()}; only an expert can say whether they are true")
         if self.violations:
             lines.append("")
             lines += [_write(one) for one in self.violations[:limit]]
@@ -123,6 +128,7 @@ def audit(
         skipped=tuple(
             Skip(check=check, reason=reason, items=number) for (check, reason), number in sorted(tally.skipped.items())
         ),
+        claims=tally.claims.finish(),
         overlap=overlap,
         scorecard=tally.scorecard.finish() if tally.scorecard is not None else None,
     )
@@ -141,6 +147,7 @@ class _Tally:
         self.overlap = OverlapFinder(OverlapScreen(against)) if against else None
         self.ids: dict[int, str] = {}
         self.scorecard = ScorecardMaker() if scorecard else None
+        self.claims = ClaimTally()
 
 
 def _audit_row(line: int, row: Row, context: CheckContext, tally: _Tally) -> None:
@@ -152,6 +159,8 @@ def _audit_row(line: int, row: Row, context: CheckContext, tally: _Tally) -> Non
     if parsed.item is None:
         return
     case = Case(parsed.item, planned=parsed.planned)
+    if parsed.planned:
+        tally.claims.add(parsed.item)
     for examination in examine(case, context):
         check = examination.check
         if examination.skipped:

@@ -13,6 +13,7 @@ from hopwright.records import Item
 from hopwright.release.changes import Changes
 from hopwright.release.facts import RunFacts, SetFigures
 from hopwright.release.layout import PLACES, Place, SetName
+from hopwright.synthesis.claims.tally import join_figures
 from hopwright.synthesis.scorecard import write_bound
 
 _SIZES = (
@@ -70,6 +71,7 @@ def render_card(
         example=example,
         changes=changes,
         anchors=anchors,
+        claims=join_figures([one.factual.claims for one in sets.values()]),
         size=_find_size(items + twins),
         difficulty="" if facts.difficulty is None else render_report(facts.difficulty, level=3),
     )

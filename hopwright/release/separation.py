@@ -156,6 +156,8 @@ def facts_of(hop: Hop) -> dict[Fact, str]:
         found[first, one.property, last] = f"{one.subject_label} – {one.property_label} – {one.object_label}"
     for fact in hop.evidence.literals:
         found[fact.subject, fact.property, fact.value] = f"{fact.subject_label} – {fact.property_label} – {fact.value}"
+    for claim in hop.evidence.claims:
+        found[claim.id, "", claim.value] = f"{claim.phrase} – {claim.value}"
     return found
 
 

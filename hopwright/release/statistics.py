@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from scipy import stats
 
 from hopwright.records import LABELS, Compute, Item
+from hopwright.synthesis.claims.tally import ClaimFigures, ClaimTally
 from hopwright.synthesis.topologies import topology
 
 _OPENING_WORDS = 3
@@ -105,6 +106,8 @@ class DatasetStatistics(_Figures):
     failed_checks: int
     twins: int
     """Items linked to a twin."""
+    claims: ClaimFigures = ClaimFigures()
+    """What rests on numbers that no graph holds."""
 
 
 def describe(items: Iterable[Item]) -> DatasetStatistics:
@@ -136,10 +139,12 @@ class _Gathered:
         self.right: Counter[str] = Counter()
         self.right_votes: Counter[int] = Counter()
         self.checks: dict[str, Counter[str]] = {}
+        self.claims = ClaimTally()
 
     def add(self, item: Item) -> None:
         self.items += 1
         self.twins += item.twin is not None
+        self.claims.add(item)
         self.topologies[topology(item.topology).motif] += 1
         self.domains.update(hop.domain.value for hop in item.hops)
         self.domains_per_item[len(item.domains)] += 1
@@ -190,6 +195,7 @@ class _Gathered:
             },
             failed_checks=sum(tally["fail"] for name, tally in self.checks.items() if name not in _NO_FAULT),
             twins=self.twins,
+            claims=self.claims.finish(),
         )
 
 

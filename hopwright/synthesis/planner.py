@@ -162,9 +162,7 @@ class Planner:
         answers: dict[int, Value] = {}
         for index, step in enumerate(plan.steps, start=1):
             try:
-                value = execute(
-                    step.derivation, step.answer_type, answers, self.moves.facts, self.table, step.claims
-                )
+                value = execute(step.derivation, step.answer_type, answers, self.moves.facts, self.table, step.claims)
             except ExpressionError as error:
                 raise DeadEnd(f"not proven: {str(error).split(' ')[0]}") from None
             if not same(value, step.value):

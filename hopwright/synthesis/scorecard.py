@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hopwright.records import Item, plan_id
 from hopwright.synthesis.checks.case import Case
+from hopwright.synthesis.claims.tally import ClaimFigures, ClaimTally
 from hopwright.synthesis.guessing import CHANCE, GuessTally, view_options
 
 OPENING_WORDS = 3
@@ -21,7 +22,7 @@ _NAME, _NUMBER = "◇", "#"
 _NUMBERS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _WORD_NUMBERS = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
 _CAPITALS = re.compile(r"(?<=[a-z,(] )(?:[A-Z][\w.’'-]*)(?: (?:of|the|de|la|in|and)? ?[A-Z][\w.’'-]*)*|\"[^\"]+\"")
-_CONSTANTS = re.compile(r"\bQ[0-9A-Za-z_]+|(?<![\w.])\d+(?:\.\d+)?")
+_CONSTANTS = re.compile(r"\bcl-[a-p]{16}|\bQ[0-9A-Za-z_]+|(?<![\w.])\d+(?:\.\d+)?")
 _EXAMPLES = 5
 
 
@@ -96,6 +97,8 @@ class Scorecard(_Figures):
     kinds_per_hop: dict[int, float]
     """Number of different kinds among a hop's three → share of the hops."""
     thresholds: tuple[Threshold, ...]
+    claims: ClaimFigures = ClaimFigures()
+    """What rests on numbers that no graph holds."""
 
     @property
     def met(self) -> bool:
@@ -120,6 +123,7 @@ class ScorecardMaker:
         self._hop_guesses = GuessTally()
         self._kinds: Counter[str] = Counter()
         self._kinds_per_hop: Counter[int] = Counter()
+        self._claims = ClaimTally()
 
     def add(self, case: Case) -> None:
         """Count one item."""
@@ -128,6 +132,7 @@ class ScorecardMaker:
         if case.planned:
             self._plans.add(_digest(plan_id(item.topology, tuple(hop.derivation for hop in item.hops))))
             self._shapes.add(_digest(_outline(item)))
+            self._claims.add(item)
         words = item.question.split()
         self._openings[" ".join(words[:OPENING_WORDS])] += 1
         self._answers[item.answer] += 1
@@ -179,6 +184,7 @@ class ScorecardMaker:
                 _hold_solvers("solvers above chance, multi-hop questions", item_solvers),
                 _hold_solvers("solvers above chance, sub-questions", hop_solvers),
             ),
+            claims=self._claims.finish(),
         )
 
 
@@ -232,6 +238,8 @@ def render_scorecard(card: Scorecard) -> str:
         f"| distinct templates (names and numbers masked) | {card.distinct_templates:,} |",
         f"| items that share their template | {card.template_share:.1%} |",
         f"| kinds among a hop's three distractors | {_list_kinds(card)} |",
+        f"| items that rest on claims | {card.claims.items:,} |",
+        f"| claims that they rest on | {len(card.claims.claims):,} |",
         "",
     ]
     for title, frequent in (("opening", card.openings), ("final answer", card.answers), ("template", card.templates)):

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from hopwright.records import Rejected
-from hopwright.records.arrow import read_rejected
+from hopwright.records.arrow import ITEM_SCHEMA, list_claimed, read_parquet, read_rejected, table_to_items
 from hopwright.runs import Stage, StageManifest, rejected_path
+from hopwright.synthesis.claims.tally import ClaimFigures, ClaimTally
 
 _EXAMPLES = 2
 _LONGEST = 300
@@ -32,6 +34,7 @@ class YieldReport(BaseModel):
 
     `rejected` counts by step (`drafts`, `selection`, `wording`) and check. `requests` are the answers that a model
     gave; `faults` counts them by what was wrong; `rounds` says how many items were accepted after how many answers.
+    `claim_slots` could rest on a claim of the bank; `claims` says which accepted items do.
     Per-item figures divide by the accepted items.
     """
 
@@ -58,6 +61,8 @@ class YieldReport(BaseModel):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    claim_slots: int = 0
+    claims: ClaimFigures = ClaimFigures()
     examples: dict[str, dict[str, list[Example]]] = Field(default_factory=dict)
 
     @property
@@ -120,12 +125,24 @@ def gather_yield(drafts: Sequence[Stage], worded: Sequence[Stage], final: Stage)
         input_tokens=sum(one.usage.input_tokens for one in wordings),
         output_tokens=sum(one.usage.output_tokens for one in wordings),
         cost_usd=round(sum(one.usage.cost_usd for one in wordings), 9),
+        claim_slots=sum(int(one.notes.get("slots for a claim", 0)) for one in drafted),
+        claims=count_claims(final),
         examples={
             step: found
             for step, stages in (("drafts", drafts), ("selection", [final]), ("wording", worded))
             if (found := _find_examples(stages, rejected[step]))
         },
     )
+
+
+def count_claims(stage: Stage) -> ClaimFigures:
+    """What of a finished stage's items rests on claims."""
+    tally = ClaimTally()
+    for part in stage.parts():
+        table = read_parquet(part, ITEM_SCHEMA)
+        for item in table_to_items(table.take(pa.array(list_claimed(table), pa.int64()))):
+            tally.add(item)
+    return tally.finish()
 
 
 def render_yield(report: YieldReport) -> str:
@@ -167,6 +184,12 @@ def _list_figures(report: YieldReport) -> list[tuple[str, str]]:
         ("accepted items", f"{report.accepted:,}" + (f" of {report.asked_for:,}" if report.asked_for else "")),
         ("requests", f"{report.requests:,}, {report.requests_per_item:.2f} per item"),
     ]
+    if report.claim_slots:
+        domains = ", ".join(f"{domain} {count:,}" for domain, count in report.claims.domains.items())
+        rows += [
+            ("draft slots for a claim", f"{report.claim_slots:,}"),
+            ("of the accepted items", report.claims.describe() + (f": {domains}" if domains else "")),
+        ]
     if report.writer == "rules":
         return rows
     tokens = f"{report.input_tokens:,} in, {report.output_tokens:,} out, {report.tokens_per_item:,.0f} per item"

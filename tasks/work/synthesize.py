@@ -12,7 +12,7 @@ from typing import get_args
 import pyarrow as pa
 
 from hopwright.records import Domain, Rejected
-from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, read_rejected
+from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, list_claimed, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
 from hopwright.settings import DomainName, SynthesizeParameters
 from hopwright.synthesis.claims.bank import parse_bank
@@ -123,8 +123,11 @@ def keep_selected(selection: Selection) -> ShardOutput:
         Rejected(key=ids[row], check=check, reason=reason) for row, (check, reason) in sorted(selection.dropped.items())
     ]
     kept = [row for row in range(table.num_rows) if row not in selection.dropped]
+    # Wording adds no claim and takes none away.
+    resting = {"items_on_claims": len(set(list_claimed(table)) & set(kept))}
+    figures = resting if any(resting.values()) else {}
     if not selection.worded:
-        return ShardOutput(table.take(pa.array(kept, pa.int64())), rejected, taken=table.num_rows)
+        return ShardOutput(table.take(pa.array(kept, pa.int64())), rejected, taken=table.num_rows, figures=figures)
     # All kept rows were worded: they are taken from the parts of that step, in the order of the drafts.
     sources = sorted({part for part, _ in selection.worded.values()})
     starts: dict[Path, int] = {}
@@ -134,7 +137,10 @@ def keep_selected(selection: Selection) -> ShardOutput:
         tables.append(read_parquet(source, ITEM_SCHEMA))
     places = [starts[part] + place for part, place in (selection.worded[row] for row in kept)]
     return ShardOutput(
-        pa.concat_tables(tables).take(pa.array(places, pa.int64())).combine_chunks(), rejected, taken=table.num_rows
+        pa.concat_tables(tables).take(pa.array(places, pa.int64())).combine_chunks(),
+        rejected,
+        taken=table.num_rows,
+        figures=figures,
     )
 
 

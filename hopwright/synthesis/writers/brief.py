@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from hopwright.records import Hop, Item, LiteralFact
 from hopwright.records.values import render
+from hopwright.synthesis.claims.notes import write_value
 from hopwright.synthesis.properties import PropertyTable
 from hopwright.synthesis.topologies import topology
 from hopwright.synthesis.writers.places import Name, Place, write_number
@@ -74,6 +75,8 @@ class Briefs:
             yield f"{triplet.subject_label} | {triplet.property_label} | {triplet.object_label}"
         for literal in hop.evidence.literals:
             yield f"{literal.subject_label} | {literal.property_label} | {self._write(literal)}"
+        for claim in hop.evidence.claims:
+            yield f"{claim.phrase} | is | {write_value(claim)}"
 
     def _write(self, literal: LiteralFact) -> str:
         value = self._table.normalise(literal.property, literal.value, literal.datatype)
@@ -96,7 +99,8 @@ class Briefs:
 
 
 def _list_names(place: Place) -> str:
-    return _write_list(name.label for name in dict.fromkeys((*place.required, *place.shown)))
+    names = [name.label for name in dict.fromkeys((*place.required, *place.shown))]
+    return _write_list((*names, *place.phrases))
 
 
 def _list_numbers(place: Place) -> str:

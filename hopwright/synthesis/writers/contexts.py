@@ -69,6 +69,7 @@ class ContextReader:
         facts = hop.evidence
         texts = [fact.property_label for fact in facts.triplets] + [fact.property_label for fact in facts.literals]
         texts += self._list_units(hop)
+        texts += [text for claim in facts.claims for text in (claim.phrase, claim.statement)]
         dated = any(fact.datatype == "dateTime" for fact in facts.literals)
         return frozenset(word for text in texts for word in (*split_words(text), *re.findall(r"\w+", text))) | (
             months() if dated else frozenset()
@@ -83,6 +84,7 @@ class ContextReader:
         ]
         values += [self._table.normalise(one.property, one.value, one.datatype) for one in hop.evidence.literals]
         found = set(place.numbers) | set(list_constants(hop))
+        found |= {Decimal(claim.number) for claim in hop.evidence.claims}
         for value in values:
             if isinstance(value, dt.date):
                 found |= {Decimal(value.year), Decimal(value.day)}

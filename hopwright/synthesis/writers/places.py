@@ -77,6 +77,8 @@ class Place:
     sides: frozenset[str]
     relations: tuple[tuple[int, str], ...]
     own: frozenset[str]
+    phrases: tuple[str, ...] = ()
+    """What claims call their numbers, to be said word for word; the numbers are among `values`."""
 
     @property
     def called(self) -> str:
@@ -163,7 +165,9 @@ class Places:
                 number
                 for hop in asked
                 if hop.answer_type == "number" and (number := read_number(hop.answer)) is not None
-            ),
+            )
+            | {Decimal(claim.number) for hop in asked for claim in hop.evidence.claims},
+            phrases=tuple(claim.phrase for hop in asked for claim in hop.evidence.claims),
             numbers=find_digits(plain),
             written=tuple(dict.fromkeys(_NUMBER.findall(plain))),
             constants=frozenset(number for hop in asked for number in list_constants(hop)),

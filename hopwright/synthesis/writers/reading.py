@@ -126,6 +126,9 @@ def _read_names(place: Place, text: str, bare: str, names: Sequence[Name]) -> It
     for name in place.required:
         if not (holds(padded, name.label) and is_written(text, name.label)):
             yield Problem("entities", f"{place.called} must name {name.label!r}, written exactly like this")
+    for phrase in place.phrases:
+        if not holds(padded, phrase):
+            yield Problem("claims", f"{place.called} must say {phrase!r}, word for word")
     for name in place.shown:
         if not mentions(text, name):
             yield Problem("entities", f"{place.called} must name {name.label!r}, the answer that it builds on")
