@@ -17,7 +17,11 @@ app = typer.Typer(
 review_app = typer.Typer(no_args_is_help=True, help="Hand items to experts in Label Studio.", rich_markup_mode=None)
 graph_app = typer.Typer(no_args_is_help=True, help="Make and look into the graph store.", rich_markup_mode=None)
 cache_app = typer.Typer(no_args_is_help=True, help="The cache of models' answers.", rich_markup_mode=None)
+claims_app = typer.Typer(
+    no_args_is_help=True, help="Numbers that no graph holds, each with its source.", rich_markup_mode=None
+)
 app.add_typer(cache_app, name="cache")
+app.add_typer(claims_app, name="claims")
 app.add_typer(review_app, name="review")
 app.add_typer(graph_app, name="graph")
 
@@ -112,6 +116,10 @@ def build(
     ] = None,
     min_domains: Annotated[int | None, typer.Option(help="Domains that one item must span at least.")] = None,
     items: Annotated[int | None, typer.Option(help="Items that synthesis ends with; 0 keeps all.")] = None,
+    claims: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Bank of claims: numbers that no graph holds, with sources.")
+    ] = None,
+    claim_share: Annotated[float | None, typer.Option(help="Share of the drafts that may rest on a claim.")] = None,
     writer: Annotated[
         Literal["rules", "anthropic", "openai"] | None, typer.Option(help="Who words the plans: rules or a model.")
     ] = None,
@@ -159,6 +167,8 @@ def build(
             "topologies": [name.strip() for one in topology for name in one.split(",")] if topology else None,
             "min_domains": min_domains,
             "items": items,
+            "claims": claims,
+            "claim_share": claim_share,
             "writer": writer,
             "model": model,
         },
@@ -595,6 +605,45 @@ def verify_release(
     from flows.console.sparql import verify
 
     verify(file, {"endpoint": endpoint, "contact": contact, "batch_size": batch_size}, as_json=as_json)
+
+
+@claims_app.command("propose")
+def propose_claims(
+    model: Annotated[str, typer.Option(help="The model that proposes, as endpoint/model.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The bank; claims that it holds are kept.")],
+    number: Annotated[int, typer.Option(min=1, max=100_000, help="How many new claims are wanted.")] = 100,
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(help="history, art, geography, politics, science, film, sports or business; all otherwise."),
+    ] = None,
+    endpoints: Endpoints = None,
+    budget: Budget = None,
+    seed: Seed = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Have a model propose numbers that no graph holds, each with its source; killed, it continues."""
+    from flows.console.claims import Order, propose_claims, read_domains
+
+    order = Order(model, number, read_domains(domain or []), out, endpoints, budget, seed)
+    propose_claims(order, dry_run=dry_run, as_json=as_json)
+
+
+@claims_app.command("check")
+def check_claims(
+    file: Annotated[Path, typer.Argument(help="A bank: JSON lines of claims.")],
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Also hold it against this graph store: what it names, what is held.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write those that can be used there.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Hold a bank of claims to the rules; exits with 1 when one of them cannot be used."""
+    from flows.console.claims import check_claims
+
+    check_claims(file, store, out, as_json=as_json)
 
 
 @app.command()

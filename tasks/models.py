@@ -76,11 +76,15 @@ def name_ledger(run: RunFolder) -> str:
     return run.name if begun is None else f"{run.name} {begun.started}"
 
 
-def demand_models(access: ModelAccess) -> None:
-    """Raises InputError, before anything is sent, where a key is missing, or under a budget a price."""
+def demand_models(access: ModelAccess, *, blocks: bool = True) -> None:
+    """Raises InputError, before anything is sent, where a key is missing, or under a budget a price.
+
+    `blocks`: keys that the environment lacks are looked for in Prefect, whose server must be there then.
+    """
     settings = read_settings(access.endpoints)
     targets = [parse_model(model) for model in access.asked]
-    load_keys(settings, {target.provider for target in targets})
+    if blocks:
+        load_keys(settings, {target.provider for target in targets})
     prices = read_prices(settings.prices)
     for target in targets:
         endpoint = settings.endpoint(target.provider)
