@@ -4,7 +4,7 @@ Faults are planted in release rows, where an auditor meets them. A fault that an
 """
 
 # In the order in which they are planted.
-from tests.faults import answers, plans, choices, wording, shortcuts, twins  # noqa: F401, I001
+from tests.faults import answers, plans, choices, wording, shortcuts, twins, claims  # noqa: F401, I001
 from tests.faults.planting import Fault, kinds, plant_faults
 
 __all__ = ["Fault", "kinds", "plant_faults"]

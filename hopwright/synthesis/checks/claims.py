@@ -48,7 +48,7 @@ def find_faults(claim: Claim) -> Iterator[str]:
     yield from _find_unnamed(claim)
     if not urlsplit(claim.source_url).path.strip("/") and not urlsplit(claim.source_url).query:
         yield f"the source {claim.source_url} is a site, not a page that says so"
-    if (claim.author == "model") != bool(claim.model and claim.request_key):
+    if {bool(claim.model), bool(claim.request_key)} != {claim.author == "model"}:
         yield "it names a model and the request that it came from exactly when a model made it"
 
 
