@@ -318,3 +318,9 @@ def test_a_row_of_a_release_says_all_of_a_claim(sample_store: GraphStore) -> Non
     hop = hop_of(item)
     row = to_release(item)["single_hop"][hop.index - 1]
     assert row["evidence"]["claims"] == [claim.model_dump(mode="json") for claim in hop.evidence.claims]
+
+
+def test_the_pages_example_is_a_claim() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "claims.md").read_text()
+    claim = Claim.model_validate_json(page.partition("```json\n")[2].partition("```")[0])
+    assert not list(find_faults(claim)) and claim.author == "person"
