@@ -56,11 +56,12 @@ class ClaimModel(WireServer):
         if point < self.slips.refusal:
             self.given["refusal"] += 1
             return web.json_response(reply(body, prompt, "refusal"))
-        text = json.dumps({"claims": self.propose(prompt)}, ensure_ascii=False)
         asked = sum(message["role"] == "user" for message in body["messages"])
         if point < self.slips.refusal + self.slips.broken_json and asked == 1:
             self.given["broken_json"] += 1
-            text = text[: len(text) // 2]
+            text = '{"claims": [{"statement": "The string called'
+        else:
+            text = json.dumps({"claims": self.propose(prompt)}, ensure_ascii=False)
         answer = reply(body, prompt, "")
         put(answer, text)
         return web.json_response(answer)
