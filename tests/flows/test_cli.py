@@ -24,7 +24,8 @@ VERBS = [
     ["explain"], ["doctor"], ["cache"], ["cache", "stats"], ["cache", "prune"], ["graph", "literals"],
     ["review", "export"], ["review", "push"], ["review", "pull"], ["review", "listen"], ["review", "agreement"],
     ["review", "adjudicate"],
-    ["claims", "propose"], ["claims", "check"], ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
+    ["claims", "propose"], ["claims", "check"],
+    ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 
 
