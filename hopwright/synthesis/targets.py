@@ -137,6 +137,8 @@ class DatedTargets:
                 continue
             if condition not in _ROSTERS.get(moves.kinds.kind(entity), {condition}):
                 continue
+            if (entity, condition, object) in moves.table.misleading:
+                continue
             if object in entry.avoid or moves.graph.degree(object) > _MOST_PEERS:
                 continue
             years = self._years(moves, property, condition, object)
