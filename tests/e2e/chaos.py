@@ -187,7 +187,7 @@ def _take_stock(
 
     What was paid for at the stock before must not have been asked for since.
     """
-    _, said = child.communicate(timeout=280)
+    _, said = child.communicate(timeout=600)
     if child.returncode > 0:
         course.said.append(said.strip().splitlines()[-1])
     heard = read_heard(models)

@@ -51,7 +51,7 @@ class Home:
     def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the command line to its end."""
         child = self.start(*arguments)
-        out, err = child.communicate(timeout=280)
+        out, err = child.communicate(timeout=600)
         return subprocess.CompletedProcess(child.args, child.returncode, out, err)
 
     def json(self, *arguments: str) -> Any:

@@ -70,7 +70,7 @@ class Place:
     def resume(self, id: str, budget_usd: float) -> dict[str, Any]:
         """Give a waiting run a larger budget, and wait for what becomes of it."""
         self.post(f"/flow_runs/{id}/resume", run_input={"budget_usd": budget_usd})
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while (done := self.watch(id))["state_name"] == "Suspended" and time.monotonic() < deadline:
             time.sleep(0.2)
         return done
@@ -145,7 +145,7 @@ def find_port() -> int:
 
 def is_well(port: int) -> bool:
     """Whether a worker says so within 40 seconds."""
-    deadline = time.monotonic() + 40
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         with contextlib.suppress(httpx.HTTPError):
             if httpx.get(f"http://127.0.0.1:{port}/health", timeout=5).status_code == 200:

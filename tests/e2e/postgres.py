@@ -78,7 +78,7 @@ def run_postgres() -> Iterator[Postgres]:
         made = subprocess.run(
             [str(programs / "initdb"), f"--pgdata={data}", f"--username={server.user}", f"--pwfile={secret}",
              "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync"],
-            cwd=folder, capture_output=True, text=True, check=False, timeout=120, **as_whom,
+            cwd=folder, capture_output=True, text=True, check=False, timeout=300, **as_whom,
         )  # fmt: skip
         assert made.returncode == 0, made.stderr
         with _running(server, folder, data, as_whom):
@@ -108,7 +108,7 @@ def _running(server: Postgres, folder: Path, data: Path, as_whom: dict[str, Any]
             **as_whom,
         )  # fmt: skip
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         ready = [str(server.programs / "pg_isready"), "--quiet", "--host=127.0.0.1", f"--port={server.port}"]
         while subprocess.run(ready, check=False).returncode:
             assert process.poll() is None, log.read_text(errors="replace")

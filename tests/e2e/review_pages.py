@@ -88,7 +88,7 @@ def begin_labelling(page: Any, server: LiveServer, project: int, look: Callable[
 
 def press_until(page: Any, key: str, read: Callable[[], Any], wanted: object) -> None:
     """Press a key until what it changes is as wanted; a page takes no keys for a moment after it shows its form."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while (before := read()) != wanted:
         assert time.monotonic() < end, f"the page does not take the key {key}: {before}, not {wanted}"
         page.keyboard.press(key)

@@ -38,7 +38,7 @@ def command(home: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
 
 def evaluate(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     line, environment = command(home, *arguments)
-    return subprocess.run(line, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=180, check=False)
+    return subprocess.run(line, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
 
 
 def read_bytes(home: Path) -> dict[str, bytes]:

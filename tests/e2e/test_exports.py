@@ -43,7 +43,7 @@ def export(tmp_path: Path, tool: str) -> Path:
 
 def call(command: list[str], folder: Path, **environment: str) -> str:
     kept = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hf"), **environment}
-    done = subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 

@@ -126,7 +126,7 @@ def begin(home: Home, told: Path | None = None) -> BaseProcess:
 
 def run_to_its_end(home: Home, told: Path | None = None) -> int | None:
     child = begin(home, told)
-    child.join(timeout=280)
+    child.join(timeout=600)
     return child.exitcode
 
 

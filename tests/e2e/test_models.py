@@ -54,7 +54,7 @@ def start(home: Path, *arguments: str, planted: str) -> subprocess.CompletedProc
     environment = {**kept, "HOPWRIGHT_HOME": str(home), "PLANTED_KEY": planted}
     return subprocess.run(
         [sys.executable, "-c", "from tests.e2e.asking import main; main()", *arguments],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180, check=False,
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 

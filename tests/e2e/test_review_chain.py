@@ -83,7 +83,7 @@ class Review:
 
     def wait_for(self, deployment: str, number: int) -> dict[str, Any]:
         """The run of a deployment that an event started, the `number`th in all, when it has ended."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while len(rows := self.place.list_runs_of(deployment)) < number:
             assert time.monotonic() < deadline, f"no event has started {deployment}"
             time.sleep(0.3)

@@ -140,7 +140,7 @@ def test_a_kill_between_pull_and_write_loses_nothing(rounds: Rounds) -> None:
         "pull_reviews(RunFolder(Path(sys.argv[1]), 'review'), sys.argv[2])\n"
     )
     command = [sys.executable, "-c", program, str(rounds.run.home), rounds.server.url]
-    died = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=120)
+    died = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=300)
     assert died.returncode == -signal.SIGKILL
     assert not list(rounds.reviews.rglob("*.parquet"))
 
@@ -381,7 +381,7 @@ def _project(rounds: Rounds, kind: Kind) -> int:
 def _call(environment: dict[str, str], *arguments: str) -> Any:
     done = subprocess.run(
         [sys.executable, "-m", "flows.cli", *arguments],
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=280,
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

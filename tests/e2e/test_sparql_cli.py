@@ -37,7 +37,7 @@ def call(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "HOPWRIGHT_HOME": str(home), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -64,7 +64,7 @@ def run_filters(home: Home, *runs: dict[str, Any]) -> list[Any]:
     """The manifests of several runs of the flow."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.e2e.filter_flows", *map(json.dumps, runs)],
-        cwd=ROOT, env=home.environment, capture_output=True, text=True, timeout=280, check=False,
+        cwd=ROOT, env=home.environment, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     results: list[Any] = json.loads(done.stdout)

@@ -16,7 +16,7 @@ from hopwright.records.arrow import read_items, read_rejected
 from tests.e2e.conftest import ROOT
 from tests.e2e.serving import read_stats, serve
 
-pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.timeout(900)]
 
 RATES = (
     "--wrong_entity", "0.05", "--leaked_answer", "0.05", "--broken_json", "0.05", "--extra_hop", "0.05",
@@ -48,7 +48,7 @@ def start(home: Path, url: str, api: str, *options: str, kind: str = "openai") -
 
 
 def finish(child: subprocess.Popen[str]) -> dict[str, Any]:
-    out, err = child.communicate(timeout=200)
+    out, err = child.communicate(timeout=600)
     assert child.returncode == 0, err
     found: dict[str, Any] = json.loads(out.splitlines()[-1])
     return found
@@ -69,7 +69,7 @@ def retrieved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("retrieved")
     environment = {**os.environ, "HOPWRIGHT_HOME": str(home)}
     command = [sys.executable, "-c", "from tests.e2e.wording import retrieve; retrieve()"]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=100)
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=300)
     return home
 
 

@@ -23,7 +23,7 @@ def make_tools() -> Path:
     with (TOOLS.parent / "tools.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         subprocess.run(
-            ["make", "--no-print-directory", "tools"], cwd=ROOT, check=True, timeout=280, capture_output=True
+            ["make", "--no-print-directory", "tools"], cwd=ROOT, check=True, timeout=600, capture_output=True
         )
     return TOOLS / "bin"
 
@@ -41,7 +41,7 @@ def serve_s3(log: Path) -> Iterator[dict[str, str]]:
     with log.open("wb") as output:
         server = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while not _make_bucket(f"{url}/runs"):
             assert server.poll() is None and time.monotonic() < deadline, log.read_text()
             time.sleep(0.1)

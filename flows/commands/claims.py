@@ -1,0 +1,51 @@
+"""`hopwright claims …`: banks of claims."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.commands.options import Budget, DryRun, Endpoints, Json, Seed
+
+app = typer.Typer(
+    no_args_is_help=True, help="Numbers that no graph holds, each with its source.", rich_markup_mode=None
+)
+
+
+@app.command("propose")
+def propose_claims(
+    model: Annotated[str, typer.Option(help="The model that proposes, as endpoint/model.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The bank; claims that it holds are kept.")],
+    number: Annotated[int, typer.Option(min=1, max=100_000, help="How many new claims are wanted.")] = 100,
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(help="history, art, geography, politics, science, film, sports or business; all otherwise."),
+    ] = None,
+    endpoints: Endpoints = None,
+    budget: Budget = None,
+    seed: Seed = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Have a model propose numbers that no graph holds, each with its source; killed, it continues."""
+    from flows.console.claims import Order, propose_claims, read_domains
+
+    order = Order(model, number, read_domains(domain or []), out, endpoints, budget, seed)
+    propose_claims(order, dry_run=dry_run, as_json=as_json)
+
+
+@app.command("check")
+def check_claims(
+    file: Annotated[Path, typer.Argument(help="A bank: JSON lines of claims.")],
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Also hold it against this graph store: what it names, what is held.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write those that can be used there.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Hold a bank of claims to the rules; exits with 1 when one of them cannot be used."""
+    from flows.console.claims import check_claims
+
+    check_claims(file, store, out, as_json=as_json)
