@@ -7,21 +7,22 @@ up, and where planning failed, travels with the plan.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hopwright.graph.store import GraphStore
-from hopwright.records import Anchor, Compute, Derivation, Lookup
+from hopwright.records import Anchor, Compute
 from hopwright.synthesis.anchoring import AnchorHops, AnchorReader
 from hopwright.synthesis.mix import Brief, Mix, Taste, chance, draw_brief
 from hopwright.synthesis.moves import spread
-from hopwright.synthesis.plan import Plan, named_entities, properties_of, properties_of_step
+from hopwright.synthesis.plan import Plan, entities_of, named_entities
 from hopwright.synthesis.planner import NoPlanError, Planner
 from hopwright.synthesis.programs import open_book
+from hopwright.synthesis.shares import Shares, Themes
 from hopwright.synthesis.topologies import Topology, topology
 
 _ANCHORS = 2
@@ -29,16 +30,8 @@ _TRIES = 3
 _STRIDE = 11
 _PILOTS = 120
 _ROUNDS = 3
-_TELLING = 6
 _SAMPLED = 60
-_OF_LOOK_UPS = ("year", "named-year", "date")
-_OF_COMPUTATIONS = ("later", "between", "between-two", "apart-named", "age")
-_OF_TARGETS = ("dated", "dated-by-amount", "dated-stated", "dated-among", "dated-by-both")
-_LEAST_ODDS = 0.05
-"""An operation is not made rarer than this, however far over its share what it needs is."""
 _MOST_ASKED = 1.6
-# A property may take part in so many items for each of its facts: four facts do not make a hundred questions.
-_PER_FACT = 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +52,10 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One way to fill a slot: what is asked of the plan, how often it is tried, and what it starts from."""
+    """One way to fill a slot: what is asked of the plan, how often it is tried, and what it starts from.
+
+    `open`: also to what is over its share.
+    """
 
     name: str
     kind: str
@@ -68,6 +64,7 @@ class _Attempt:
     anchor: Anchor | None = None
     hops: tuple[AnchorHops, ...] = ()
     claimed: bool = False
+    open: bool = False
 
 
 class Drawer:
@@ -81,21 +78,16 @@ class Drawer:
         self._graph = graph
         self._reader = AnchorReader(planner.moves)
         self._bounds = _find_bounds(planner)
-        self._weights: dict[str, float] = {}
-        self._uses: list[tuple[tuple[str, ...], str]] = []
+        self._themes = Themes(planner.moves, graph)
+        self._shares = Shares(planner.moves, self._themes, mix, seed)
         self._deck: _Deck | None = None
-        self._capped_themes_of = functools.lru_cache(200_000)(self._list_capped)
-        self._closed_in = functools.lru_cache(8)(self._list_closed)
-        self._roots = functools.cache(self._list_roots)
-        self._odds = functools.lru_cache(64)(self._find_odds)
-        self._shaded = functools.lru_cache(64)(self._shade)
+        self._roots = functools.lru_cache(1)(self._list_roots)
 
     def draw(self, anchors: Sequence[Anchor], slot: int) -> Drawn:
         """The plan of a slot. Raises NoPlanError when not even the bare topology could be planned."""
         if self._deck is None or self._deck.anchors is not anchors:
             self._deck = _Deck(anchors, self.band_of, self._graph)
-            self._weights, self._uses, self._wishes = {}, [], self._mix
-            self._renew()
+            self._wishes, self._shares = self._mix, Shares(self._planner.moves, self._themes, self._mix, self._seed)
             self._calibrate()
         return self._fill(slot)
 
@@ -112,7 +104,7 @@ class Drawer:
             if not isinstance(step.derivation, Compute)
             for entity in named_entities(step.derivation)
         }
-        degrees = sorted(self._graph.degree(entity) for entity in named or _entities_of(plan))
+        degrees = sorted(self._graph.degree(entity) for entity in named or entities_of(plan))
         return self.band_of(degrees[len(degrees) // 2]) if degrees else ""
 
     def describe(self, drawn: Drawn) -> dict[str, frozenset[str]]:
@@ -127,18 +119,18 @@ class Drawer:
         }
 
     def themes(self, plan: Plan) -> frozenset[str]:
-        """What a plan touches: the entities themselves, and the narrow themes (leagues, races, a country's clubs)."""
-        return frozenset(theme for entity in _entities_of(plan) for theme in self._themes_of(entity))
+        """What a plan touches: see `Themes`."""
+        return self._themes.of_plan(plan)
 
     def _fill(self, slot: int) -> Drawn:
-        odds = self._odds_of(slot)
+        odds = self._shares.odds(slot)
         wish = draw_brief(self._wishes, self._seed, slot, lambda name: _compare_cells(topology(name), odds))
         if wish.anchoring == "2" and not open_book(topology(wish.topology)).keeps_pairs:
             wish = replace(wish, anchoring="1")
         taste = self._taste(slot, wish.band)
         reasons: Counter[str] = Counter()
         for attempt in self._attempts(wish, slot, taste):
-            found = self._try(slot, attempt, taste, reasons)
+            found = self._try(slot, wish, attempt, taste, reasons)
             if found is not None:
                 anchor, hops = attempt.anchor, attempt.hops
                 drawn = Drawn(found, wish, anchor, _locate(found, hops))
@@ -162,7 +154,8 @@ class Drawer:
                 yield _Attempt(f"{number}:answer", "", "", 2 * _TRIES, anchor)
         yield _Attempt("graph", wish.kind, wish.answer, 2 * _TRIES)
         yield _Attempt("graph:any", "", "", 6 * _TRIES)
-        yield _Attempt("graph:open", "", "", 20 * _TRIES)
+        # At last rather something over its share than a slot without a plan.
+        yield _Attempt("graph:open", "", "", 20 * _TRIES, open=True)
 
     def wants_claim(self, slot: int) -> bool:
         """Whether a slot may rest on a claim; pilots never do, so that a bank moves no other slot."""
@@ -187,12 +180,13 @@ class Drawer:
             return False
         kept = tuple(hop.edge for hop in _keep(hops, wish.anchoring))
         named = {anchor.entity, *(end for edge in kept for end in (edge.subject, edge.object))}
-        if any(self._is_closed(slot, one) for one in named):
+        if any(self._shares.is_closed(slot, one) for one in named):
             return False
         return self._planner.can_start(topology(wish.topology), anchor.entity, kept, taste)
 
-    def _try(self, slot: int, attempt: _Attempt, taste: Taste, reasons: Counter[str]) -> Plan | None:
-        brief = Brief(self._topology_of(slot), attempt.kind, attempt.answer)
+    def _try(self, slot: int, wish: Brief, attempt: _Attempt, taste: Taste, reasons: Counter[str]) -> Plan | None:
+        brief = Brief(wish.topology, attempt.kind, attempt.answer)
+        is_over = functools.partial(self._shares.is_over, slot, anchored=attempt.anchor is not None)
         try:
             plan = self._planner.draw(
                 topology(brief.topology),
@@ -202,34 +196,13 @@ class Drawer:
                 taste=taste,
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
-                # At last rather something over its share than a slot without a plan.
-                refuse=None
-                if attempt.name == "graph:open"
-                else functools.partial(self._is_over, slot, attempt.anchor is not None),
+                refuse=None if attempt.open else is_over,
                 claimed=attempt.claimed,
             )
         except NoPlanError as error:
             reasons.update(error.reasons)
             return None
         return plan
-
-    def _is_over(self, slot: int, anchored: bool, plan: Plan) -> bool:
-        """Whether a plan touches what would be over its share; an anchor's plans have little choice of properties."""
-        closed = self._closed_in(slot)
-        if not anchored and not closed.isdisjoint(properties_of(plan)):
-            return True
-        return any(self._is_closed(slot, entity) for entity in _entities_of(plan))
-
-    def _is_closed(self, slot: int, entity: str) -> bool:
-        capped = self._capped_themes_of(entity)
-        return bool(capped) and not self._closed_in(slot).isdisjoint(capped)
-
-    def _list_closed(self, slot: int) -> frozenset[str]:
-        """The properties and the themes over their share that have to stay out of this slot."""
-        return frozenset(name for name, share in self._weights.items() if chance(self._seed, slot, name) >= share)
-
-    def _topology_of(self, slot: int) -> str:
-        return draw_brief(self._wishes, self._seed, slot).topology
 
     def _compare(self, slot: int, drawn: Drawn, reasons: Counter[str]) -> dict[str, tuple[str, Counter[str]]]:
         """Which wishes a plan does not meet, with what kept the attempts at them from succeeding."""
@@ -244,26 +217,26 @@ class Drawer:
         }
 
     def _taste(self, slot: int, band: str) -> Taste:
-        names, reached = self._roots()
+        names, reached = self._roots(self._shares)
         return Taste(
             domains=self._mix.domains,
             band=band,
             band_of=self.band_of,
-            weights=self._leanings(slot),
-            odds=self._odds_of(slot),
-            closed=functools.partial(self._is_closed, slot),
+            weights=self._shares.leanings(slot),
+            odds=self._shares.odds(slot),
+            closed=functools.partial(self._shares.is_closed, slot),
             roots=names,
             root_weights=reached,
             min_domains=3 if chance(self._seed, slot, "domains") < 0.9 else 0,
         )
 
-    def _list_roots(self) -> tuple[list[str], list[float]]:
+    def _list_roots(self, shares: Shares) -> tuple[list[str], list[float]]:
         """The properties that a chain may begin with: every domain by its weight, its properties alike."""
         table = self._planner.table
         domains = Counter(table.entity[name].domain for name in self._planner.moves.askable)
         weights = self._mix.domains
         roots = {
-            name: weights[domain] / domains[domain] * self._weights.get(name, 1.0)
+            name: weights[domain] / domains[domain] * shares.weights.get(name, 1.0)
             for name in self._planner.moves.askable
             if weights.get(domain := table.entity[name].domain, 0.0) > 0
         }
@@ -275,28 +248,20 @@ class Drawer:
         Pilots have negative slots, so that they are nobody's.
         """
         for turn in range(_ROUNDS):
-            shares: Counter[str] = Counter()
-            reached: Counter[tuple[str, str]] = Counter()
-            uses: list[tuple[tuple[str, ...], str]] = []
-            drawn = 0
+            pilots = []
             for number in range(_PILOTS):
-                try:
-                    pilot = self._fill(-1 - turn * _PILOTS - number)
-                except NoPlanError:
-                    continue
-                drawn += 1
-                shares.update(properties_of(pilot.plan))
-                shares.update(self.themes(pilot.plan))
-                uses += [use for step in pilot.plan.steps for use in self._find_uses(step.derivation)]
-                reached.update((dimension, name) for dimension, names in self.describe(pilot).items() for name in names)
-            if not drawn:
+                with contextlib.suppress(NoPlanError):
+                    pilots.append(self._fill(-1 - turn * _PILOTS - number))
+            if not pilots:
                 return
-            for name, count in shares.items():
-                # A few pilots prove little: what is only just over its share is left alone.
-                if count > max(_TELLING, 1.2 * drawn * (cap := self._cap(name))):
-                    self._weights[name] = self._weights.get(name, 1.0) * cap * drawn / count
-            self._uses = uses
-            self._renew()
+            self._shares = self._shares.learn([pilot.plan for pilot in pilots])
+            reached = Counter(
+                (dimension, name)
+                for pilot in pilots
+                for dimension, names in self.describe(pilot).items()
+                for name in names
+            )
+            drawn = len(pilots)
             self._wishes = replace(
                 self._wishes,
                 kinds=_correct(self._mix.kinds, self._wishes.kinds, "kind", reached, drawn),
@@ -304,79 +269,6 @@ class Drawer:
                 anchoring=_correct(self._mix.anchoring, self._wishes.anchoring, "anchoring", reached, drawn),
                 bands=_correct(self._mix.bands, self._wishes.bands, "band", reached, drawn),
             )
-
-    def _find_uses(self, derivation: Derivation) -> Iterator[tuple[tuple[str, ...], str]]:
-        """The dated properties that a step rests on, each with the operations that it may come from."""
-        dated = [name for name in properties_of_step(derivation) if name in self._dates]
-        group = (
-            _OF_COMPUTATIONS if isinstance(derivation, Compute)
-            else _OF_LOOK_UPS if isinstance(derivation, Lookup)
-            else _OF_TARGETS
-        )  # fmt: skip
-        yield from ((group, name) for name in dated)
-
-    @functools.cached_property
-    def _dates(self) -> frozenset[str]:
-        return frozenset(name for name, entry in self._planner.table.literal.items() if entry.value != "number")
-
-    def _odds_of(self, slot: int) -> tuple[tuple[str, float], ...]:
-        return self._odds(self._find_closed(slot))
-
-    def _leanings(self, slot: int) -> Mapping[str, float]:
-        return self._shaded(self._find_closed(slot))
-
-    def _find_closed(self, slot: int) -> frozenset[str]:
-        """The dates that would be over their share, and that this slot is to do without."""
-        return self._closed_in(slot) & self._dates
-
-    def _shade(self, closed: frozenset[str]) -> Mapping[str, float]:
-        return {**self._weights, **dict.fromkeys(closed, _LEAST_ODDS)}
-
-    def _find_odds(self, closed: frozenset[str]) -> tuple[tuple[str, float], ...]:
-        """Operations become as much rarer as, in the pilots, they rested on dates that are closed now."""
-        held: dict[tuple[str, ...], list[bool]] = {}
-        for group, name in self._uses if closed else ():
-            held.setdefault(group, []).append(name not in closed)
-        return tuple(
-            (operation, max(_LEAST_ODDS, sum(open) / len(open)))
-            for group, open in sorted(held.items())
-            for operation in group
-        )
-
-    def _cap(self, name: str) -> float:
-        """The largest share of the items that a property or a theme may have."""
-        if not _PROPERTY.match(name):
-            return self._mix.theme_share
-        table, classes = self._planner.table, self._planner.moves.classes
-        facts = next((one.subjects for one in classes if one.property == name), 0) if name in table.literal else 0
-        return min(self._mix.property_share, max(facts * _PER_FACT, 0.004)) if facts else self._mix.property_share
-
-    def _list_themes(self, entity: str) -> frozenset[str]:
-        moves = self._planner.moves
-        kind = moves.kinds.kind(entity)
-        if kind not in ("team", "competition", "event"):
-            return frozenset({f"entity:{entity}"})
-        found = {f"series:{one}" for property in _SERIES for one in self._graph.objects(entity, property)}
-        if kind == "team":
-            found |= {f"clubs:{moves.kinds.sort(entity)}:{one}" for one in self._graph.objects(entity, "P17")}
-        return frozenset({f"entity:{entity}", *found})
-
-    def _renew(self) -> None:
-        """Forget what rests on the weights."""
-        self._capped_themes_of.cache_clear()
-        self._closed_in.cache_clear()
-        self._roots.cache_clear()
-
-    def _list_capped(self, entity: str) -> tuple[str, ...]:
-        return tuple(theme for theme in self._themes_of(entity) if theme in self._weights)
-
-    @functools.cached_property
-    def _themes_of(self) -> Callable[[str], frozenset[str]]:
-        return functools.lru_cache(50_000)(self._list_themes)
-
-
-_PROPERTY = re.compile(r"^P\d+$")
-_SERIES = ("P3450", "P361", "P664", "P118")
 
 
 @functools.lru_cache(64)
@@ -443,13 +335,6 @@ def _locate(plan: Plan, hops: Sequence[AnchorHops]) -> tuple[tuple[int, str], ..
                 found.append((index, hop.id))
                 break
     return tuple(found)
-
-
-def _entities_of(plan: Plan) -> tuple[str, ...]:
-    """What the plan's steps name, and their entity answers."""
-    found = [entity for step in plan.steps for entity in named_entities(step.derivation)]
-    found += [step.value for step in plan.steps if isinstance(step.value, str)]
-    return tuple(dict.fromkeys(found))
 
 
 def _find_bounds(planner: Planner) -> tuple[int, int]:

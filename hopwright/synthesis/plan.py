@@ -92,6 +92,13 @@ def named_entities(derivation: Derivation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for text in texts for word in _words(text) if word.startswith("Q")))
 
 
+def entities_of(plan: Plan) -> tuple[str, ...]:
+    """What the plan's steps name, and their entity answers."""
+    found = [entity for step in plan.steps for entity in named_entities(step.derivation)]
+    found += [step.value for step in plan.steps if isinstance(step.value, str)]
+    return tuple(dict.fromkeys(found))
+
+
 def stated_numbers(derivation: Derivation) -> frozenset[str]:
     """The whole numbers that a derivation states, and so the question; one and two hide in grammar."""
     if isinstance(derivation, Lookup):
