@@ -13,16 +13,16 @@ from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-996620793088f88a",
-    "hw-015225d5e74e524b",
-    "hw-e01a1dcd29e2e1a1",
-    "hw-bce36f51b3148546",
-    "hw-2077979e691339dc",
-    "hw-ed03e49a3c8cb9b4",
-    "hw-9d25fa240ea61904",
-    "hw-f2ac19f00a77e31e",
-    "hw-abc35f52cb3db6da",
-    "hw-b159dd0c3643bd91",
+    "hw-0e425c72f34f7b7e",
+    "hw-20504e509cd7e661",
+    "hw-03fbd1f79eecee2c",
+    "hw-0b4f3c9fb138eeca",
+    "hw-0bc043ffbf748361",
+    "hw-06a867a90e50f5fc",
+    "hw-00915c58f61a1aaa",
+    "hw-109fb8c6946f9232",
+    "hw-13e8100c4548b33e",
+    "hw-1857a82fdbb31c95",
 )
 HEAD = """# Ten items
 
