@@ -164,5 +164,8 @@ class Meter:
             return 0.0
         if known.reset_s <= 0:
             return 0.0
-        rate = max((known.limit - known.remaining) / known.reset_s, known.limit / WINDOW_S / 10)
-        return max(1e-3, min((amount - available) / rate, known.reset_s - since if since < known.reset_s else 1.0))
+        missing, rate = amount - available, (known.limit - known.remaining) / known.reset_s
+        if since >= known.reset_s:  # all is back; what is under way has to come back as well
+            return max(1e-3, min(missing / max(rate, known.limit / WINDOW_S / 10), 1.0))
+        left = known.reset_s - since
+        return max(1e-3, min(missing / rate, left) if rate > 0 else left)

@@ -25,9 +25,9 @@ class Fault:
     needs_graph: bool
 
 
-def kinds() -> tuple[str, ...]:
-    """The names of all kinds of faults."""
-    return tuple(_PLANTERS)
+def kinds(family: str = "") -> tuple[str, ...]:
+    """The names of all kinds of faults, or of those of a family: a module beside this one."""
+    return tuple(kind for kind, (planter, *_) in _PLANTERS.items() if planter.__module__.endswith(family))
 
 
 def plant_faults(item: Item, graph: GraphStore) -> Iterator[Fault]:

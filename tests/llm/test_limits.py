@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hopwright.llm.headers import read_headroom, read_retry_after
@@ -116,6 +116,7 @@ def test_what_the_headers_leave_is_never_oversent_at_once(
 
 
 @given(st.floats(1, 1000), st.floats(0, 1), st.floats(0.1, 120), st.floats(0.1, 50))
+@example(2.0, 0.99999, 2.0, 2.0)
 def test_a_meter_never_waits_forever(limit: float, share: float, reset_s: float, amount: float) -> None:
     meter, now = Meter(limit), 0.0
     meter.learn(Headroom(limit, limit * share, reset_s), now)
