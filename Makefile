@@ -4,7 +4,7 @@
 # make serve   Prefect's server and UI, every deployment of prefect.yaml, their workers, and Label Studio
 # make deploy  the deployments of prefect.yaml on the server that PREFECT_API_URL names
 # make test-vllm  the tests against vLLM's own server, on the CPU; makes its environment (3 GB) first
-# make test-nightly  long proofs: thirty kills of one build
+# make test-nightly  long proofs: thirty kills of one build, a review from push to release, the services of the composition
 # make bench   the benchmarks
 # make clean   removes environments and caches; runs and stores stay
 SHELL := /bin/bash

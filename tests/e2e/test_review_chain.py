@@ -29,6 +29,7 @@ from tests.e2e.prefect_server import PrefectServer
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.servers,
+    pytest.mark.nightly,
     pytest.mark.timeout(1800),
 ]  # the first run installs the server: about 2 minutes
 

@@ -97,6 +97,7 @@ def test_workers_elsewhere_one_of_them_killed_give_the_same_bytes(
     assert Home(third / "home").files() == expected
 
 
+@pytest.mark.nightly
 def test_what_a_killed_run_left_in_a_workers_hands_comes_into_no_other_run(prefect_api: str, tmp_path: Path) -> None:
     """A worker of a running cluster does not die with the run: it is held while the run is started over."""
     near, reached = tmp_path / "near", {"PREFECT_API_URL": prefect_api}
