@@ -50,8 +50,9 @@ sys.path.insert(0, str(ROOT))
 from tests.difficulty.voting_server import is_right, make_items  # noqa: E402
 from tests.e2e.serving import serve as serve_model  # noqa: E402
 
-ACCURACIES = ("0.25", "0.33", "0.42", "0.5")
-SHARED = ("0", "0.5", "0.9", "1")
+ENSEMBLES = (("0.25", "0.33", "0.42", "0.5"), ("0.3", "0.4", "0.49", "0.5"))
+"""Shares of items that the voters are right on: each between a quarter and a half."""
+SHARED = ("0", "0.5", "0.9", "0.95", "1")
 RULE = Rule(4)
 PILOT = 200
 CONCURRENCY = 128
@@ -86,14 +87,24 @@ def main() -> None:
 
 
 def measure_wire(count: int) -> None:
-    """Verdicts and votes saved, over HTTP for voters that share half of their luck, by the same code for others."""
+    """Verdicts and votes saved, over HTTP for one share of common luck, by the same code for others."""
     items = make_items(count)
+    for accuracies, over_http in zip(ENSEMBLES, ("0.5", "0.95"), strict=True):
+        print(f"wire: voters right on {', '.join(accuracies)} of the items")
+        ask_over_http(items, [f"v-{accuracy}-{over_http}" for accuracy in accuracies], over_http)
+        print("  votes saved against asking everyone:")
+        print("  luck that is the item's | dropped | saved, listed order | saved, order of a pilot | the most possible")
+        for shared in SHARED:
+            print("  " + describe_saving(items, [f"v-{accuracy}-{shared}" for accuracy in accuracies], shared))
+
+
+def ask_over_http(items: list[Item], models: Sequence[str], shared: str) -> None:
+    """The pilot and the filter against a server of voters."""
     with (
         tempfile.TemporaryDirectory() as folder,
         serve_model("tests.difficulty.voting_server") as url,
         open_session_with(url, Path(folder) / "llm.sqlite", "local") as session,
     ):
-        models = [f"v-{accuracy}-0.5" for accuracy in ACCURACIES]
         voters = [EndpointVoter(model, ModelRef("local", model), session, Manner(native=True)) for model in models]
         began = time.perf_counter()
         fates, asked, order = run_ensemble(items, voters)
@@ -101,15 +112,13 @@ def measure_wire(count: int) -> None:
     wanted = find_fates(items, models)
     wrong = sum(fates[id] != fate for id, fate in wanted.items())
     dropped = sum(fate == "dropped" for fate in wanted.values())
+    count = len(items)
     print(
-        f"wire: {count:,} items, four voters over HTTP in {seconds:.0f} s ({asked / seconds:,.0f} votes/s with the "
-        f"server on the same machine): {wrong} wrong verdicts, {dropped / count:.1%} dropped; {asked:,} votes asked, "
-        f"the pilot's included, in the order {[ACCURACIES[index] for index in order.sequence]}"
+        f"  over HTTP, {shared} of the luck the item's: {count:,} items in {seconds:.0f} s ({asked / seconds:,.0f} "
+        f"votes/s with the server on the same machine): {wrong} wrong verdicts, {dropped / count:.1%} dropped; "
+        f"{asked:,} votes asked, the pilot's included, {1 - asked / count / len(models):.1%} saved, in the order "
+        f"{[order.sequence.index(index) + 1 for index in range(len(models))]}"
     )
-    print("votes saved against asking everyone, voters right on 25, 33, 42 and 50 % of the items:")
-    print("  luck that is the item's | dropped | saved, listed order | saved, order of a pilot | the most possible")
-    for shared in SHARED:
-        print("  " + describe_saving(items, [f"v-{accuracy}-{shared}" for accuracy in ACCURACIES], shared))
 
 
 def run_ensemble(items: list[Item], voters: Sequence[EndpointVoter]) -> tuple[dict[str, str], int, Order]:

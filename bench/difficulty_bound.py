@@ -26,8 +26,8 @@ from hopwright.difficulty.rule import Rule
 RULE = Rule(4)
 PAPER = 3_415 / 13_711
 """Omanic's share of dropped items (section 3)."""
-SETS = ((0.25, 0.25, 0.25, 0.25), (0.25, 0.33, 0.42, 0.5), (0.25, 0.35, 0.45, 0.5), (0.5, 0.5, 0.5, 0.5))
-SHARED = (0.0, 0.5, 0.9, 1.0)
+SETS = ((0.25, 0.25, 0.25, 0.25), (0.25, 0.33, 0.42, 0.5), (0.3, 0.4, 0.49, 0.5), (0.5, 0.5, 0.5, 0.5))
+SHARED = (0.0, 0.5, 0.9, 0.95, 1.0)
 
 
 def main() -> None:

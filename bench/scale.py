@@ -1,10 +1,12 @@
 """How time and memory grow with the size of an offline build.
 
-    python bench/scale.py [--drafts 1000 3000] [--shard-size 250] [--workers 0] [--keep FOLDER]
+    python bench/scale.py [--drafts 1000 3000] [--copies 1] [--shard-size 250] [--workers 0] [--keep FOLDER]
 
 Each size is one `hopwright build` with a Prefect server of its own. Memory is looked at four times a second: the
 resident size of the biggest process, and of all together (what they share, such as the mapped graph, is counted once
-where the kernel tells), with the stage in which each was highest. A straight line is fitted to the times.
+where the kernel tells), with the stage in which each was highest; and the processor time of all processes, which what
+else the machine does changes less than the clock. A straight line is fitted to both. The shipped sample holds some
+20,000 plans: a larger build wants `--copies`, the sample so many times over.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from multiplied import multiply
 
 ROOT = Path(__file__).resolve().parents[1]
 MIB = 2**20
@@ -45,6 +49,7 @@ class Measured:
 
     drafts: int
     seconds: float = 0.0
+    cpu: float = 0.0
     items: int = 0
     biggest: Peak = field(default_factory=Peak)
     all: Peak = field(default_factory=Peak)
@@ -56,41 +61,57 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--drafts", type=int, nargs="+", default=[1_000, 3_000])
+    parser.add_argument("--copies", type=int, default=1, help="how many times over the sample is the corpus")
     parser.add_argument("--shard-size", type=int, default=250)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="make the homes in this folder and leave them there")
     options = parser.parse_args()
     found = []
-    for drafts in options.drafts:
-        with tempfile.TemporaryDirectory() as folder:
-            home = (options.keep or Path(folder)) / str(drafts)
-            found.append(one := measure(home, drafts, options))
-        print(
-            f"{drafts:>8,} drafts: {one.items:,} items in {one.seconds:.1f} s, {1000 * one.seconds / drafts:.2f} ms a "
-            f"draft; biggest process {one.biggest.bytes / MIB:.0f} MiB ({one.biggest.stage}), all "
-            f"{one.all.bytes / MIB:.0f} MiB ({one.all.stage})",
-            flush=True,
-        )
-        for stage, seconds in one.stages.items():
-            peak = one.by_stage.get(stage, Peak())
-            print(f"  {stage:18} {seconds:8.1f} s  {1000 * seconds / drafts:7.3f} ms a draft  "
-                  f"biggest process {peak.bytes / MIB:5.0f} MiB", flush=True)  # fmt: skip
+    with tempfile.TemporaryDirectory() as name:
+        corpus = multiply_sample(Path(name) / "corpus", options.copies) if options.copies > 1 else None
+        for drafts in options.drafts:
+            with tempfile.TemporaryDirectory() as folder:
+                found.append(one := measure((options.keep or Path(folder)) / str(drafts), drafts, corpus, options))
+            describe(one)
     if len(found) > 1:
         sizes = np.array([one.drafts for one in found], float)
-        times = np.array([one.seconds for one in found])
-        slope, start = np.polyfit(sizes, times, 1)
-        left = np.abs(times - slope * sizes - start).max()
-        print(f"time: {start:.1f} s + {1000 * slope:.2f} ms a draft, off that line by {left:.1f} s at most")
+        for name, times in (("clock", [one.seconds for one in found]), ("processor", [one.cpu for one in found])):
+            slope, start = np.polyfit(sizes, times, 1)
+            left = np.abs(np.array(times) - slope * sizes - start).max()
+            print(f"{name}: {start:.1f} s + {1000 * slope:.2f} ms a draft, off that line by {left:.1f} s at most")
 
 
-def measure(home: Path, drafts: int, options: argparse.Namespace) -> Measured:
+def multiply_sample(folder: Path, copies: int) -> Path:
+    """A corpus in which more plans can be drawn."""
+    triplets = multiply(ROOT / "data" / "sample", folder, copies)
+    print(f"corpus: the sample {copies} times over, {triplets:,} triplets")
+    return folder
+
+
+def describe(one: Measured) -> None:
+    """The lines about one build."""
+    print(
+        f"{one.drafts:>8,} drafts: {one.items:,} items in {one.seconds:.1f} s, "
+        f"{1000 * one.seconds / one.drafts:.2f} ms a draft; {one.cpu:.1f} s of processor time; biggest process "
+        f"{one.biggest.bytes / MIB:.0f} MiB ({one.biggest.stage}), all {one.all.bytes / MIB:.0f} MiB ({one.all.stage})",
+        flush=True,
+    )
+    for stage, seconds in one.stages.items():
+        peak = one.by_stage.get(stage, Peak())
+        print(f"  {stage:18} {seconds:8.1f} s  {1000 * seconds / one.drafts:7.3f} ms a draft  "
+              f"biggest process {peak.bytes / MIB:5.0f} MiB", flush=True)  # fmt: skip
+
+
+def measure(home: Path, drafts: int, corpus: Path | None, options: argparse.Namespace) -> Measured:
     """One build, looked at while it runs."""
     one = Measured(drafts)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
     command = [
         sys.executable, "-m", "flows.cli", "build", "--json", "--drafts", str(drafts),
         "--shard-size", str(options.shard_size), "--workers", str(options.workers),
+        *(["--corpus", str(corpus)] if corpus else []),
     ]  # fmt: skip
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
     child = subprocess.Popen(
         command, cwd=ROOT, env={**kept, "HOPWRIGHT_HOME": str(home)}, stdout=subprocess.PIPE,
@@ -108,6 +129,8 @@ def measure(home: Path, drafts: int, options: argparse.Namespace) -> Measured:
         look += 1
         time.sleep(0.25)
     one.seconds = time.monotonic() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    one.cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert child.stdout is not None
     summary: dict[str, Any] = json.loads(child.stdout.read())
     one.items = summary["accepted"]

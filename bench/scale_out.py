@@ -1,9 +1,11 @@
 """Drafts on a local Dask cluster of one and of two workers: time, and whether the bytes are the same.
 
-    python bench/scale_out.py [--drafts 2000] [--workers 1 2] [--repeats 3]
+    python bench/scale_out.py [--drafts 2000] [--workers 2] [--repeats 3]
 
 Retrieval is done before the clock starts, and so are the cluster and its workers' imports: what is timed is the stage
-of drafts, from its first shard's submission to the manifest. The pool of processes is timed alike, for comparison.
+of drafts, from its first shard's submission to the manifest. The pool of processes is timed alike, for comparison; and
+processes that do nothing but count, for what the machine itself gives: two processors that share one core do not give
+twice the work of one.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,17 +29,21 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--drafts", type=int, default=2_000)
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--workers", type=int, default=2, help="beside one")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--once", nargs=2, metavar=("CLUSTER", "WORKERS"), help="used by the script itself")
     options = parser.parse_args()
     if options.once:
         draft(options.drafts, options.once[0].strip("-"), int(options.once[1]))
         return
-    kinds = [(cluster, workers) for workers in options.workers for cluster in ("", "local")]
+    numbers = (1, options.workers)
+    kinds = [(cluster, workers) for workers in numbers for cluster in ("", "local")]
     taken: dict[tuple[str, int], list[float]] = {kind: [] for kind in kinds}
     digests = set()
+    counted: dict[int, list[float]] = {workers: [] for workers in numbers}
     for _ in range(options.repeats):
+        for workers in numbers:
+            counted[workers].append(count_together(workers))
         for kind in kinds:
             with tempfile.TemporaryDirectory() as folder:
                 command = [sys.executable, __file__, "--drafts", str(options.drafts)]
@@ -49,13 +56,25 @@ def main() -> None:
             taken[kind].append(found["seconds"])
             digests.add(found["digest"])
     for (cluster, workers), seconds in taken.items():
-        base = statistics.median(taken[cluster, options.workers[0]])
-        name = "Dask" if cluster else "processes"
-        now = statistics.median(seconds)
-        print(
-            f"{name:10} {workers} workers  {now:7.2f} s  {base / now:4.2f} times as fast as with {options.workers[0]}"
-        )
+        tell("Dask" if cluster else "processes", workers, seconds, taken[cluster, 1])
+    for workers, seconds in counted.items():
+        tell("counting", workers, seconds, counted[1])
     print("the same bytes" if len(digests) == 1 else f"DIFFERENT BYTES: {digests}")
+
+
+def tell(what: str, workers: int, seconds: list[float], before: list[float]) -> None:
+    """One line: the median, and how many times as fast as before."""
+    base, now = statistics.median(before), statistics.median(seconds)
+    print(f"{what:10} {workers} workers  {now:7.2f} s  {base / now:4.2f} times as fast as with one")
+
+
+def count_together(workers: int) -> float:
+    """Seconds of so many processes for one amount of pure computation, each doing its part."""
+    part = f"for _ in range({80_000_000 // workers}): pass"
+    began = time.monotonic()
+    for child in [subprocess.Popen([sys.executable, "-c", part]) for _ in range(workers)]:
+        child.wait()
+    return time.monotonic() - began
 
 
 def draft(drafts: int, cluster: str, workers: int) -> None:

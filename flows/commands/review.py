@@ -31,9 +31,8 @@ def export_review(
     as_json: Json = False,
 ) -> None:
     """Write the task files, the labelling interfaces and the guidelines of a run."""
-    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": ""}
-    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
-    run_stage("review", run, {"review": group}, fresh, as_json)
+    group = _group(items, kind, overlap, agreement_items, gold_share)
+    run_stage("review", run, {"review": {**group, "url": ""}}, fresh, as_json)
 
 
 @app.command("push")
@@ -51,9 +50,8 @@ def push_review(
     """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
     from flows.console.review import find_server, show_pushed
 
-    group: dict[str, Any] = {"items": items, "kinds": kind, "overlap": overlap, "url": find_server(url)}
-    group |= {"agreement_items": agreement_items, "gold_share": gold_share}
-    run_stage("review", run, {"review": group}, fresh, as_json)
+    group = _group(items, kind, overlap, agreement_items, gold_share)
+    run_stage("review", run, {"review": {**group, "url": find_server(url)}}, fresh, as_json)
     if not as_json:
         show_pushed(run)
 
@@ -109,3 +107,16 @@ def adjudicate_review(
 
     group = {"min_mean": min_mean, "floor": floor, "score_gap": score_gap, "settle_returned": settle_returned}
     adjudicate(run, url, group, push=push, as_json=as_json)
+
+
+def _group(
+    items: int | None,
+    kinds: list[str] | None,
+    overlap: int | None,
+    agreement_items: int | None,
+    gold_share: float | None,
+) -> dict[str, Any]:
+    """What a handing over is asked to be like."""
+    return {
+        "items": items, "kinds": kinds, "overlap": overlap, "agreement_items": agreement_items, "gold_share": gold_share
+    }  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
+from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
 from hopwright.records import Claim, Domain, Rejected
@@ -60,8 +61,8 @@ def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
 
     if order.number < 1:
         raise InputError(f"--number: {order.number} claims are none; ask for one at least")
-    models = {name: value for name, value in (("endpoints", order.endpoints), ("budget_usd", order.budget)) if value}
-    parameters = load_parameters({"models": models, **({} if order.seed is None else {"seed": order.seed})}, ModelRun)
+    given = {"seed": order.seed, "models": {"endpoints": order.endpoints, "budget_usd": order.budget}}
+    parameters = load_parameters(merge_options({}, given), ModelRun)
     bank = read_bank(order.out) if order.out.exists() else ()
     domains = tuple(Domain[name.upper()] for name in dict.fromkeys(order.domains)) or tuple(Domain)
     wish = Wish(parse_model(order.model), order.number, domains, parameters.seed)

@@ -7,6 +7,7 @@ from typing import Any
 from rich.progress import track
 
 from flows.console.graph import find_store
+from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
 from hopwright.settings import ModelParameters, RewriteParameters, RewriteRun, home, load_parameters
@@ -30,11 +31,12 @@ def ask_passages(
     """Write one line per passage and variant, and print how many questions there are, by whom."""
     if into is None:
         raise InputError("--passages needs --out FILE: where the questions go, as JSON lines")
-    given = {name: value for name, value in group.items() if value is not None and name != "enabled"}
-    models = {name: value for name, value in (("endpoints", endpoints), ("budget_usd", budget)) if value is not None}
-    parameters = load_parameters(
-        {"rewrite": given, "models": models, **({} if seed is None else {"seed": seed})}, RewriteRun
-    )
+    given = {
+        "seed": seed,
+        "rewrite": {name: value for name, value in group.items() if name != "enabled"},
+        "models": {"endpoints": endpoints, "budget_usd": budget},
+    }
+    parameters = load_parameters(merge_options({}, given), RewriteRun)
     with err.status("opening the graph"):
         from hopwright.counterfactual.corpus import read_corpus
         from hopwright.counterfactual.per_passage import summarise

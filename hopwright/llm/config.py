@@ -165,7 +165,10 @@ def read_settings(path: Path | None) -> LlmSettings:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}") from error
-    endpoints = [{"name": name, **fields} for name, fields in content.pop("endpoints", {}).items()]
+    tables = content.pop("endpoints", {})
+    if not isinstance(tables, dict) or not all(isinstance(fields, dict) for fields in tables.values()):
+        raise InputError(f"{path}: endpoints: each is a table of its own, such as [endpoints.local]")
+    endpoints = [{"name": name, **fields} for name, fields in tables.items()]
     named = {entry["name"] for entry in endpoints}
     defaults = [endpoint.model_dump() for endpoint in LlmSettings().endpoints if endpoint.name not in named]
     try:

@@ -35,7 +35,7 @@ _TEXTS = pa.list_(_TEXT)
 _OPTIONS = _struct("A", "B", "C", "D")
 _TRIPLETS = pa.list_(_struct("subject", "property", "object", "subject_label", "property_label", "object_label"))
 _LITERALS = pa.list_(_struct("subject", "property", "value", "unit", "datatype", "subject_label", "property_label"))
-_DERIVATION = pa.struct(
+DERIVATION = pa.struct(
     [
         ("op", _TEXT),
         ("subject", _TEXT),
@@ -50,7 +50,7 @@ _CLAIM = _struct(
     "id", "statement", "phrase", "value", "unit", "source_title", "source_url",
     names=_TEXTS, author=_TEXT, model=_TEXT, model_version=_TEXT, request_key=_TEXT,
 )  # fmt: skip
-_EVIDENCE = pa.struct(
+EVIDENCE = pa.struct(
     [
         ("triplets", _TRIPLETS),
         ("literals", _LITERALS),
@@ -71,11 +71,11 @@ _HOP = pa.struct(
         ("domain", _TEXT),
         ("domain_reason", _TEXT),
         ("depends_on", pa.list_(pa.int8())),
-        ("derivation", _DERIVATION),
+        ("derivation", DERIVATION),
         ("distractors", pa.list_(_struct("text", "kind", "id"))),
         ("options", _OPTIONS),
         ("label", _TEXT),
-        ("evidence", _EVIDENCE),
+        ("evidence", EVIDENCE),
         ("verify", _TEXT),
     ]
 )

@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hopwright.records.arrow import DERIVATION, EVIDENCE
+
 _ROWS_PER_GROUP = 500
 
 
@@ -20,56 +22,6 @@ def _struct(**fields: pa.DataType) -> pa.StructType:
 _TEXT = pa.string()
 _TEXTS = pa.list_(_TEXT)
 _OPTIONS = _struct(A=_TEXT, B=_TEXT, C=_TEXT, D=_TEXT)
-_DERIVATION = _struct(
-    op=_TEXT,
-    subject=_TEXT,
-    property=_TEXT,
-    value=_TEXT,
-    constraints=pa.list_(_struct(property=_TEXT, value=_TEXT)),
-    expression=_TEXT,
-    kind=_TEXT,
-)
-_EVIDENCE = _struct(
-    triplets=pa.list_(
-        _struct(
-            subject=_TEXT,
-            property=_TEXT,
-            object=_TEXT,
-            subject_label=_TEXT,
-            property_label=_TEXT,
-            object_label=_TEXT,
-        )
-    ),
-    literals=pa.list_(
-        _struct(
-            subject=_TEXT,
-            property=_TEXT,
-            value=_TEXT,
-            unit=_TEXT,
-            datatype=_TEXT,
-            subject_label=_TEXT,
-            property_label=_TEXT,
-        )
-    ),
-    passages=pa.list_(_struct(title=_TEXT, text=_TEXT, supporting=pa.bool_())),
-    wikipedia_url=_TEXT,
-    claims=pa.list_(
-        _struct(
-            id=_TEXT,
-            statement=_TEXT,
-            phrase=_TEXT,
-            value=_TEXT,
-            unit=_TEXT,
-            source_title=_TEXT,
-            source_url=_TEXT,
-            names=_TEXTS,
-            author=_TEXT,
-            model=_TEXT,
-            model_version=_TEXT,
-            request_key=_TEXT,
-        )
-    ),
-)
 _HOP = _struct(
     question=_TEXT,
     answer=_TEXT,
@@ -83,9 +35,9 @@ _HOP = _struct(
     domain=_TEXT,
     domain_reason=_TEXT,
     depends_on=pa.list_(pa.int32()),
-    derivation=_DERIVATION,
+    derivation=DERIVATION,
     distractors=pa.list_(_struct(text=_TEXT, kind=_TEXT, id=_TEXT)),
-    evidence=_EVIDENCE,
+    evidence=EVIDENCE,
     verify=_TEXT,
 )
 _PROVENANCE = _struct(

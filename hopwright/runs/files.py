@@ -76,9 +76,7 @@ def hold_lock(path: Path, what: str, patience_s: float = 0.0) -> Iterator[None]:
 
     Raises RunError naming the holder when another process has it, and still has it after so many seconds.
     """
-    with explain_os_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    handle = _open_lock(path)
     try:
         if not _wait_for_lock(handle, patience_s):
             holder = os.pread(handle, 32, 0).decode(errors="replace").strip()
@@ -96,9 +94,7 @@ def hold_lock(path: Path, what: str, patience_s: float = 0.0) -> Iterator[None]:
 @contextlib.contextmanager
 def share_lock(path: Path) -> Iterator[None]:
     """Hold a lock together with others who share it; whoever holds it alone is waited for."""
-    with explain_os_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    handle = _open_lock(path)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH)
         yield
@@ -113,6 +109,12 @@ def explain_os_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RunError(_explain(error, path)) from None
+
+
+def _open_lock(path: Path) -> int:
+    with explain_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
 def _wait_for_lock(handle: int, patience_s: float) -> bool:

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 from hopwright.synthesis.articles import article
 
-_SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
+SMALL_NUMBERS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+"""The names of the numbers below twenty, in order."""
 _VERBS = {
     "was": "were", "is": "are", "has": "have", "does": "do", "levies": "levy", "lies": "lie", "dies": "die",
     "goes": "go", "carries": "carry",
@@ -100,7 +104,7 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 
 def numeral(number: int) -> str:
     """A number up to twelve in words, others in digits."""
-    return _SMALL[number] if 0 <= number <= 12 else f"{number:,}"
+    return SMALL_NUMBERS[number] if 0 <= number <= 12 else f"{number:,}"
 
 
 def places(digits: int) -> str:

@@ -24,6 +24,7 @@ from hopwright.synthesis.operations.following import OUTWARD, goes_on, suits
 from hopwright.synthesis.plan import Draft, Plan, named_entities, stated_numbers
 from hopwright.synthesis.programs import Branch, Program, open_book
 from hopwright.synthesis.properties import PropertyTable
+from hopwright.synthesis.rolls import draw_weighed
 from hopwright.synthesis.sketch import WITHIN, DeadEnd, Sketch, State
 from hopwright.synthesis.targets import DatedTargets
 from hopwright.synthesis.topologies import Topology
@@ -98,7 +99,7 @@ class Planner:
         for number in range(tries):
             sketch = Sketch(self.moves, self.targets, self.domains, liking, rng, self.claims)
             try:
-                layout = rng.choices(layouts, [one.weight for one in layouts])[0] if anchor else layouts[0]
+                layout = draw_weighed(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
                 run_programs(layout, sketch, anchor, reasons, max(self.min_domains, wished))
                 plan = Plan(topology.name, tuple(sketch.draft.steps))

@@ -75,7 +75,8 @@ class EntityProperty(_Entry):
     object_class: dict[Kind, str] = {}
     """By kind of subject, the class (P31) that the object must have: the capital of a country is a capital today."""
     avoid: tuple[str, ...] = ()
-    """Subjects whose fact in Wikidata is true only with the qualifiers that triplets lose."""
+    """Subjects whose fact in Wikidata is true only with the qualifiers that triplets lose, and objects that are not to
+    be a condition beside a year."""
     ask: tuple[str, ...] = ()
     """Full questions for the object: `Who directed {s}?`"""
     np: tuple[str, ...] = ()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -19,7 +20,7 @@ from tests.e2e.prefect_database import MISSING, Database, serve_postgresql
 from tests.e2e.prefect_server import PrefectServer
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = ("--drafts", "300", "--shard-size", "100", "--review-items", "30")
+SMALL = ("--drafts", "150", "--shard-size", "50", "--review-items", "30")
 """A run with a few shards in every stage."""
 
 
@@ -29,6 +30,7 @@ class Home:
 
     path: Path
     api: str = ""
+    shared: ClassVar[Path]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -39,6 +41,8 @@ class Home:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the command line."""
+        if not self.api and not (self.path / "prefect").exists():
+            shutil.copytree(make_prefect_folder(self.shared / "first"), self.path / "prefect")
         return subprocess.Popen(
             [sys.executable, "-m", "flows.cli", *arguments],
             cwd=ROOT,
@@ -71,11 +75,34 @@ class Home:
         }
 
 
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, dict[str, Any]]:
-    """A home with a small build, made once for all test processes, and its summary. Not to be changed."""
+def make_prefect_folder(home: Path) -> Path:
+    """Prefect's folder as its server leaves it when it was started for the first time; made once for all tests.
+
+    The first start of a home takes twice as long as the next, and most tests have a home of their own.
+    """
+    home.mkdir(exist_ok=True)
+    start = "from pathlib import Path; from flows.local import prefect_server\n"
+    start += "with prefect_server(Path()) as wait: wait()"
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (home / "prefect").exists():
+            environment = {**Home(home).environment, "PYTHONPATH": str(ROOT)}
+            subprocess.run([sys.executable, "-c", start], cwd=home, env=environment, check=True, timeout=600)
+    return home / "prefect"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all test processes of the session."""
     base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built"
+    Home.shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return Home.shared
+
+
+@pytest.fixture(scope="session")
+def built(shared_folder: Path) -> tuple[Home, dict[str, Any]]:
+    """A home with a small build, made once for all test processes, and its summary. Not to be changed."""
+    shared = shared_folder / "built"
     shared.mkdir(exist_ok=True)
     home, told = Home(shared / "home"), shared / "summary.json"
     with (shared / "lock").open("w") as lock:
@@ -104,8 +131,7 @@ def prefect_api(tmp_path_factory: pytest.TempPathFactory, prefect_database: Data
 
 
 @pytest.fixture(scope="session")
-def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+def label_studio(shared_folder: Path) -> Iterator[LiveServer]:
     """A real Label Studio server, one for all worker processes of the session."""
-    base = tmp_path_factory.getbasetemp()
-    with share_server(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) as server:
+    with share_server(shared_folder) as server:
         yield server

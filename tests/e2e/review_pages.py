@@ -87,21 +87,29 @@ def begin_labelling(page: Any, server: LiveServer, project: int, look: Callable[
 
 
 def press_until(page: Any, key: str, read: Callable[[], Any], wanted: object) -> None:
-    """Press a key until what it changes is as wanted; a page takes no keys for a moment after it shows its form."""
+    """Press a key until what it changes is as wanted and stays so; a page takes no keys for a moment after it shows
+    its form, and on a busy machine it takes one late.
+    """
     end = time.monotonic() + 180
-    while (before := read()) != wanted:
+    while True:
+        if (before := read()) == wanted:
+            page.wait_for_timeout(150)
+            if read() == wanted:
+                return
+            continue
         assert time.monotonic() < end, f"the page does not take the key {key}: {before}, not {wanted}"
         page.keyboard.press(key)
-        for _ in range(80):  # waiting long: a key that is pressed again although it was taken, takes it back
+        for _ in range(200):  # waiting long: a key that is pressed again although it was taken, takes it back
             if read() != before:
                 break
             page.wait_for_timeout(25)
 
 
 def choose_verdict(page: Any, verdict: str) -> None:
-    """Choose a verdict by its key."""
+    """Choose a verdict by its key; to fix shows what can be corrected."""
     key = {"Retain": "a", "Fix": "s", "Discard": "d"}[verdict]
-    press_until(page, key, page.get_by_role("radio", name=verdict).is_checked, True)
+    chosen, corrections = page.get_by_role("radio", name=verdict), page.locator("[data-testid=textarea-region]").first
+    press_until(page, key, lambda: chosen.is_checked() and (verdict != "Fix" or corrections.is_visible()), True)
 
 
 def give_stars(page: Any, number: int, stars: int) -> None:

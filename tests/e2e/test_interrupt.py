@@ -16,7 +16,10 @@ from tests.e2e.conftest import ROOT, SMALL, Home
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("build"), pytest.mark.timeout(900)]
 
 
-@pytest.mark.parametrize("folder", ["runs/sample/retrieve/manifest.json", "runs/sample/synthesize/drafts"])
+@pytest.mark.parametrize(
+    "folder",
+    [pytest.param("runs/sample/retrieve/manifest.json", marks=pytest.mark.nightly), "runs/sample/synthesize/drafts"],
+)
 def test_an_interrupted_run_says_so_and_continues(folder: str, tmp_path: Path) -> None:
     home = Home(tmp_path)
     child = subprocess.Popen(

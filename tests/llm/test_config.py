@@ -47,6 +47,8 @@ def test_without_a_file_both_providers_are_known() -> None:
         ("[endpoints.a]\nbase_url = 'x'\napi_key = 'sk-1'\n", "api_key"),
         ("[retry]\nattempts = 3\n", "attempts"),
         ("[endpoints\n", "models.toml"),
+        ("[[endpoints]]\nname = 'a'\n", r"such as \[endpoints.local\]"),
+        ("[endpoints]\na = 'http://127.0.0.1'\n", r"such as \[endpoints.local\]"),
     ],
 )
 def test_a_mistake_in_the_settings_is_named_with_the_file(tmp_path: Path, text: str, says: str) -> None:

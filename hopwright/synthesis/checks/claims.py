@@ -14,16 +14,13 @@ from hopwright.synthesis.checks.text import find_numbers, fold, holds, mentions_
 from hopwright.synthesis.claims.notes import write_note
 from hopwright.synthesis.expressions import claims_in
 from hopwright.synthesis.forms import Claimed, read_form
+from hopwright.synthesis.phrases import SMALL_NUMBERS
 
 _AS_OF = re.compile(r"\b(?:as of|to this day|until now|ongoing|so far|to date|current\w*|living)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<![\w'’-])[A-Z][\w'’.&-]*")
 _OPENING = re.compile(r"^the [a-z]")
 _ENDING = re.compile(r"[.?!;:,]$")
 _LEAST = 3
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
 _TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
 
 
@@ -154,7 +151,7 @@ def _find_unlike(hop: Hop, held: dict[str, Claim], case: Case) -> str:
 
 
 def _spell(number: int) -> str:
-    if number < len(_ONES):
-        return _ONES[number]
+    if number < len(SMALL_NUMBERS):
+        return SMALL_NUMBERS[number]
     tens, ones = divmod(number, 10)
-    return _TENS[tens] + (f" {_ONES[ones]}" if ones else "")
+    return _TENS[tens] + (f" {SMALL_NUMBERS[ones]}" if ones else "")

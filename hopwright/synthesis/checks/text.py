@@ -10,13 +10,11 @@ from decimal import Decimal, InvalidOperation
 from hopwright.errors import InputError
 from hopwright.records import AnswerType
 from hopwright.records.values import parse
+from hopwright.synthesis.phrases import SMALL_NUMBERS
 
 _SEPARATORS = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
-_WORDS = {
-    word: number
-    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
-}
+_WORDS = {word: number for number, word in enumerate(SMALL_NUMBERS[:13])}
 _STOP = frozenset(
     "a an the who whom whose what which when where why how it its he him his she her they them their is was are were "
     "be do does did has have had in on at of to by for from with and or not no as than that this one i me my we us you "

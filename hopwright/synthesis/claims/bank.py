@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -165,12 +165,4 @@ def _read(path: Path) -> str:
 
 def describe_refused(refused: Iterable[Rejected]) -> dict[str, int]:
     """How many were refused, by check."""
-    counts: dict[str, int] = {}
-    for one in refused:
-        counts[one.check] = counts.get(one.check, 0) + 1
-    return dict(sorted(counts.items()))
-
-
-def read_lines(path: Path) -> list[Rejected]:
-    """What `keep_refused` wrote."""
-    return [Rejected.model_validate(json.loads(line)) for line in _read(path).splitlines()]
+    return dict(sorted(Counter(one.check for one in refused).items()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -44,7 +45,7 @@ PERSON = "a person"
 
 
 class ClaimTally:
-    """Counts items one by one."""
+    """Counts items one by one, and adds up what was counted of several sets."""
 
     def __init__(self) -> None:
         self._items = 0
@@ -60,6 +61,13 @@ class ClaimTally:
         self._domains.update({domain for _, domain in found})
         self._authors.update({claim.id: claim.model or PERSON for claim, _ in found})
 
+    def include(self, figures: ClaimFigures) -> None:
+        """Add the figures of a set; a claim that two sets rest on counts once."""
+        self._items += figures.items
+        self._claims.update(figures.claims)
+        self._domains.update(figures.domains)
+        self._authors.update(figures.made_by)
+
     def finish(self) -> ClaimFigures:
         """What was counted."""
         return ClaimFigures(
@@ -70,18 +78,9 @@ class ClaimTally:
         )
 
 
-def join_figures(sets: list[ClaimFigures]) -> ClaimFigures:
-    """The figures of several sets together; a claim that two of them rest on counts once."""
-    claims: Counter[str] = Counter()
-    domains: Counter[str] = Counter()
-    made_by: dict[str, str] = {}
+def join_figures(sets: Iterable[ClaimFigures]) -> ClaimFigures:
+    """The figures of several sets together."""
+    tally = ClaimTally()
     for one in sets:
-        claims.update(one.claims)
-        made_by |= one.made_by
-        domains.update(one.domains)
-    return ClaimFigures(
-        items=sum(one.items for one in sets),
-        claims=dict(sorted(claims.items())),
-        made_by=dict(sorted(made_by.items())),
-        domains=dict(sorted(domains.items())),
-    )
+        tally.include(one)
+    return tally.finish()

@@ -16,6 +16,7 @@ from hopwright.graph.store import GraphStore
 from hopwright.records import Hop, Item
 from hopwright.synthesis.checks.case import Case
 from hopwright.synthesis.checks.text import holds, is_telling, pad, read_number
+from hopwright.synthesis.phrases import SMALL_NUMBERS
 from hopwright.synthesis.writers.vocabulary import (
     Vocabulary,
     loose_properties,
@@ -29,13 +30,9 @@ _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.,])\d+(?:
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _CONSTANTS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
-NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12, "twice": 2, "thrice": 3}
+NUMBER_WORDS = {word: number for number, word in enumerate([*SMALL_NUMBERS, "twenty"])} | {
+    "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12, "twice": 2, "thrice": 3,
+}  # fmt: skip
 ROUNDING = re.compile(
     r"\b(?:round(?:ed|ing)?|nearest|whole number|decimal place|(?:one|two|three) decimals?)\b", re.IGNORECASE
 )
