@@ -106,7 +106,9 @@ def draw_rotation(seed: int, voter: str, item: str) -> int:
 
 def ballots_to_table(ballots: Iterable[Ballot]) -> pa.Table:
     """Ballots as a table of `BALLOT_SCHEMA`."""
-    return pa.Table.from_pylist([dataclasses.asdict(ballot) for ballot in ballots], schema=BALLOT_SCHEMA)
+    rows = list(ballots)
+    columns = {name: [getattr(ballot, name) for ballot in rows] for name in BALLOT_SCHEMA.names}
+    return pa.Table.from_pydict(columns, schema=BALLOT_SCHEMA)
 
 
 def read_ballots(path: Path) -> list[Ballot]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from hopwright.difficulty.prompting import (
     OPEN_PROMPT,
@@ -22,6 +23,8 @@ from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Outcome, Request, Response, Sampling, Usage
 from hopwright.records import LABELS
 
+R = TypeVar("R")
+T = TypeVar("T")
 _TOP_LOGPROBS = 20
 _WARMTH = 0.7
 """The temperature of a second try at a text that could not be read: the first one's would write the same again."""
@@ -65,26 +68,39 @@ class EndpointVoter:
 
     def answer(self, questions: Sequence[tuple[str, str]]) -> list[str | Unanswered]:
         """The open answers to (key, question) pairs."""
-        requests = [list_open_request(key, question, self._target, self._manner) for key, question in questions]
-        outcomes = self._ask(requests)
-        return [
-            read_open_answer(outcome.text)
-            if isinstance(outcome, Response)
-            else Unanswered(outcome.kind, outcome.reason)
-            for outcome in outcomes
-        ]
+        return self._ask(questions, lambda one: list_open_request(*one, self._target, self._manner), _read_open)
 
     def _try(self, choices: Sequence[Choice], attempt: int) -> list[Answer]:
-        requests = [list_request(choice, self._target, self._manner, attempt) for choice in choices]
         read = read_letter if self._manner.answering == "letter" else _read_text
-        return [read(outcome) for outcome in self._ask(requests)]
+        return self._ask(choices, lambda choice: list_request(choice, self._target, self._manner, attempt), read)
 
-    def _ask(self, requests: Sequence[Request]) -> list[Outcome]:
-        outcomes = self._session.complete_all(requests)
-        for outcome in outcomes:
-            self.usage += outcome.usage
-            self.cost_usd += outcome.cost_usd
-        return outcomes
+    def _ask(self, rows: Sequence[R], word: Callable[[R], Request], read: Callable[[Outcome], T]) -> list[T]:
+        """What is read from the answers, in the order of the rows.
+
+        Both the wording and the reading are done while the server works on other rows.
+        """
+        outcomes: dict[int, Outcome] = {}
+        found: dict[int, T] = {}
+        for place, outcome in self._session.stream(_Requests(rows, word)):
+            outcomes[place], found[place] = outcome, read(outcome)
+        # In the rows' order: a sum of floating-point numbers depends on it.
+        for place in range(len(rows)):
+            self.usage += outcomes[place].usage
+            self.cost_usd += outcomes[place].cost_usd
+        return [found[place] for place in range(len(rows))]
+
+
+class _Requests(Generic[R]):
+    """One request a row, made when it is drawn."""
+
+    def __init__(self, rows: Sequence[R], word: Callable[[R], Request]) -> None:
+        self._rows, self._word = rows, word
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Request]:
+        return map(self._word, self._rows)
 
 
 def list_request(choice: Choice, target: ModelRef, manner: Manner, attempt: int = 0) -> Request:
@@ -168,6 +184,12 @@ def _may_be_cured(answer: Answer) -> bool:
 
 def _strip_token(token: str) -> str:
     return token.strip(" \"'\n▁Ġ")
+
+
+def _read_open(outcome: Outcome) -> str | Unanswered:
+    if not isinstance(outcome, Response):
+        return Unanswered(outcome.kind, outcome.reason)
+    return read_open_answer(outcome.text)
 
 
 def _read_text(outcome: Outcome) -> Answer:

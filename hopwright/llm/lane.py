@@ -142,7 +142,8 @@ class Lane:
                 raise
             latency_s = time.monotonic() - started
             # A model may repeat a key that it was told; it goes no further than here.
-            reply = replace(reply, text=self._redactor.clean(reply.text))
+            if (text := self._redactor.clean(reply.text)) != reply.text:
+                reply = replace(reply, text=text)
             self._bursts = 0
             self._latencies.add(latency_s)
             self.health.count(True, started)
