@@ -217,6 +217,9 @@ class TestText:
             ("in the KINGDOM OF VESTMARK?", "Kingdom of Vestmark", True),
             ("Who was it?", "It", False),
             ("Who was It?", "The Who", False),
+            ("Which of the states is larger?", "the States", False),
+            ("Which city in the States is larger?", "the States", True),
+            ("Who wrote for the Vestmarks?", "The Vestmarks", True),
         ],
     )
     def test_single_word_aliases_count_only_as_written(self, text, alias, found):

@@ -47,14 +47,18 @@ def holds(padded: str, name: str) -> bool:
 def holds_alias(text: str, padded: str, alias: str) -> bool:
     """Whether a text uses an alias: several words in any case, a single word only as it is written.
 
-    Graphs hold aliases such as `US` or `Country`, which the pronoun `us` and a common noun must not trigger; of
-    aliases made of function words alone, only acronyms count.
+    Graphs hold aliases such as `US`, `Country` or `the States`, which the pronoun `us` and a common noun must not
+    trigger; function words do not count, and of aliases made of them alone, only acronyms.
     """
     if not holds(padded, alias):
         return False
-    if not is_telling(alias):
+    telling = [word for word in fold(alias).split() if word not in _STOP]
+    if not telling:
         return len(alias) > 1 and alias.isupper() and holds_exactly(text, alias)
-    return " " in fold(alias) or holds_exactly(text, alias)
+    if len(telling) > 1:
+        return True
+    written = next((word for word in alias.split() if fold(word) == telling[0]), alias)
+    return holds_exactly(text, written)
 
 
 def holds_exactly(text: str, name: str) -> bool:
