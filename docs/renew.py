@@ -13,16 +13,16 @@ from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-0e425c72f34f7b7e",
-    "hw-20504e509cd7e661",
-    "hw-03fbd1f79eecee2c",
-    "hw-0b4f3c9fb138eeca",
-    "hw-0bc043ffbf748361",
-    "hw-06a867a90e50f5fc",
-    "hw-00915c58f61a1aaa",
-    "hw-109fb8c6946f9232",
-    "hw-13e8100c4548b33e",
-    "hw-1857a82fdbb31c95",
+    "hw-55994cbb93068533",
+    "hw-2e424d990f4a6323",
+    "hw-d006be0ec5ee7898",
+    "hw-87282d1cb38c0dc3",
+    "hw-bb47a2cdcbf630fe",
+    "hw-f9973128c9c3846c",
+    "hw-fc15e4a5421d28c4",
+    "hw-7521d2796aefff82",
+    "hw-87e040e201f36099",
+    "hw-03252e02b3e6ab88",
 )
 HEAD = """# Ten items
 
