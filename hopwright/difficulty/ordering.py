@@ -29,7 +29,8 @@ class Order:
     @property
     def saved(self) -> float:
         """Share of the cost that stopping early is expected to save."""
-        return 1 - self.cost / self.cost_of_all if self.cost_of_all else 0.0
+        # A sum of rounded shares may come out a hair above the whole.
+        return max(0.0, 1 - self.cost / self.cost_of_all) if self.cost_of_all else 0.0
 
 
 def order_by_pilot(rows: Sequence[Row], costs: Sequence[float], rule: Rule) -> Order:
