@@ -27,6 +27,7 @@ import numpy as np
 from multiplied import multiply
 
 ROOT = Path(__file__).resolve().parents[1]
+ANCHORS = ROOT / "data" / "sample" / "anchors.jsonl"
 MIB = 2**20
 
 
@@ -83,7 +84,7 @@ def main() -> None:
 
 def multiply_sample(folder: Path, copies: int) -> Path:
     """A corpus in which more plans can be drawn."""
-    triplets = multiply(ROOT / "data" / "sample", folder, copies)
+    triplets = multiply(ANCHORS.parent, folder, copies)
     print(f"corpus: the sample {copies} times over, {triplets:,} triplets")
     return folder
 
@@ -109,7 +110,7 @@ def measure(home: Path, drafts: int, corpus: Path | None, options: argparse.Name
     command = [
         sys.executable, "-m", "flows.cli", "build", "--json", "--drafts", str(drafts),
         "--shard-size", str(options.shard_size), "--workers", str(options.workers),
-        *(["--corpus", str(corpus)] if corpus else []),
+        *(["--corpus", str(corpus), "--anchors", str(ANCHORS)] if corpus else []),
     ]  # fmt: skip
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
