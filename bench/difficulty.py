@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+from difficulty_bound import RULE, SETS, SHARED
 
 from hopwright.difficulty.ballots import Ballot, ballots_to_table, cast, draw_rotation, rotate
 from hopwright.difficulty.endpoints import EndpointVoter, Manner, list_request
 from hopwright.difficulty.filtering import decide, list_open
 from hopwright.difficulty.local import LocalSettings, TransformersVoter, import_transformers
 from hopwright.difficulty.ordering import Order, keep_order, order_by_pilot
-from hopwright.difficulty.rule import Rule
 from hopwright.difficulty.vllm_server import ServerSettings, check_fit, place, serve
 from hopwright.difficulty.voters import view
 from hopwright.difficulty.weights import find_weights
@@ -50,10 +50,7 @@ sys.path.insert(0, str(ROOT))
 from tests.difficulty.voting_server import is_right, make_items  # noqa: E402
 from tests.e2e.serving import serve as serve_model  # noqa: E402
 
-ENSEMBLES = (("0.25", "0.33", "0.42", "0.5"), ("0.3", "0.4", "0.49", "0.5"))
-"""Shares of items that the voters are right on: each between a quarter and a half."""
-SHARED = ("0", "0.5", "0.9", "0.95", "1")
-RULE = Rule(4)
+ENSEMBLES = SETS[1:3]
 PILOT = 200
 CONCURRENCY = 128
 PEAKS = {"H200": 989, "H100": 989, "A100": 312, "L40S": 362, "L4": 121, "A10": 125, "4090": 165}
@@ -89,16 +86,21 @@ def main() -> None:
 def measure_wire(count: int) -> None:
     """Verdicts and votes saved, over HTTP for one share of common luck, by the same code for others."""
     items = make_items(count)
-    for accuracies, over_http in zip(ENSEMBLES, ("0.5", "1"), strict=True):
-        print(f"wire: voters right on {', '.join(accuracies)} of the items")
-        ask_over_http(items, [f"v-{accuracy}-{over_http}" for accuracy in accuracies], over_http)
+    for accuracies, over_http in zip(ENSEMBLES, (0.5, 1.0), strict=True):
+        print(f"wire: voters right on {', '.join(map(str, accuracies))} of the items")
+        ask_over_http(items, name_models(accuracies, over_http), over_http)
         print("  votes saved against asking everyone:")
         print("  luck that is the item's | dropped | saved, listed order | saved, order of a pilot | the most possible")
         for shared in SHARED:
-            print("  " + describe_saving(items, [f"v-{accuracy}-{shared}" for accuracy in accuracies], shared))
+            print("  " + describe_saving(items, name_models(accuracies, shared), shared))
 
 
-def ask_over_http(items: list[Item], models: Sequence[str], shared: str) -> None:
+def name_models(accuracies: Sequence[float], shared: float) -> list[str]:
+    """The names by which the server of voters knows how good each is."""
+    return [f"v-{accuracy:g}-{shared:g}" for accuracy in accuracies]
+
+
+def ask_over_http(items: list[Item], models: Sequence[str], shared: float) -> None:
     """The pilot and the filter against a server of voters."""
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -114,7 +116,7 @@ def ask_over_http(items: list[Item], models: Sequence[str], shared: str) -> None
     dropped = sum(fate == "dropped" for fate in wanted.values())
     count = len(items)
     print(
-        f"  over HTTP, {shared} of the luck the item's: {count:,} items in {seconds:.0f} s ({asked / seconds:,.0f} "
+        f"  over HTTP, {shared:g} of the luck the item's: {count:,} items in {seconds:.0f} s ({asked / seconds:,.0f} "
         f"votes/s with the server on the same machine): {wrong} wrong verdicts, {dropped / count:.1%} dropped; "
         f"{asked:,} votes asked, the pilot's included, {1 - asked / count / len(models):.1%} saved, in the order "
         f"{[order.sequence.index(index) + 1 for index in range(len(models))]}"
@@ -152,7 +154,7 @@ def list_rows(items: Sequence[Item], models: Sequence[str]) -> list[tuple[bool, 
     return [tuple(bool(is_right(model, f"[item {int(item.id[3:])}]")) for model in models) for item in items]
 
 
-def describe_saving(items: Sequence[Item], models: Sequence[str], shared: str) -> str:
+def describe_saving(items: Sequence[Item], models: Sequence[str], shared: float) -> str:
     """One line: what stopping early saves with voters that share so much."""
     rows = list_rows(items, models)
     everyone = len(rows) * len(models)
@@ -163,7 +165,7 @@ def describe_saving(items: Sequence[Item], models: Sequence[str], shared: str) -
     ]
     least = sum(RULE.count_least(sum(row), len(row) - sum(row)) for row in rows)
     dropped = sum(sum(row) > RULE.max_right for row in rows) / len(rows)
-    return f"{shared:>4} | {dropped:.1%} | {saved[0]:.1%} | {saved[1]:.1%} | {1 - least / everyone:.1%}"
+    return f"{shared:>4g} | {dropped:.1%} | {saved[0]:.1%} | {saved[1]:.1%} | {1 - least / everyone:.1%}"
 
 
 # --- overhead over raw requests ---------------------------------------------------------------------------------------

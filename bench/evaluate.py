@@ -37,7 +37,7 @@ from hopwright.evaluation.items import read_items  # noqa: E402
 from hopwright.llm.estimate import Likely  # noqa: E402
 from hopwright.llm.prompts import load_prompts  # noqa: E402
 from hopwright.llm.types import parse_model  # noqa: E402
-from tests.e2e.serving import read_stats, serve  # noqa: E402
+from tests.e2e.serving import read_settled, read_stats, serve  # noqa: E402
 from tests.evaluation.datasets import write_rows  # noqa: E402
 
 SETTINGS = [Setting(form, prompting) for form in ("mcq", "open") for prompting in ("direct", "cot")]  # type: ignore[arg-type]
@@ -159,8 +159,7 @@ def run_killed(figures: Figures, folder: Path, data: Path) -> dict[str, bytes]:
             time.sleep(0.05)
         os.killpg(first.pid, signal.SIGKILL)
         first.communicate()
-        time.sleep(0.5)
-        before = read_stats(url)
+        before = read_settled(url)
         figures.killed_after, figures.in_flight_at_kill = before["answered"], before["max_in_flight"]
         finish(start(home, data, endpoints))
         after = read_stats(url)

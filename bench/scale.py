@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ import numpy as np
 from multiplied import multiply
 
 ROOT = Path(__file__).resolve().parents[1]
-ANCHORS = ROOT / "data" / "sample" / "anchors.jsonl"
+SAMPLE = ROOT / "data" / "sample"
 MIB = 2**20
 
 
@@ -84,7 +83,7 @@ def main() -> None:
 
 def multiply_sample(folder: Path, copies: int) -> Path:
     """A corpus in which more plans can be drawn."""
-    triplets = multiply(ANCHORS.parent, folder, copies)
+    triplets = multiply(SAMPLE, folder, copies)
     print(f"corpus: the sample {copies} times over, {triplets:,} triplets")
     return folder
 
@@ -110,9 +109,9 @@ def measure(home: Path, drafts: int, corpus: Path | None, options: argparse.Name
     command = [
         sys.executable, "-m", "flows.cli", "build", "--json", "--drafts", str(drafts),
         "--shard-size", str(options.shard_size), "--workers", str(options.workers),
-        *(["--corpus", str(corpus), "--anchors", str(ANCHORS)] if corpus else []),
+        *(["--corpus", str(corpus), "--anchors", str(SAMPLE / "anchors.jsonl")] if corpus else []),
     ]  # fmt: skip
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = sum(os.times()[2:4])  # of children that have ended
     began = time.monotonic()
     child = subprocess.Popen(
         command, cwd=ROOT, env={**kept, "HOPWRIGHT_HOME": str(home)}, stdout=subprocess.PIPE,
@@ -130,8 +129,7 @@ def measure(home: Path, drafts: int, corpus: Path | None, options: argparse.Name
         look += 1
         time.sleep(0.25)
     one.seconds = time.monotonic() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    one.cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    one.cpu = sum(os.times()[2:4]) - spent
     assert child.stdout is not None
     summary: dict[str, Any] = json.loads(child.stdout.read())
     one.items = summary["accepted"]

@@ -68,10 +68,12 @@ class EndpointVoter:
 
     def answer(self, questions: Sequence[tuple[str, str]]) -> list[str | Unanswered]:
         """The open answers to (key, question) pairs."""
-        return self._ask(questions, lambda one: list_open_request(*one, self._target, self._manner), _read_open)
+        return self._ask(
+            questions, lambda one: list_open_request(*one, self._target, self._manner), _of_text(read_open_answer)
+        )
 
     def _try(self, choices: Sequence[Choice], attempt: int) -> list[Answer]:
-        read = read_letter if self._manner.answering == "letter" else _read_text
+        read = read_letter if self._manner.answering == "letter" else _of_text(read_reasoning)
         return self._ask(choices, lambda choice: list_request(choice, self._target, self._manner, attempt), read)
 
     def _ask(self, rows: Sequence[R], word: Callable[[R], Request], read: Callable[[Outcome], T]) -> list[T]:
@@ -79,15 +81,17 @@ class EndpointVoter:
 
         Both the wording and the reading are done while the server works on other rows.
         """
-        outcomes: dict[int, Outcome] = {}
-        found: dict[int, T] = {}
+        found: dict[int, tuple[Outcome, T]] = {}
         for place, outcome in self._session.stream(_Requests(rows, word)):
-            outcomes[place], found[place] = outcome, read(outcome)
-        # In the rows' order: a sum of floating-point numbers depends on it.
+            found[place] = outcome, read(outcome)
+        answers: list[T] = []
+        # In the rows' order: a sum of floating-point numbers depends on it, too.
         for place in range(len(rows)):
-            self.usage += outcomes[place].usage
-            self.cost_usd += outcomes[place].cost_usd
-        return [found[place] for place in range(len(rows))]
+            outcome, answer = found[place]
+            self.usage += outcome.usage
+            self.cost_usd += outcome.cost_usd
+            answers.append(answer)
+        return answers
 
 
 class _Requests(Generic[R]):
@@ -186,13 +190,12 @@ def _strip_token(token: str) -> str:
     return token.strip(" \"'\n▁Ġ")
 
 
-def _read_open(outcome: Outcome) -> str | Unanswered:
-    if not isinstance(outcome, Response):
-        return Unanswered(outcome.kind, outcome.reason)
-    return read_open_answer(outcome.text)
+def _of_text(read: Callable[[str], T]) -> Callable[[Outcome], T | Unanswered]:
+    """Reads an answer by its text; a failure stays one."""
 
+    def read_outcome(outcome: Outcome) -> T | Unanswered:
+        if not isinstance(outcome, Response):
+            return Unanswered(outcome.kind, outcome.reason)
+        return read(outcome.text)
 
-def _read_text(outcome: Outcome) -> Answer:
-    if not isinstance(outcome, Response):
-        return Unanswered(outcome.kind, outcome.reason)
-    return read_reasoning(outcome.text)
+    return read_outcome

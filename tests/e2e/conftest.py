@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -15,7 +14,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.e2e.label_studio import LiveServer, share_server
+from tests.e2e.label_studio import LiveServer, locked, share_server
 from tests.e2e.prefect_database import MISSING, Database, serve_postgresql
 from tests.e2e.prefect_server import PrefectServer
 
@@ -83,11 +82,12 @@ def make_prefect_folder(home: Path) -> Path:
     home.mkdir(exist_ok=True)
     start = "from pathlib import Path; from flows.local import prefect_server\n"
     start += "with prefect_server(Path()) as wait: wait()"
-    with (home / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (home / "prefect").exists():
+    made = home / "made"
+    with locked(home / "lock"):
+        if not made.exists():
             environment = {**Home(home).environment, "PYTHONPATH": str(ROOT)}
             subprocess.run([sys.executable, "-c", start], cwd=home, env=environment, check=True, timeout=600)
+            made.touch()
     return home / "prefect"
 
 
@@ -105,8 +105,7 @@ def built(shared_folder: Path) -> tuple[Home, dict[str, Any]]:
     shared = shared_folder / "built"
     shared.mkdir(exist_ok=True)
     home, told = Home(shared / "home"), shared / "summary.json"
-    with (shared / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(shared / "lock"):
         if not told.exists():
             told.write_text(json.dumps(home.json("build", *SMALL)), "utf-8")
     return home, json.loads(told.read_text("utf-8"))

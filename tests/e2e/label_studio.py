@@ -86,7 +86,7 @@ def install() -> Path:
     folder = ROOT / ".venvs/label-studio"
     made = folder / f".made-{hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]}"
     folder.parent.mkdir(exist_ok=True)
-    with _locked(folder.parent / "label-studio.lock"):
+    with locked(folder.parent / "label-studio.lock"):
         if not made.exists():
             for command in (
                 [sys.executable, "-m", "venv", str(folder)],
@@ -106,7 +106,7 @@ def share_server(shared: Path) -> Iterator[LiveServer]:
     program = install()
     place = shared / "label-studio"
     place.mkdir(exist_ok=True)
-    with _locked(place / "lock"):
+    with locked(place / "lock"):
         state = _read(place)
         if state is None:
             state = _start(program, place)
@@ -115,7 +115,7 @@ def share_server(shared: Path) -> Iterator[LiveServer]:
         _wait_until_up(state["url"], place / "server.log")
         yield LiveServer(state["url"], state["token"], state["email"], state["password"])
     finally:
-        with _locked(place / "lock"):
+        with locked(place / "lock"):
             state = _read(place)
             assert state is not None
             others = [pid for pid in state["users"] if pid != os.getpid() and _runs(pid)]
@@ -210,7 +210,8 @@ def _write(place: Path, state: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Alone among the test processes for the block."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,3 +60,12 @@ def read_stats(url: str) -> dict[str, Any]:
     with urllib.request.urlopen(url + "/stats", timeout=10) as reply:
         found: dict[str, Any] = json.loads(reply.read())
         return found
+
+
+def read_settled(url: str) -> dict[str, Any]:
+    """What a server has counted when nothing comes in any more."""
+    before: dict[str, Any] = {}
+    while (stats := read_stats(url)) != before or stats["in_flight"]:
+        before = stats
+        time.sleep(0.5)
+    return stats

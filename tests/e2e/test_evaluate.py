@@ -9,12 +9,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hopwright.llm.store import Store
-from tests.e2e.serving import read_stats, serve
+from tests.e2e.serving import read_settled, read_stats, serve
 from tests.evaluation.datasets import write_rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,17 +48,6 @@ def read_bytes(home: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in kept}
 
 
-def settle(url: str) -> dict[str, Any]:
-    """What the server has counted when nothing comes in any more."""
-    before = read_stats(url)
-    while True:
-        time.sleep(0.5)
-        stats = read_stats(url)
-        if stats == before and not stats["in_flight"]:
-            return stats
-        before = stats
-
-
 def test_two_models_one_report_and_a_kill_in_between(tmp_path: Path) -> None:
     data = write_rows(tmp_path / "data.jsonl", 120)
     with serve(SIMULATED, str(data), "--knows", "0.9", "--latency", "0.01") as url:
@@ -92,7 +80,7 @@ def test_two_models_one_report_and_a_kill_in_between(tmp_path: Path) -> None:
             time.sleep(0.05)
         os.killpg(killed.pid, signal.SIGKILL)
         killed.wait()
-        before = settle(url)
+        before = read_settled(url)
         assert before["answered"] >= 300
         with Store(tmp_path / "killed" / "llm.sqlite") as store:
             ((stored,),) = store.read("SELECT count(*) FROM responses")

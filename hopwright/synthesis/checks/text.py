@@ -52,7 +52,7 @@ def holds_alias(text: str, padded: str, alias: str) -> bool:
     """
     if not holds(padded, alias):
         return False
-    telling = [word for word in fold(alias).split() if word not in _STOP]
+    telling = _list_telling(alias)
     if not telling:
         return len(alias) > 1 and alias.isupper() and holds_exactly(text, alias)
     if len(telling) > 1:
@@ -69,7 +69,11 @@ def holds_exactly(text: str, name: str) -> bool:
 
 def is_telling(name: str) -> bool:
     """Whether a name has a word beyond function words: `It` and `The Who` are in every other question by accident."""
-    return not all(word in _STOP for word in fold(name).split())
+    return bool(_list_telling(name))
+
+
+def _list_telling(name: str) -> list[str]:
+    return [word for word in fold(name).split() if word not in _STOP]
 
 
 @functools.lru_cache(maxsize=4096)
