@@ -17,11 +17,12 @@ from hopwright.settings import ReleaseRun, RetrieveRun
 from tasks.engine import carry_out_once, pick_parameters
 from tasks.filter import read_difficulty
 from tasks.rewrite import PASSAGES
-from tasks.steps import StagePlan, run_step
+from tasks.steps import StagePlan, run_step, run_steps
 from tasks.work.release import (
     ReleaseOrder,
     ReviewParts,
-    audit_release,
+    add_audits,
+    audit_file,
     count_makers,
     describe_review,
     write_dataset,
@@ -163,8 +164,8 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         course={name: _list_rejected(Stage(run, name)) for name in names},
     )
     figures = run_step("write", write_dataset, order, stage.folder)
-    files = [folder / place.jsonl for place in find_places(folder)]
-    audited = run_step("audit", audit_release, files, find_store(run))
+    store, places = find_store(run), find_places(folder)
+    audits = run_steps(audit_file, {f"audit {place.jsonl}": (folder / place.jsonl, store) for place in places})
     return stage.finish(
         counts=Counts(
             taken=items.read().counts.out + twins.read().counts.out,
@@ -172,7 +173,7 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
             rejected=figures.pop("left_out"),
         ),
         outputs=[folder, stage.folder / "rejected"],
-        notes={"folder": str(folder.relative_to(run.home)), **figures, "audit": audited},
+        notes={"folder": str(folder.relative_to(run.home)), **figures, "audit": add_audits(audits)},
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from hopwright.counterfactual.apertium import ApertiumBackTranslator
 from hopwright.counterfactual.asking import Spent
-from hopwright.counterfactual.gates import Masked, Reworded, mask, take_edits, take_whole
+from hopwright.counterfactual.gates import Masked, Reworded, has_paraphrase, mask, take_edits, take_whole
 from hopwright.counterfactual.meaning import Judge, Similarity
 from hopwright.counterfactual.translating import BackTranslator, Translated
 from hopwright.errors import ServiceError
@@ -45,7 +45,7 @@ NO_BOUNDS = Gates()
 @dataclass(frozen=True, slots=True)
 class Text:
     """One text after all tries. `by`: the translator that reworded it, empty when it stayed; `tries`: how many it
-    took.
+    took, 0 when it was not sent.
     """
 
     result: Reworded
@@ -96,7 +96,8 @@ def reword(
 ) -> list[tuple[Text, Spent]] | str:
     """What becomes of each text, and what it cost; or, as text, why none of the translators could run.
 
-    names: by text, what must come back untouched beside numbers, titles and other names.
+    names: by text, what must come back untouched beside numbers, titles and other names. A translator of which only
+    known paraphrases are taken is not sent what has none.
     """
     done = [Text(Reworded(text, 0, 0, 1.0, "not translated")) for text in texts]
     spent = [Spent()] * len(texts)
@@ -109,21 +110,25 @@ def reword(
             places = []
             masked = []
             for place in (place for place, one in enumerate(done) if not one.by):
+                if not (translator.whole or has_paraphrase(texts[place])):
+                    if not done[place].tries:
+                        done[place] = _explain(done[place], "not sent: no word of it has a known paraphrase")
+                    continue
                 try:
                     masked.append(mask(texts[place], names[place], translator.style))
                     places.append(place)
                 except ValueError as error:
-                    done[place] = replace(done[place], result=replace(done[place].result, reason=str(error)))
+                    done[place] = _explain(done[place], str(error))
             try:
-                back = translator.translate([one.text for one in masked], attempt)
+                back = translator.translate([one.text for one in masked], attempt) if masked else []
                 results = _pass_gates(masked, back, translator, gates)
             except ServiceError as error:
                 skipped = str(error)
                 break
             tried = True
-            for place, one, result in zip(places, back, results, strict=True):
+            for place, came, result in zip(places, back, results, strict=True):
                 done[place] = replace(result, tries=done[place].tries + 1)
-                spent[place] = spent[place] + one.spent
+                spent[place] = spent[place] + came.spent
             if all(one.by for one in done):
                 break
     return list(zip(done, spent, strict=True)) if tried else skipped
@@ -238,6 +243,11 @@ def _pass_gates(
         Text(one, "" if one.reason else translator.name, similarity=figures.get(place))
         for place, one in enumerate(results)
     ]
+
+
+def _explain(text: Text, reason: str) -> Text:
+    """A text that stays as it is, and why."""
+    return replace(text, result=replace(text.result, reason=reason))
 
 
 def _refuse(one: Reworded, text: Masked, reason: str) -> Reworded:

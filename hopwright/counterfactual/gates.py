@@ -133,6 +133,17 @@ def take_whole(masked: Masked, returned: str, pivots: Sequence[str] = ()) -> Rew
     return Reworded(text, 1, 0, overlap, "", len(masked.masks), restored)
 
 
+def has_paraphrase(text: str) -> bool:
+    """Whether `take_edits` could keep anything at all: some words of the text have a known paraphrase."""
+    words = [word.lower() for word in _TOKEN.findall(text)]
+    paraphrases = _load_paraphrases()
+    return any(
+        tuple(words[place : place + len(before)]) == before
+        for place, word in enumerate(words)
+        for before, _ in paraphrases.get(word, ())
+    )
+
+
 def take_edits(masked: Masked, returned: str, pivots: Sequence[str] = ("Spanish",)) -> Reworded:
     """Keep the returned sentence's known paraphrases and put everything else back.
 

@@ -177,15 +177,15 @@ def _render_wording(report: RewriteReport) -> list[str]:
     figures = report.figures
     if not report.translator:
         return ["## Back-translation", "", f"Not run: {report.translator_skipped}.", ""]
-    sent, reworded = figures.get("texts sent", 0), figures.get("texts reworded", 0)
+    texts, sent, reworded = (figures.get(name, 0) for name in ("texts", "texts sent", "texts reworded"))
     masks, restored = figures.get("masks", 0), figures.get("masks restored", 0)
     lines = [
         "## Back-translation",
         "",
-        f"By {report.translator}. {sent:,} texts sent, {reworded:,} reworded ({_share(reworded, sent)}); "
+        f"By {report.translator}. {texts:,} texts, {sent:,} sent, {reworded:,} reworded ({_share(reworded, texts)}); "
         f"{restored:,} of {masks:,} masks came back once each ({_share(restored, masks)}).",
         "",
-        "A text that fails a gate keeps the words of stage one:",
+        "A text that is not sent or fails a gate keeps the words of stage one:",
         "",
         *(
             f"- {name.removeprefix('kept: ')}: {count:,}"

@@ -8,9 +8,9 @@ version of pyarrow alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +22,7 @@ from hopwright.records.model import Anchor, Item, Record, Rejected
 from hopwright.records.review import Review
 
 _R = TypeVar("_R", bound=Record)
+ItemKey = Literal["id", "twin"]
 
 _TEXT = pa.string()
 _INT = pa.int64()
@@ -240,27 +241,32 @@ def encode_parquet(table: pa.Table, metadata: Mapping[str, str] | None = None) -
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def read_parquet(path: Path, schema: pa.Schema | None = None) -> pa.Table:
-    """Read a Parquet file, and hold it to `schema` when one is given.
+def read_parquet(path: Path, schema: pa.Schema | None = None, columns: Sequence[str] = ()) -> pa.Table:
+    """Read a Parquet file, or some of its columns, and hold it to `schema` when one is given.
 
     Raises InputError when the file is missing, truncated or of another schema.
     """
     try:
-        table = pq.ParquetFile(path).read()
+        with pq.ParquetFile(path) as file:
+            found = file.schema_arrow
+            table = file.read(list(columns) or None)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise InputError(f"{path}: not a readable Parquet file ({_first_line(error)})") from None
-    if schema is not None and not table.schema.remove_metadata().equals(schema):
-        missing = [name for name in schema.names if name not in table.schema.names]
+    if schema is not None and not found.remove_metadata().equals(schema):
+        missing = [name for name in schema.names if name not in found.names]
         what = f"it lacks {', '.join(missing)}" if missing else "its columns have other types"
         raise InputError(f"{path}: not a file of this kind or version of Hopwright: {what}")
     return table
 
 
-def read_items(path: Path) -> list[Item]:
-    """Items of one Parquet file, validated. Raises InputError naming the file."""
-    return _read(path, ITEM_SCHEMA, Item)
+def read_items(path: Path, only: Collection[str] | None = None, by: ItemKey = "id") -> list[Item]:
+    """Items of one Parquet file, validated: all, or those whose id, or whose twin's, is named.
+
+    Raises InputError naming the file.
+    """
+    return _read(path, ITEM_SCHEMA, Item, None if only is None else (by, only))
 
 
 def read_anchors(path: Path) -> list[Anchor]:
@@ -278,8 +284,12 @@ def read_rejected(path: Path) -> list[Rejected]:
     return _read(path, REJECTED_SCHEMA, Rejected)
 
 
-def _read(path: Path, schema: pa.Schema, model: type[_R]) -> list[_R]:
+def _read(path: Path, schema: pa.Schema, model: type[_R], only: tuple[str, Collection[str]] | None = None) -> list[_R]:
     table = read_parquet(path, schema)
+    if only is not None:
+        # Making a record costs a hundred times what finding its row does.
+        column, wanted = only
+        table = table.filter(pc.is_in(table.column(column), pa.array(sorted(wanted), _TEXT)))
     try:
         return _from_table(table, model)
     except InputError as error:

@@ -92,7 +92,7 @@ def read_report(folder: Path, index: int) -> ShardReport:
         packed = json.loads(file.schema_arrow.metadata[_KEY.encode()])
     except (OSError, pa.ArrowInvalid, TypeError, KeyError, ValueError):
         raise InputError(f"{path}: not a finished part of a run; delete it and run the same command again") from None
-    checks = read_parquet(rejected_path(folder, index), REJECTED_SCHEMA).column("check").to_pylist()
+    checks = read_parquet(rejected_path(folder, index), REJECTED_SCHEMA, ["check"]).column("check").to_pylist()
     counts = Counts(taken=packed["in"], out=file.metadata.num_rows, rejected=dict(sorted(Counter(checks).items())))
     counts.verify(str(path))
     return ShardReport(index, counts, Usage(**packed["usage"]), packed["skipped"], packed["figures"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,7 +173,7 @@ def count_makers(items: list[Path]) -> tuple[dict[str, int], dict[str, int]]:
     """
     writers, prompts = Counter[str](), Counter[str]()
     for part in items:
-        for made in read_parquet(part, ITEM_SCHEMA).column("provenance").to_pylist():
+        for made in read_parquet(part, ITEM_SCHEMA, ["provenance"]).column("provenance").to_pylist():
             version = made["model_version"]
             named = f"{made['model']} ({version})" if version and version not in made["model"] else made["model"]
             writers[named if made["generator"] == "model" else "rules"] += 1
@@ -208,18 +208,34 @@ def describe_review(review: ReviewParts) -> dict[str, Any]:
     }
 
 
-def audit_release(files: list[Path], store: Path) -> dict[str, Any]:
-    """Audit release files against the graph; returns how much was looked at and what was found."""
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """What the audit of a file came to; `by_check` counts violations."""
+
+    items: int
+    warnings: int
+    by_check: Mapping[str, int]
+
+
+def audit_file(file: Path, store: Path) -> Audited:
+    """Audit a release file against the graph."""
     from hopwright.release.audit import audit
 
-    reports = [audit(file, open_graph(store), default_table()) for file in files]
+    report = audit(file, open_graph(store), default_table())
+    return Audited(report.items, len(report.warnings), report.counts)
+
+
+def add_audits(audits: Iterable[Audited]) -> dict[str, Any]:
+    """How much was looked at in all files, and what was found."""
+    items = warnings = 0
     counts = Counter[str]()
-    for report in reports:
-        counts.update(report.counts)
+    for one in audits:
+        items, warnings = items + one.items, warnings + one.warnings
+        counts.update(one.by_check)
     return {
-        "items": sum(report.items for report in reports),
-        "violations": sum(len(report.violations) for report in reports),
-        "warnings": sum(len(report.warnings) for report in reports),
+        "items": items,
+        "violations": counts.total(),
+        "warnings": warnings,
         "by_check": dict(sorted(counts.items())),
     }
 
@@ -235,7 +251,7 @@ def _read_ids(parts: list[Path]) -> dict[str, str]:
     """Id → the id of the other of the pair, empty for none."""
     found: dict[str, str] = {}
     for part in parts:
-        table = read_parquet(part, ITEM_SCHEMA).select(["id", "twin"])
+        table = read_parquet(part, ITEM_SCHEMA, ["id", "twin"])
         found |= {row["id"]: row["twin"] or "" for row in table.to_pylist()}
     return found
 
@@ -278,7 +294,7 @@ def _tell_history(order: ReleaseOrder) -> History | None:
     reasons: dict[str, str] = {}
     for stage, parts in order.course.items():
         for part in parts:
-            for row in read_parquet(part, REJECTED_SCHEMA).select(["key", "check", "reason"]).to_pylist():
+            for row in read_parquet(part, REJECTED_SCHEMA, ["key", "check", "reason"]).to_pylist():
                 reasons[row["key"]] = f"{row['check']} ({stage}): {row['reason']}"
     return History(order.previous, reasons)
 

@@ -6,13 +6,13 @@ import hashlib
 import heapq
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hopwright.records import Item
-from hopwright.records.arrow import read_items
+from hopwright.records.arrow import ITEM_SCHEMA, read_items, read_parquet
 
 if TYPE_CHECKING:
     from annotation.files import Entry
@@ -58,22 +58,23 @@ def write_sample(request: SampleRequest) -> dict[str, int]:
 
 
 def _draw(parts: Iterable[Path], count: int, seed: int) -> list[Item]:
-    names = _count_topologies(parts)
-    chosen: list[Item] = []
+    ids: dict[str, list[str]] = {}
+    for id, topology in _read_columns(parts, "id", "topology"):
+        ids.setdefault(topology, []).append(id)
+    chosen: list[str] = []
     left = count
     # The rarest first, so that what it cannot fill goes to the others.
-    for done, (name, available) in enumerate(sorted(names.items(), key=lambda pair: (pair[1], pair[0]))):
-        share = min(available, -(-left // (len(names) - done)))
-        items = (item for item in _read_all(parts) if item.topology == name)
-        chosen += heapq.nsmallest(share, items, key=lambda item: _shuffle(item.id, seed))
+    for done, (_, available) in enumerate(sorted(ids.items(), key=lambda pair: (len(pair[1]), pair[0]))):
+        share = min(len(available), -(-left // (len(ids) - done)))
+        chosen += heapq.nsmallest(share, available, key=lambda id: _shuffle(id, seed))
         left -= share
-    return sorted(chosen, key=lambda item: _shuffle(item.id, seed))
+    return sorted(_read_chosen(parts, chosen), key=lambda item: _shuffle(item.id, seed))
 
 
 def _find_twins(request: SampleRequest, chosen: Sequence[Item]) -> list[Item]:
     """The twins of the sample, in the sample's order."""
     places = {item.id: place for place, item in enumerate(chosen)}
-    twins = [item for item in _read_all(request.twins) if item.twin in places]
+    twins = [item for part in request.twins for item in read_items(part, places, "twin")]
     return sorted(twins, key=lambda item: (places[item.twin or ""], item.id))
 
 
@@ -89,11 +90,13 @@ def _plant(request: SampleRequest, chosen: Sequence[Item], kinds: Iterable[Kind]
     entries = []
     for kind in kinds:
         parts = request.twins if kind is Kind.TWIN else request.parts
-        pool = heapq.nsmallest(
+        drawn = heapq.nsmallest(
             2 * wanted,
-            _read_all(parts),
-            key=lambda item: ((item.twin if kind is Kind.TWIN else item.id) in taken, _shuffle(item.id, request.seed)),
+            ((id, twin if kind is Kind.TWIN else id) for id, twin in _read_columns(parts, "id", "twin")),
+            key=lambda pair: (pair[1] in taken, _shuffle(pair[0], request.seed)),
         )
+        ranks = {id: rank for rank, (id, _) in enumerate(drawn)}
+        pool = sorted(_read_chosen(parts, ranks), key=lambda item: ranks[item.id])
         planted = itertools.islice(plant_gold(pool, kind, request.seed), wanted)
         entries += [Entry(one.item, gold=one.gold) for one in planted]
     return entries
@@ -117,16 +120,14 @@ def _mix(
     return [*mixed, *(entry for left in places.values() for entry in left)]
 
 
-def _count_topologies(parts: Iterable[Path]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for item in _read_all(parts):
-        counts[item.topology] = counts.get(item.topology, 0) + 1
-    return counts
-
-
-def _read_all(parts: Iterable[Path]) -> Iterator[Item]:
+def _read_columns(parts: Iterable[Path], *names: str) -> Iterator[tuple[Any, ...]]:
     for part in parts:
-        yield from read_items(part)
+        table = read_parquet(part, ITEM_SCHEMA, names)
+        yield from zip(*(table.column(name).to_pylist() for name in names), strict=True)
+
+
+def _read_chosen(parts: Iterable[Path], ids: Collection[str]) -> list[Item]:
+    return [item for part in parts for item in read_items(part, ids)]
 
 
 def _shuffle(key: str, seed: int) -> bytes:

@@ -132,7 +132,7 @@ def settle_names(drafts: Sequence[Path], items: Sequence[Path], making: Making) 
     workshop = open_workshop(making)
     for part, wanted in itertools.groupby(clashing, key=clashing.__getitem__):
         ids = set(wanted)
-        for item in (one for one in read_items(items[part]) if one.id in ids):
+        for item in read_items(items[part], ids):
             for salt in range(1, _MOST_SALTS):
                 twins, _ = workshop.make_twins([item], {item.id: salt})
                 names = [one.surrogate.casefold() for one in twins[0].world if "." not in one.id] if twins else []
@@ -149,7 +149,7 @@ def finish_part(spec: RewritePart) -> ShardOutput:
     workshop = open_workshop(spec.making)
     rejected = read_rejected(spec.rejected)
     if spec.salts:
-        again = [item for item in read_items(spec.items) if item.id in spec.salts]
+        again = read_items(spec.items, spec.salts)
         renamed, lost = workshop.make_twins(again, spec.salts)
         by_item = {twin.twin: twin for twin in renamed}
         gone = {one.key for one in lost}
@@ -293,14 +293,16 @@ def _split_chain(chain: str) -> tuple[str, ...]:
 def _read_worlds(parts: Sequence[Path]) -> Iterator[tuple[int, str, list[str]]]:
     """(part, item, folded surrogate names of its entities) of every stage-one twin, two columns of the files."""
     for number, part in enumerate(parts):
-        table = read_parquet(part, ITEM_SCHEMA).select(["twin", "world"])
+        table = read_parquet(part, ITEM_SCHEMA, ["twin", "world"])
         for item, world in zip(*(column.to_pylist() for column in table.columns), strict=True):
             yield number, item, [one["surrogate"].casefold() for one in world if "." not in one["id"]]
 
 
 def _count_text(text: Text) -> Iterator[str]:
     result = text.result
-    yield "texts sent"
+    yield "texts"
+    if text.tries:
+        yield "texts sent"
     yield from ["masks"] * result.masks
     yield from ["masks restored"] * result.restored
     if not text.by:
@@ -316,6 +318,7 @@ def _class_of(reason: str) -> str:
     """A reason without what is particular to one text."""
     for sign, name in (
         ("came back unchanged", "unchanged"),
+        ("known paraphrase", "not sent: no word has a known paraphrase"),
         ("keeps meaning and grammar", "no edit that is known to be safe"),
         ("times", "a mask was lost or doubled"),
         ("mask", "a mask was broken"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from hopwright.difficulty.shortcuts import shortcut_voters
 from hopwright.difficulty.voters import Voter
 from hopwright.llm.types import parse_model
 from hopwright.records import Item
-from hopwright.records.arrow import read_items
+from hopwright.records.arrow import ITEM_SCHEMA, ItemKey, read_items, read_parquet
 from hopwright.runs import write_file
 from hopwright.synthesis.properties import default_table
 from tasks.work.models import open_models
@@ -100,36 +100,36 @@ def _ask_voters(sources: ReportSources, making: Making) -> MemoryTable:
 
 def _draw_pairs(sources: ReportSources, making: Making) -> list[tuple[Item, Item]]:
     """Originals with their twins, drawn evenly by a keyed hash, in the order of their ids."""
-    chosen = heapq.nsmallest(
-        making.wanted.memory_items, _read_all(sources.twins), key=lambda twin: _shuffle(f"{making.seed}:{twin.twin}")
-    )
-    by_item = {twin.twin: twin for twin in chosen}
-    originals = (item for item in _read_all(sources.items) if item.id in by_item)
-    return sorted(((item, by_item[item.id]) for item in originals), key=lambda pair: pair[0].id)
+    originals = (row["twin"] for row in _read_rows(sources.twins, "twin"))
+    chosen = heapq.nsmallest(making.wanted.memory_items, originals, key=lambda id: _shuffle(f"{making.seed}:{id}"))
+    by_item = {twin.twin: twin for twin in _read_all(sources.twins, chosen, "twin")}
+    items = _read_all(sources.items, by_item)
+    return sorted(((item, by_item[item.id]) for item in items), key=lambda pair: pair[0].id)
 
 
 def _find_examples(sources: ReportSources, seed: int) -> list[Example]:
     """Ten questions through the stages, drawn among those that were reworded."""
     reworded = (
-        twin
-        for twin in _read_all(sources.twins)
-        if any(check.name == "back_translation" and check.outcome == "pass" for check in twin.checks)
+        row
+        for row in _read_rows(sources.twins, "id", "twin", "checks")
+        if any(check["name"] == "back_translation" and check["outcome"] == "pass" for check in row["checks"])
     )
-    chosen = {
-        twin.twin: twin for twin in heapq.nsmallest(_EXAMPLES, reworded, key=lambda one: _shuffle(f"{seed}:{one.id}"))
-    }
-    before = {item.id: item.question for item in _read_all(sources.items) if item.id in chosen}
-    drafts = {draft.twin: draft.question for draft in _read_all(sources.drafts) if draft.twin in chosen}
-    return [
-        Example(before[id], drafts.get(id, ""), twin.question)
-        for id, twin in chosen.items()
-        if id is not None and id in before
-    ]
+    drawn = heapq.nsmallest(_EXAMPLES, reworded, key=lambda row: _shuffle(f"{seed}:{row['id']}"))
+    chosen = [row["twin"] for row in drawn]
+    before = {item.id: item.question for item in _read_all(sources.items, chosen)}
+    drafts = {draft.twin: draft.question for draft in _read_all(sources.drafts, chosen, "twin")}
+    after = {twin.twin: twin.question for twin in _read_all(sources.twins, chosen, "twin")}
+    return [Example(before[id], drafts.get(id, ""), after[id]) for id in chosen if id in before]
 
 
-def _read_all(parts: Sequence[Path]) -> Iterator[Item]:
+def _read_all(parts: Sequence[Path], only: Collection[str] | None = None, by: ItemKey = "id") -> Iterator[Item]:
     for part in parts:
-        yield from read_items(part)
+        yield from read_items(part, only, by)
+
+
+def _read_rows(parts: Sequence[Path], *columns: str) -> Iterator[dict[str, Any]]:
+    for part in parts:
+        yield from read_parquet(part, ITEM_SCHEMA, columns).to_pylist()
 
 
 def _shuffle(key: str) -> bytes:

@@ -103,7 +103,7 @@ def read_wordings(parts: list[tuple[Path, Path]]) -> Wordings:
     rejected: dict[str, tuple[str, str]] = {}
     asked: dict[str, str] = {}
     for part, refused in parts:
-        table = read_parquet(part, ITEM_SCHEMA).select(["id", "question"])
+        table = read_parquet(part, ITEM_SCHEMA, ["id", "question"])
         for row, (id, question) in enumerate(zip(*(column.to_pylist() for column in table.columns), strict=True)):
             first = asked.setdefault(question.casefold(), id)
             if first == id:
@@ -148,7 +148,7 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
     keys: list[DraftKey] = []
     counts: list[int] = []
     for part in parts:
-        table = read_parquet(part, ITEM_SCHEMA).select(["id", "topology", "answer", "question"])
+        table = read_parquet(part, ITEM_SCHEMA, ["id", "topology", "answer", "question"])
         counts.append(table.num_rows)
         columns = zip(*(column.to_pylist() for column in table.columns), strict=True)
         keys += [DraftKey(slot, *row) for slot, row in enumerate(columns, start=len(keys))]

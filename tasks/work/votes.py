@@ -141,7 +141,7 @@ def vote_on_open_items(spec: VotesPart) -> ShardOutput:
 
 def vote_on_pilot(spec: PilotVotes) -> ShardOutput:
     """Ask one voter about the pilot's items."""
-    items = [item for part in spec.parts for item in read_items(part) if item.id in spec.only]
+    items = [item for part in spec.parts for item in read_items(part, spec.only)]
     voter = _open_voter(spec.voter)
     ballots, unanswered = cast(voter, items, seed=spec.seed, rotations=spec.rotations)
     return _put_out(voter, items, ballots, unanswered, {"asked": len(items)})
@@ -162,7 +162,7 @@ def decide_part(spec: DecisionPart) -> ShardOutput:
 
 def probe_part(spec: ClosedBookPart) -> ShardOutput:
     """Ask one model the chosen items of one part without options, and each of their hops alone."""
-    items = [item for item in read_items(spec.part) if item.id in spec.only]
+    items = read_items(spec.part, spec.only)
     voter = _open_voter(spec.voter)
     assert not isinstance(spec.voter, SolverAccess)
     probes, unanswered = ask_closed_book(voter, items)  # type: ignore[arg-type]
@@ -184,7 +184,7 @@ def list_vote_requests(spec: VotesPart) -> Iterable[Request]:
 
 def pick_items(parts: Sequence[Path], count: int, seed: int, what: str) -> frozenset[str]:
     """So many items of all parts, drawn by a keyed hash of their ids."""
-    ids = [id for part in parts for id in read_parquet(part, ITEM_SCHEMA).column("id").to_pylist()]
+    ids = [id for part in parts for id in read_parquet(part, ITEM_SCHEMA, ["id"]).column("id").to_pylist()]
     ranked = sorted(ids, key=lambda id: hashlib.blake2b(f"{seed}:{what}:{id}".encode(), digest_size=8).digest())
     return frozenset(ranked[:count])
 
@@ -200,7 +200,7 @@ def count_open(parts: Sequence[Path], folders: Sequence[Path], rule: Rule) -> in
     """Items whose fate the ballots in these folders leave open."""
     open_ones = 0
     for index, part in enumerate(parts):
-        ids = read_parquet(part, ITEM_SCHEMA).column("id").to_pylist()
+        ids = read_parquet(part, ITEM_SCHEMA, ["id"]).column("id").to_pylist()
         votes: dict[str, list[bool]] = {id: [] for id in ids}
         for folder in folders:
             for ballot in read_ballots(part_path(folder, index)):

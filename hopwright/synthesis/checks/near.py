@@ -45,6 +45,8 @@ class NearDuplicateFinder:
         self._limit = limit
         best = MinHashLSH(threshold=limit - _SLACK, num_perm=_PERMUTATIONS)
         self._bands, self._rows = best.b, best.r
+        # Its permutations are drawn once: that takes longer than a signature.
+        self._blank = MinHash(num_perm=_PERMUTATIONS, hashfunc=_shorten)
         # A band that one text has maps to its place alone; a list of places is rare.
         self._index: dict[int, int | list[int]] = {}
         self._keys: list[str] = []
@@ -99,7 +101,7 @@ class NearDuplicateFinder:
 
     def _list_bands(self, pieces: Pieces) -> list[int]:
         """One number for each band of a signature."""
-        signature = MinHash(num_perm=_PERMUTATIONS, hashfunc=_shorten)
+        signature = self._blank.copy()
         signature.update_batch(pieces.tolist())
         values = signature.hashvalues.astype("<u8")
         return [
