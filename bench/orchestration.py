@@ -1,15 +1,16 @@
 """What orchestration costs: an offline build by Prefect flows, against the very same functions called bare.
 
-    python bench/orchestration.py [--drafts 2000] [--shard-size 250] [--workers 0] [--repeats 1]
+    python bench/orchestration.py [--drafts 2000] [--shard-size 250] [--workers 0] [--repeats 1] [--plain]
 
 prefect   `hopwright build` as a user runs it, with Prefect's server of its own; its wall clock is taken from the start
           of the command to its end, and the flow's own, which leaves out starting Python and the server, besides
-plain     the same stages without Prefect: run folder only
-bare      every function that the plain build has called in its worker processes, with the same arguments, called again
-          in a fresh pool of the same size: what a shard returns is thrown away and no part is written
+plain     the same stages without Prefect: run folder only (with `--plain`)
+bare      every function that the build has called in its worker processes, with the same arguments, called again in a
+          fresh pool of the same size: what a shard returns is thrown away and no part is written
 
-The repeats are interleaved. Task runs are counted in Prefect's own database. `cpu` is what all processes of a variant
-took together: on a busy machine it tells more than the clock does.
+In a new home Prefect first makes its database; that is done, and timed, before. The repeats are interleaved. Task runs
+are counted in Prefect's own database. `cpu` is what all processes of a variant took together: on a busy machine it
+tells more than the clock does.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pickle
 import resource
 import shutil
 import sqlite3
@@ -35,7 +37,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-VARIANTS = ("prefect", "plain")
+CALLS = "calls.pickle"
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def main() -> None:
@@ -45,110 +48,137 @@ def main() -> None:
     parser.add_argument("--shard-size", type=int, default=250)
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--variant", choices=VARIANTS, help="used by the script itself")
-    parser.add_argument("--home", type=Path, help="used by the script itself")
+    parser.add_argument("--plain", action="store_true", help="also without Prefect, in a run folder")
+    parser.add_argument("--variant", choices=("first start", "prefect", "plain", "bare"), help=argparse.SUPPRESS)
+    parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.variant == "plain":
-        print(json.dumps(run_plain(options)))
+    if options.variant:
+        run_variant(options)
         return
     taken: dict[str, list[float]] = {}
     for _ in range(options.repeats):
-        for run in (run_prefect, start_plain):
-            with tempfile.TemporaryDirectory() as folder:
-                for name, figure in run(options, Path(folder)).items():
+        with tempfile.TemporaryDirectory() as folder:
+            for variant in ("first start", "prefect", "bare", *(["plain"] if options.plain else [])):
+                home = Path(folder) / ("plain" if variant == "plain" else "home")
+                for name, figure in measure(variant, options, home).items():
                     taken.setdefault(name, []).append(figure)
     medians = {name: statistics.median(values) for name, values in taken.items()}
-    print(f"{options.drafts:,} drafts in shards of {options.shard_size}: {medians.pop('task runs'):.0f} task runs")
+    print(
+        f"{options.drafts:,} drafts in shards of {options.shard_size}, {medians.pop('items'):,.0f} items: "
+        f"{medians.pop('task runs'):.0f} task runs; Prefect's first start in the home took "
+        f"{medians.pop('first start'):.1f} s ({medians.pop('first start cpu'):.1f} s cpu)"
+    )
     for name, seconds in medians.items():
         bare = medians["bare cpu" if name.endswith("cpu") else "bare"]
         print(f"{name:12} {seconds:8.1f} s  {seconds / bare - 1:+6.1%} on bare")
 
 
-def run_prefect(options: argparse.Namespace, home: Path) -> dict[str, float]:
-    """Seconds of the whole command, of the flow within it, of all processors, and how many task runs it took."""
+def measure(variant: str, options: argparse.Namespace, home: Path) -> dict[str, float]:
+    """One variant in a process of its own: its seconds, those of all its processors, and what it says of itself."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
     command = [
-        sys.executable, "-m", "flows.cli", "build", "--json", "--drafts", str(options.drafts),
+        sys.executable, __file__, "--variant", variant, "--home", str(home), "--drafts", str(options.drafts),
         "--shard-size", str(options.shard_size), "--workers", str(options.workers),
     ]  # fmt: skip
     began, spent = time.monotonic(), count_cpu()
-    subprocess.run(
-        command, cwd=ROOT, check=True, env={**kept, "HOPWRIGHT_HOME": str(home)}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    seconds = time.monotonic() - began
-    spent_all = count_cpu() - spent
-    with sqlite3.connect(home / "prefect" / "prefect.db") as database:
+    done = subprocess.run(
+        command, cwd=ROOT, env={**kept, "HOPWRIGHT_HOME": str(home)}, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{variant}: {done.stderr[-2000:]}")
+    figures = {variant: time.monotonic() - began, f"{variant} cpu": count_cpu() - spent}
+    if variant == "prefect":
+        summary = json.loads(done.stdout)
+        figures |= {"items": summary["accepted"], **ask_prefect(home / "prefect" / "prefect.db")}
+    return figures | (json.loads(done.stdout) if variant == "bare" else {})
+
+
+def ask_prefect(path: Path) -> dict[str, float]:
+    """The seconds of the flow, and how many task runs it took."""
+    with sqlite3.connect(path) as database:
         (task_runs,) = database.execute("SELECT count(*) FROM task_run").fetchone()
         (flow,) = database.execute(
             "SELECT (julianday(end_time) - julianday(start_time)) * 86400 FROM flow_run WHERE name LIKE 'build-%'"
         ).fetchone()
-    return {"prefect": seconds, "its flow": flow, "prefect cpu": spent_all, "task runs": task_runs}
+    return {"its flow": flow, "task runs": task_runs}
 
 
-def start_plain(options: argparse.Namespace, home: Path) -> dict[str, float]:
-    """`run_plain` in a process of its own."""
-    command = [
-        sys.executable, __file__, "--variant", "plain", "--home", str(home), "--drafts", str(options.drafts),
-        "--shard-size", str(options.shard_size), "--workers", str(options.workers),
+def run_variant(options: argparse.Namespace) -> None:
+    """What a process of a variant does."""
+    if options.variant == "first start":
+        start_prefect(options.home)
+    elif options.variant == "prefect":
+        build_recorded(options)
+    elif options.variant == "plain":
+        build_plain(options)
+    else:
+        print(json.dumps(call_bare(options)))
+
+
+def start_prefect(home: Path) -> None:
+    """Start Prefect's server in a new home, and end it."""
+    from flows.local import prefect_server
+
+    with prefect_server(home) as wait:
+        wait()
+
+
+def build_recorded(options: argparse.Namespace) -> None:
+    """`hopwright build --json`; the calls that went to its workers are left in the home."""
+    from flows.cli import main as run_command
+    from tasks.pool import WorkerPool
+
+    calls: list[Call] = []
+    guard = threading.Lock()
+    run = WorkerPool.run
+
+    def note(pool: WorkerPool, function: Callable[..., Any], *arguments: Any) -> Any:
+        with guard:
+            calls.append((function, arguments))
+        return run(pool, function, *arguments)
+
+    WorkerPool.run = note  # type: ignore[method-assign, assignment]
+    sys.argv = [
+        "hopwright", "build", "--json", "--drafts", str(options.drafts), "--shard-size", str(options.shard_size),
+        "--workers", str(options.workers),
     ]  # fmt: skip
-    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    try:
+        run_command()
+    finally:
+        (options.home / CALLS).write_bytes(pickle.dumps(calls))
 
 
-class Recorder:
-    """Notes every call that goes to the worker processes."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
-        self._guard = threading.Lock()
-
-    def wrap(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """`WorkerPool.run`, noted."""
-
-        def call(pool: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-            with self._guard:
-                self.calls.append((function, arguments))
-            return run(pool, function, *arguments)
-
-        return call
-
-
-def run_plain(options: argparse.Namespace) -> dict[str, float]:
-    """Seconds of a build without Prefect, then of its functions called bare."""
+def build_plain(options: argparse.Namespace) -> None:
+    """The same build without Prefect."""
     from hopwright.settings import BuildParameters
-    from tasks.pool import WorkerPool, open_pool
     from tests.e2e.plain import build
 
-    parameters = BuildParameters.model_validate(
-        {
-            "workers": options.workers,
-            "shard_size": options.shard_size,
-            "synthesize": {"drafts": options.drafts},
-        }
-    )
-    recorder = Recorder()
-    real = WorkerPool.run
-    WorkerPool.run = recorder.wrap(real)  # type: ignore[method-assign]
-    began, spent = time.monotonic(), count_cpu()
-    build(options.home, parameters)
-    plain, plain_cpu = time.monotonic() - began, count_cpu() - spent
-    WorkerPool.run = real  # type: ignore[method-assign]
+    wanted = {
+        "workers": options.workers,
+        "shard_size": options.shard_size,
+        "synthesize": {"drafts": options.drafts},
+    }
+    build(options.home, BuildParameters.model_validate(wanted))
+
+
+def call_bare(options: argparse.Namespace) -> dict[str, float]:
+    """The recorded calls again, each stage's shards side by side."""
+    from tasks.pool import open_pool
+
+    calls: list[Call] = pickle.loads((options.home / CALLS).read_bytes())
     # What a step finds made already it would not make again.
     shutil.rmtree(options.home / "stores")
-    began, spent = time.monotonic(), count_cpu()
+    began = time.monotonic()
     with open_pool(options.workers) as pool:
-        for is_shard, calls in groupby(recorder.calls, key=lambda call: call[0].__name__ == "execute_shard"):
+        for is_shard, some in groupby(calls, key=lambda call: call[0].__name__ == "execute_shard"):
             if is_shard:
-                for _, stage in groupby((call[1][0] for call in calls), key=lambda work: work.stage):
+                for _, stage in groupby((call[1][0] for call in some), key=lambda work: work.stage):
                     with ThreadPoolExecutor(pool.workers + 1) as threads:
                         list(threads.map(lambda work: pool.run(discard, work.process, work.spec), stage))
             else:
-                for function, arguments in calls:
+                for function, arguments in some:
                     pool.run(function, *arguments)
-        bare = time.monotonic() - began
-    return {"plain": plain, "bare": bare, "plain cpu": plain_cpu, "bare cpu": count_cpu() - spent}
+    return {"bare": time.monotonic() - began}
 
 
 def count_cpu() -> float:

@@ -103,7 +103,7 @@ def _draw_pairs(sources: ReportSources, making: Making) -> list[tuple[Item, Item
     originals = (row["twin"] for row in _read_rows(sources.twins, "twin"))
     chosen = heapq.nsmallest(making.wanted.memory_items, originals, key=lambda id: _shuffle(f"{making.seed}:{id}"))
     by_item = {twin.twin: twin for twin in _read_all(sources.twins, chosen, "twin")}
-    items = _read_all(sources.items, by_item)
+    items = _read_all(sources.items, chosen)
     return sorted(((item, by_item[item.id]) for item in items), key=lambda pair: pair[0].id)
 
 
