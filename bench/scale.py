@@ -2,11 +2,12 @@
 
     python bench/scale.py [--drafts 1000 3000] [--copies 1] [--shard-size 250] [--workers 0] [--keep FOLDER]
 
-Each size is one `hopwright build` with a Prefect server of its own. Memory is looked at four times a second: the
-resident size of the biggest process, and of all together (what they share, such as the mapped graph, is counted once
-where the kernel tells), with the stage in which each was highest; and the processor time of all processes, which what
-else the machine does changes less than the clock. A straight line is fitted to both. The shipped sample holds some
-20,000 plans: a larger build wants `--copies`, the sample so many times over.
+Each size is one `hopwright build` with a Prefect server of its own. Memory is looked at twice a second: the resident
+size of the biggest process, and of all together (what they share, such as the mapped graph, is counted once where the
+kernel tells), with the stage in which each was highest, and how it grew from the first tenth of a stage to its end; and
+the processor time of all processes, which what else the machine does changes less than the clock. A straight line is
+fitted to both. Within a stage, a shard takes the same time first and last where half of the shards are there after half
+of the time. The shipped sample holds some 20,000 plans: a larger build wants `--copies`, the sample so many times over.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from multiplied import multiply
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"
 MIB = 2**20
+LOOK_S = 0.5
 
 
 @dataclass
@@ -53,8 +55,11 @@ class Measured:
     items: int = 0
     biggest: Peak = field(default_factory=Peak)
     all: Peak = field(default_factory=Peak)
-    by_stage: dict[str, Peak] = field(default_factory=dict)
+    looks: dict[str, list[int]] = field(default_factory=dict)
+    """Stage → the biggest process at every look, in bytes."""
     stages: dict[str, float] = field(default_factory=dict)
+    halfway: dict[str, float] = field(default_factory=dict)
+    """Stage → the share of its time after which half of its shards were there."""
 
 
 def main() -> None:
@@ -97,9 +102,11 @@ def describe(one: Measured) -> None:
         flush=True,
     )
     for stage, seconds in one.stages.items():
-        peak = one.by_stage.get(stage, Peak())
+        looks = one.looks.get(stage, [0])
+        early, late = (max(some) / MIB for some in (looks[: len(looks) // 10 + 1], looks[len(looks) * 9 // 10 :]))
+        half = f"  half of the shards after {one.halfway[stage]:.0%}" if stage in one.halfway else ""
         print(f"  {stage:18} {seconds:8.1f} s  {1000 * seconds / one.drafts:7.3f} ms a draft  "
-              f"biggest process {peak.bytes / MIB:5.0f} MiB", flush=True)  # fmt: skip
+              f"biggest process {early:5.0f} → {late:5.0f} MiB{half}", flush=True)  # fmt: skip
 
 
 def measure(home: Path, drafts: int, corpus: Path | None, options: argparse.Namespace) -> Measured:
@@ -117,32 +124,44 @@ def measure(home: Path, drafts: int, corpus: Path | None, options: argparse.Name
         command, cwd=ROOT, env={**kept, "HOPWRIGHT_HOME": str(home)}, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
-    look = 0
+    look, stage = 0, ""
     while child.poll() is None:
-        sizes = [read_resident(pid) for pid in list_family(child.pid)]
-        stage = find_stage(home)
-        one.biggest.see(max(sizes, default=0), stage)
-        one.by_stage.setdefault(stage, Peak()).see(max(sizes, default=0), stage)
         if look % 8 == 0:
-            # Walking all mappings costs the processes time: not at every look.
+            # Walking all mappings and the run folder costs the processes time: not at every look.
+            stage = find_stage(home)
             one.all.see(sum(read_share(pid) for pid in list_family(child.pid)), stage)
+        biggest = max((read_resident(pid) for pid in list_family(child.pid)), default=0)
+        one.biggest.see(biggest, stage)
+        one.looks.setdefault(stage, []).append(biggest)
         look += 1
-        time.sleep(0.25)
+        time.sleep(LOOK_S)
     one.seconds = time.monotonic() - began
     one.cpu = sum(os.times()[2:4]) - spent
+    if child.returncode:
+        sys.exit(f"the build of {drafts} drafts ended with code {child.returncode}")
     assert child.stdout is not None
     summary: dict[str, Any] = json.loads(child.stdout.read())
     one.items = summary["accepted"]
-    one.stages = json.loads((home / "runs/sample/manifest.json").read_text("utf-8"))["seconds"]
+    run = home / "runs" / "sample"
+    one.stages = json.loads((run / "manifest.json").read_text("utf-8"))["seconds"]
+    one.halfway = {name: share for name in one.stages if (share := find_half(run / name)) is not None}
     return one
+
+
+def find_half(stage: Path) -> float | None:
+    """The share of a stage's time, from its first part to its last, after which half of the parts were there."""
+    times = sorted(part.stat().st_mtime for part in stage.glob("part-*.parquet"))
+    if len(times) < 20:
+        return None
+    return (times[len(times) // 2] - times[0]) / (times[-1] - times[0])
 
 
 def find_stage(home: Path) -> str:
     """The stage that is being made: the last whose manifest was begun and is not finished."""
     root = home / "runs" / "sample"
     begun = []
-    for path in root.rglob("manifest.json"):
-        if path.parent == root or "hopwright-" in path.parent.name:
+    for path in (*root.glob("*/manifest.json"), *root.glob("*/*/manifest.json")):
+        if "hopwright-" in path.parent.name:
             continue
         try:
             if json.loads(path.read_text("utf-8"))["status"] == "running":
