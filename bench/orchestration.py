@@ -3,10 +3,13 @@
     python bench/orchestration.py [--drafts 2000] [--shard-size 250] [--workers 0] [--repeats 1] [--plain]
 
 prefect   `hopwright build` as a user runs it, with Prefect's server of its own; its wall clock is taken from the start
-          of the command to its end, and the flow's own, which leaves out starting Python and the server, besides
+          of the command to its end, and the flow's own, which leaves out starting Python and the server, besides.
+          Of the same command, the seconds in which no worker process had anything to do: whatever the machine's speed
+          does from one run to the next, these are not the work's
 plain     the same stages without Prefect: run folder only (with `--plain`)
 bare      every function that the build has called in its worker processes, with the same arguments, called again in a
-          fresh pool of the same size: what a shard returns is thrown away and no part is written
+          fresh pool of the same size, side by side where they were: what a shard returns is thrown away and no part is
+          written
 
 In a new home Prefect first makes its database; that is done, and timed, before. The repeats are interleaved. Task runs
 are counted in Prefect's own database. `cpu` is what all processes of a variant took together: on a busy machine it
@@ -30,15 +33,22 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 CALLS = "calls.pickle"
-Call = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+class Call(NamedTuple):
+    """A function that went to a worker process, and the seconds between which it was there."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    began: float
+    ended: float
 
 
 def main() -> None:
@@ -68,6 +78,8 @@ def main() -> None:
         f"{medians.pop('task runs'):.0f} task runs; Prefect's first start in the home took "
         f"{medians.pop('first start'):.1f} s ({medians.pop('first start cpu'):.1f} s cpu)"
     )
+    idle = medians.pop("idle")
+    print(f"no worker at work: {idle:.1f} s, {idle / medians['prefect']:.1%} of the command")
     for name, seconds in medians.items():
         bare = medians["bare cpu" if name.endswith("cpu") else "bare"]
         print(f"{name:12} {seconds:8.1f} s  {seconds / bare - 1:+6.1%} on bare")
@@ -89,6 +101,10 @@ def measure(variant: str, options: argparse.Namespace, home: Path) -> dict[str, 
     figures = {variant: time.monotonic() - began, f"{variant} cpu": count_cpu() - spent}
     if variant == "prefect":
         summary = json.loads(done.stdout)
+        calls: list[Call] = pickle.loads((home / CALLS).read_bytes())
+        figures["idle"] = figures[variant] - sum(
+            max(call.ended for call in wave) - wave[0].began for wave in cut_waves(calls)
+        )
         figures |= {"items": summary["accepted"], **ask_prefect(home / "prefect" / "prefect.db")}
     return figures | (json.loads(done.stdout) if variant == "bare" else {})
 
@@ -133,9 +149,11 @@ def build_recorded(options: argparse.Namespace) -> None:
     run = WorkerPool.run
 
     def note(pool: WorkerPool, function: Callable[..., Any], *arguments: Any) -> Any:
+        began = time.monotonic()
+        result = run(pool, function, *arguments)
         with guard:
-            calls.append((function, arguments))
-        return run(pool, function, *arguments)
+            calls.append(Call(function, arguments, began, time.monotonic()))
+        return result
 
     WorkerPool.run = note  # type: ignore[method-assign, assignment]
     sys.argv = [
@@ -170,15 +188,22 @@ def call_bare(options: argparse.Namespace) -> dict[str, float]:
     shutil.rmtree(options.home / "stores")
     began = time.monotonic()
     with open_pool(options.workers) as pool:
-        for is_shard, some in groupby(calls, key=lambda call: call[0].__name__ == "execute_shard"):
-            if is_shard:
-                for _, stage in groupby((call[1][0] for call in some), key=lambda work: work.stage):
-                    with ThreadPoolExecutor(pool.workers + 1) as threads:
-                        list(threads.map(lambda work: pool.run(discard, work.process, work.spec), stage))
-            else:
-                for function, arguments in some:
-                    pool.run(function, *arguments)
+        for wave in cut_waves(calls):
+            with ThreadPoolExecutor(pool.workers + 1) as threads:
+                list(threads.map(lambda call: pool.run(call_again, call), wave))
     return {"bare": time.monotonic() - began}
+
+
+def cut_waves(calls: list[Call]) -> list[list[Call]]:
+    """The calls in their order, cut where none of them was going on."""
+    waves: list[list[Call]] = []
+    end = 0.0
+    for call in sorted(calls, key=lambda one: one.began):
+        if call.began > end:
+            waves.append([])
+        waves[-1].append(call)
+        end = max(end, call.ended)
+    return waves
 
 
 def count_cpu() -> float:
@@ -187,9 +212,12 @@ def count_cpu() -> float:
     return sum(one.ru_utime + one.ru_stime for one in both)
 
 
-def discard(function: Callable[[Any], Any], spec: Any) -> int:
-    """Call a shard's function; only its row count goes back, as its report does."""
-    return int(function(spec).taken)
+def call_again(call: Call) -> Any:
+    """In a worker: a step, or what a shard makes without writing it; of a shard only its row count goes back."""
+    if call.function.__name__ != "execute_shard":
+        return call.function(*call.arguments)
+    (work,) = call.arguments
+    return int(work.process(work.spec).taken)
 
 
 if __name__ == "__main__":
