@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -267,6 +267,12 @@ def read_items(path: Path, only: Collection[str] | None = None, by: ItemKey = "i
     Raises InputError naming the file.
     """
     return _read(path, ITEM_SCHEMA, Item, None if only is None else (by, only))
+
+
+def read_columns(path: Path, *names: str) -> list[tuple[Any, ...]]:
+    """Some columns of a Parquet file of items, a tuple per row, not validated. Raises InputError naming the file."""
+    table = read_parquet(path, ITEM_SCHEMA, names)
+    return list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
 
 
 def read_anchors(path: Path) -> list[Anchor]:

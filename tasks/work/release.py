@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import (
-    ITEM_SCHEMA,
     REJECTED_SCHEMA,
     encode_parquet,
+    read_columns,
     read_items,
     read_parquet,
     read_rejected,
@@ -173,7 +173,7 @@ def count_makers(items: list[Path]) -> tuple[dict[str, int], dict[str, int]]:
     """
     writers, prompts = Counter[str](), Counter[str]()
     for part in items:
-        for made in read_parquet(part, ITEM_SCHEMA, ["provenance"]).column("provenance").to_pylist():
+        for (made,) in read_columns(part, "provenance"):
             version = made["model_version"]
             named = f"{made['model']} ({version})" if version and version not in made["model"] else made["model"]
             writers[named if made["generator"] == "model" else "rules"] += 1
@@ -251,8 +251,7 @@ def _read_ids(parts: list[Path]) -> dict[str, str]:
     """Id → the id of the other of the pair, empty for none."""
     found: dict[str, str] = {}
     for part in parts:
-        table = read_parquet(part, ITEM_SCHEMA, ["id", "twin"])
-        found |= {row["id"]: row["twin"] or "" for row in table.to_pylist()}
+        found |= {id: twin or "" for id, twin in read_columns(part, "id", "twin")}
     return found
 
 

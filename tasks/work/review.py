@@ -6,13 +6,13 @@ import hashlib
 import heapq
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hopwright.records import Item
-from hopwright.records.arrow import ITEM_SCHEMA, read_items, read_parquet
+from hopwright.records.arrow import read_columns, read_items
 
 if TYPE_CHECKING:
     from annotation.files import Entry
@@ -59,8 +59,9 @@ def write_sample(request: SampleRequest) -> dict[str, int]:
 
 def _draw(parts: Iterable[Path], count: int, seed: int) -> list[Item]:
     ids: dict[str, list[str]] = {}
-    for id, topology in _read_columns(parts, "id", "topology"):
-        ids.setdefault(topology, []).append(id)
+    for part in parts:
+        for id, topology in read_columns(part, "id", "topology"):
+            ids.setdefault(topology, []).append(id)
     chosen: list[str] = []
     left = count
     # The rarest first, so that what it cannot fill goes to the others.
@@ -92,7 +93,11 @@ def _plant(request: SampleRequest, chosen: Sequence[Item], kinds: Iterable[Kind]
         parts = request.twins if kind is Kind.TWIN else request.parts
         drawn = heapq.nsmallest(
             2 * wanted,
-            ((id, twin if kind is Kind.TWIN else id) for id, twin in _read_columns(parts, "id", "twin")),
+            (
+                (id, twin if kind is Kind.TWIN else id)
+                for part in parts
+                for id, twin in read_columns(part, "id", "twin")
+            ),
             key=lambda pair: (pair[1] in taken, _shuffle(pair[0], request.seed)),
         )
         ranks = {id: rank for rank, (id, _) in enumerate(drawn)}
@@ -118,12 +123,6 @@ def _mix(
     for place, entry in enumerate(entries):
         mixed += [*places.pop(place, ()), entry]
     return [*mixed, *(entry for left in places.values() for entry in left)]
-
-
-def _read_columns(parts: Iterable[Path], *names: str) -> Iterator[tuple[Any, ...]]:
-    for part in parts:
-        table = read_parquet(part, ITEM_SCHEMA, names)
-        yield from zip(*(table.column(name).to_pylist() for name in names), strict=True)
 
 
 def _read_chosen(parts: Iterable[Path], ids: Collection[str]) -> list[Item]:

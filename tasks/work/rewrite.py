@@ -27,7 +27,7 @@ from hopwright.llm.estimate import Likely
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import parse_model
 from hopwright.records import Item
-from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_items, read_parquet, read_rejected
+from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_columns, read_items, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
 from hopwright.runs.manifest import Usage
 from hopwright.settings import RewriteParameters
@@ -293,8 +293,7 @@ def _split_chain(chain: str) -> tuple[str, ...]:
 def _read_worlds(parts: Sequence[Path]) -> Iterator[tuple[int, str, list[str]]]:
     """(part, item, folded surrogate names of its entities) of every stage-one twin, two columns of the files."""
     for number, part in enumerate(parts):
-        table = read_parquet(part, ITEM_SCHEMA, ["twin", "world"])
-        for item, world in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        for item, world in read_columns(part, "twin", "world"):
             yield number, item, [one["surrogate"].casefold() for one in world if "." not in one["id"]]
 
 

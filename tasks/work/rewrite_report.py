@@ -25,7 +25,7 @@ from hopwright.difficulty.shortcuts import shortcut_voters
 from hopwright.difficulty.voters import Voter
 from hopwright.llm.types import parse_model
 from hopwright.records import Item
-from hopwright.records.arrow import ITEM_SCHEMA, ItemKey, read_items, read_parquet
+from hopwright.records.arrow import ItemKey, read_columns, read_items
 from hopwright.runs import write_file
 from hopwright.synthesis.properties import default_table
 from tasks.work.models import open_models
@@ -100,7 +100,7 @@ def _ask_voters(sources: ReportSources, making: Making) -> MemoryTable:
 
 def _draw_pairs(sources: ReportSources, making: Making) -> list[tuple[Item, Item]]:
     """Originals with their twins, drawn evenly by a keyed hash, in the order of their ids."""
-    originals = (row["twin"] for row in _read_rows(sources.twins, "twin"))
+    originals = (original for part in sources.twins for (original,) in read_columns(part, "twin"))
     chosen = heapq.nsmallest(making.wanted.memory_items, originals, key=lambda id: _shuffle(f"{making.seed}:{id}"))
     by_item = {twin.twin: twin for twin in _read_all(sources.twins, chosen, "twin")}
     items = _read_all(sources.items, chosen)
@@ -110,12 +110,13 @@ def _draw_pairs(sources: ReportSources, making: Making) -> list[tuple[Item, Item
 def _find_examples(sources: ReportSources, seed: int) -> list[Example]:
     """Ten questions through the stages, drawn among those that were reworded."""
     reworded = (
-        row
-        for row in _read_rows(sources.twins, "id", "twin", "checks")
-        if any(check["name"] == "back_translation" and check["outcome"] == "pass" for check in row["checks"])
+        (id, original)
+        for part in sources.twins
+        for id, original, checks in read_columns(part, "id", "twin", "checks")
+        if any(check["name"] == "back_translation" and check["outcome"] == "pass" for check in checks)
     )
-    drawn = heapq.nsmallest(_EXAMPLES, reworded, key=lambda row: _shuffle(f"{seed}:{row['id']}"))
-    chosen = [row["twin"] for row in drawn]
+    drawn = heapq.nsmallest(_EXAMPLES, reworded, key=lambda pair: _shuffle(f"{seed}:{pair[0]}"))
+    chosen = [original for _, original in drawn]
     before = {item.id: item.question for item in _read_all(sources.items, chosen)}
     drafts = {draft.twin: draft.question for draft in _read_all(sources.drafts, chosen, "twin")}
     after = {twin.twin: twin.question for twin in _read_all(sources.twins, chosen, "twin")}
@@ -125,11 +126,6 @@ def _find_examples(sources: ReportSources, seed: int) -> list[Example]:
 def _read_all(parts: Sequence[Path], only: Collection[str] | None = None, by: ItemKey = "id") -> Iterator[Item]:
     for part in parts:
         yield from read_items(part, only, by)
-
-
-def _read_rows(parts: Sequence[Path], *columns: str) -> Iterator[dict[str, Any]]:
-    for part in parts:
-        yield from read_parquet(part, ITEM_SCHEMA, columns).to_pylist()
 
 
 def _shuffle(key: str) -> bytes:

@@ -12,7 +12,14 @@ from typing import get_args
 import pyarrow as pa
 
 from hopwright.records import Domain, Rejected
-from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, list_claimed, read_parquet, read_rejected
+from hopwright.records.arrow import (
+    ITEM_SCHEMA,
+    items_to_table,
+    list_claimed,
+    read_columns,
+    read_parquet,
+    read_rejected,
+)
 from hopwright.runs import ShardOutput
 from hopwright.settings import DomainName, SynthesizeParameters
 from hopwright.synthesis.claims.bank import parse_bank
@@ -103,8 +110,7 @@ def read_wordings(parts: list[tuple[Path, Path]]) -> Wordings:
     rejected: dict[str, tuple[str, str]] = {}
     asked: dict[str, str] = {}
     for part, refused in parts:
-        table = read_parquet(part, ITEM_SCHEMA, ["id", "question"])
-        for row, (id, question) in enumerate(zip(*(column.to_pylist() for column in table.columns), strict=True)):
+        for row, (id, question) in enumerate(read_columns(part, "id", "question")):
             first = asked.setdefault(question.casefold(), id)
             if first == id:
                 accepted[id] = (part, row)
@@ -148,10 +154,9 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
     keys: list[DraftKey] = []
     counts: list[int] = []
     for part in parts:
-        table = read_parquet(part, ITEM_SCHEMA, ["id", "topology", "answer", "question"])
-        counts.append(table.num_rows)
-        columns = zip(*(column.to_pylist() for column in table.columns), strict=True)
-        keys += [DraftKey(slot, *row) for slot, row in enumerate(columns, start=len(keys))]
+        rows = read_columns(part, "id", "topology", "answer", "question")
+        counts.append(len(rows))
+        keys += [DraftKey(slot, *row) for slot, row in enumerate(rows, start=len(keys))]
     return keys, counts
 
 

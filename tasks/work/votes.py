@@ -21,7 +21,7 @@ from hopwright.llm.config import Endpoint, LimitSettings, LlmSettings, RetrySett
 from hopwright.llm.session import close_session, open_session
 from hopwright.llm.types import ModelRef, Request
 from hopwright.records import Item, Rejected
-from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_items, read_parquet, read_rejected
+from hopwright.records.arrow import items_to_table, read_columns, read_items, read_rejected
 from hopwright.runs import ShardOutput, Usage, part_path, rejected_path
 from hopwright.synthesis.properties import default_table
 from tasks.work.models import ModelAccess, open_models
@@ -184,7 +184,7 @@ def list_vote_requests(spec: VotesPart) -> Iterable[Request]:
 
 def pick_items(parts: Sequence[Path], count: int, seed: int, what: str) -> frozenset[str]:
     """So many items of all parts, drawn by a keyed hash of their ids."""
-    ids = [id for part in parts for id in read_parquet(part, ITEM_SCHEMA, ["id"]).column("id").to_pylist()]
+    ids = [id for part in parts for (id,) in read_columns(part, "id")]
     ranked = sorted(ids, key=lambda id: hashlib.blake2b(f"{seed}:{what}:{id}".encode(), digest_size=8).digest())
     return frozenset(ranked[:count])
 
@@ -200,8 +200,7 @@ def count_open(parts: Sequence[Path], folders: Sequence[Path], rule: Rule) -> in
     """Items whose fate the ballots in these folders leave open."""
     open_ones = 0
     for index, part in enumerate(parts):
-        ids = read_parquet(part, ITEM_SCHEMA, ["id"]).column("id").to_pylist()
-        votes: dict[str, list[bool]] = {id: [] for id in ids}
+        votes: dict[str, list[bool]] = {id: [] for (id,) in read_columns(part, "id")}
         for folder in folders:
             for ballot in read_ballots(part_path(folder, index)):
                 votes[ballot.item].append(ballot.right)

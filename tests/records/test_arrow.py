@@ -136,6 +136,28 @@ def _schema_paths(kind: pa.DataType, path: str = "") -> set[str]:
     return {path}
 
 
+def test_some_rows_and_some_columns_are_those_of_the_whole(tmp_path: Path) -> None:
+    items = [
+        item.model_copy(update={"id": f"hw-{place}", "twin": f"hw-{place % 3}" if place % 2 else None})
+        for place, item in enumerate(all_items())
+    ]
+    path = tmp_path / "items.parquet"
+    path.write_bytes(arrow.encode_parquet(arrow.items_to_table(items)))
+    wanted = {"hw-0", "hw-1", "hw-99"}
+    assert arrow.read_items(path, wanted) == [item for item in items if item.id in wanted]
+    assert arrow.read_items(path, wanted, "twin") == [item for item in items if item.twin in wanted] != []
+    assert arrow.read_items(path, ()) == []
+    assert arrow.read_columns(path, "question", "id") == [(item.question, item.id) for item in items]
+
+
+def test_a_file_of_another_kind_is_refused_whatever_is_read_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "rejected.parquet"
+    path.write_bytes(arrow.encode_parquet(arrow.rejected_to_table([])))
+    for read in (lambda: arrow.read_items(path, {"hw-1"}), lambda: arrow.read_columns(path, "id")):
+        with pytest.raises(InputError, match="not a file of this kind"):
+            read()
+
+
 def test_the_three_derivations_share_one_struct() -> None:
     table = arrow.items_to_table(all_items())
     ops = {hop["derivation"]["op"] for row in table.column("hops").to_pylist() for hop in row}
