@@ -120,7 +120,7 @@ def reword(
                 except ValueError as error:
                     done[place] = _explain(done[place], str(error))
             try:
-                back = translator.translate([one.text for one in masked], attempt) if masked else []
+                back = translator.translate([one.text for one in masked], attempt)
                 results = _pass_gates(masked, back, translator, gates)
             except ServiceError as error:
                 skipped = str(error)

@@ -135,13 +135,7 @@ def take_whole(masked: Masked, returned: str, pivots: Sequence[str] = ()) -> Rew
 
 def has_paraphrase(text: str) -> bool:
     """Whether `take_edits` could keep anything at all: some words of the text have a known paraphrase."""
-    words = [word.lower() for word in _TOKEN.findall(text)]
-    paraphrases = _load_paraphrases()
-    return any(
-        tuple(words[place : place + len(before)]) == before
-        for place, word in enumerate(words)
-        for before, _ in paraphrases.get(word, ())
-    )
+    return any(_list_candidates(_TOKEN.findall(text)))
 
 
 def take_edits(masked: Masked, returned: str, pivots: Sequence[str] = ("Spanish",)) -> Reworded:
@@ -220,22 +214,24 @@ def _find_paraphrases(
 ) -> Iterator[tuple[int, int, str]]:
     """(start, stop, replacement) of each known pair that stands in both texts at the same place."""
     place = _align(len(words), len(target), operations)
+    goal = [word.lower() for word in target]
+    free = 0
+    for start, stop, after in _list_candidates(words):
+        if start >= free and tuple(goal[place[start] : place[stop]]) == after:
+            text = " ".join(after)
+            yield start, stop, text[0].upper() + text[1:] if words[start][0].isupper() else text
+            free = stop
+
+
+def _list_candidates(words: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """(start, stop, paraphrase) of all words that have a known one, by their start."""
     paraphrases = _load_paraphrases()
     lowered = [word.lower() for word in words]
-    goal = [word.lower() for word in target]
-    position = 0
-    while position < len(words):
-        for before, after in paraphrases.get(lowered[position], ()):
-            stop = position + len(before)
-            if tuple(lowered[position:stop]) != before:
-                continue
-            first, last = place[position], place[stop]
-            if tuple(goal[first:last]) == after:
-                text = " ".join(after)
-                yield position, stop, text[0].upper() + text[1:] if words[position][0].isupper() else text
-                position = stop - 1
-                break
-        position += 1
+    for start, word in enumerate(lowered):
+        for before, after in paraphrases.get(word, ()):
+            stop = start + len(before)
+            if tuple(lowered[start:stop]) == before:
+                yield start, stop, after
 
 
 def _align(words: int, target: int, operations: Sequence[_Operation]) -> list[int]:

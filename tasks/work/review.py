@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hopwright.records import Item
-from hopwright.records.arrow import read_columns, read_items
+from hopwright.records.arrow import ItemKey, read_columns, read_items
 
 if TYPE_CHECKING:
     from annotation.files import Entry
@@ -75,8 +75,7 @@ def _draw(parts: Iterable[Path], count: int, seed: int) -> list[Item]:
 def _find_twins(request: SampleRequest, chosen: Sequence[Item]) -> list[Item]:
     """The twins of the sample, in the sample's order."""
     places = {item.id: place for place, item in enumerate(chosen)}
-    twins = [item for part in request.twins for item in read_items(part, places, "twin")]
-    return sorted(twins, key=lambda item: (places[item.twin or ""], item.id))
+    return sorted(_read_chosen(request.twins, places, "twin"), key=lambda item: (places[item.twin or ""], item.id))
 
 
 def _plant(request: SampleRequest, chosen: Sequence[Item], kinds: Iterable[Kind], wanted: int) -> list[Entry]:
@@ -125,8 +124,8 @@ def _mix(
     return [*mixed, *(entry for left in places.values() for entry in left)]
 
 
-def _read_chosen(parts: Iterable[Path], ids: Collection[str]) -> list[Item]:
-    return [item for part in parts for item in read_items(part, ids)]
+def _read_chosen(parts: Iterable[Path], ids: Collection[str], by: ItemKey = "id") -> list[Item]:
+    return [item for part in parts for item in read_items(part, ids, by)]
 
 
 def _shuffle(key: str, seed: int) -> bytes:
