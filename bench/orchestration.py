@@ -2,18 +2,17 @@
 
     python bench/orchestration.py [--drafts 2000] [--shard-size 250] [--workers 0] [--repeats 1] [--plain]
 
-prefect   `hopwright build` as a user runs it, with Prefect's server of its own; its wall clock is taken from the start
-          of the command to its end, and the flow's own, which leaves out starting Python and the server, besides.
-          Of the same command, the seconds in which no worker process had anything to do: whatever the machine's speed
-          does from one run to the next, these are not the work's
+prefect   `hopwright build` as a user runs it, with Prefect's server of its own; the flow's own seconds, which leave out
+          starting Python and the server, besides. Of the same command, the seconds in which no worker process had
+          anything to do: whatever the machine's speed does from one run to the next, these are not the work's
 plain     the same stages without Prefect: run folder only (with `--plain`)
 bare      every function that the build has called in its worker processes, with the same arguments, called again in a
           fresh pool of the same size, side by side where they were: what a shard returns is thrown away and no part is
           written
 
-In a new home Prefect first makes its database; that is done, and timed, before. The repeats are interleaved. Task runs
-are counted in Prefect's own database. `cpu` is what all processes of a variant took together: on a busy machine it
-tells more than the clock does.
+Seconds are those from the start of a command to its end; `cpu` is what all its processes took together, which on a busy
+machine tells more than the clock does. In a new home Prefect first makes its database; that is done, and timed, before.
+The repeats are interleaved. Task runs are counted in Prefect's own database.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def main() -> None:
     print(f"no worker at work: {idle:.1f} s, {idle / medians['prefect']:.1%} of the command")
     for name, seconds in medians.items():
         bare = medians["bare cpu" if name.endswith("cpu") else "bare"]
-        print(f"{name:12} {seconds:8.1f} s  {seconds / bare - 1:+6.1%} on bare")
+        print(f"{name:12} {seconds:8.1f} s  {1 - bare / seconds:6.1%} of them on top of bare")
 
 
 def measure(variant: str, options: argparse.Namespace, home: Path) -> dict[str, float]:
@@ -106,7 +105,7 @@ def measure(variant: str, options: argparse.Namespace, home: Path) -> dict[str, 
             max(call.ended for call in wave) - wave[0].began for wave in cut_waves(calls)
         )
         figures |= {"items": summary["accepted"], **ask_prefect(home / "prefect" / "prefect.db")}
-    return figures | (json.loads(done.stdout) if variant == "bare" else {})
+    return figures
 
 
 def ask_prefect(path: Path) -> dict[str, float]:
@@ -128,7 +127,7 @@ def run_variant(options: argparse.Namespace) -> None:
     elif options.variant == "plain":
         build_plain(options)
     else:
-        print(json.dumps(call_bare(options)))
+        call_bare(options)
 
 
 def start_prefect(home: Path) -> None:
@@ -179,19 +178,17 @@ def build_plain(options: argparse.Namespace) -> None:
     build(options.home, BuildParameters.model_validate(wanted))
 
 
-def call_bare(options: argparse.Namespace) -> dict[str, float]:
+def call_bare(options: argparse.Namespace) -> None:
     """The recorded calls again, each stage's shards side by side."""
     from tasks.pool import open_pool
 
     calls: list[Call] = pickle.loads((options.home / CALLS).read_bytes())
     # What a step finds made already it would not make again.
     shutil.rmtree(options.home / "stores")
-    began = time.monotonic()
     with open_pool(options.workers) as pool:
         for wave in cut_waves(calls):
             with ThreadPoolExecutor(pool.workers + 1) as threads:
                 list(threads.map(lambda call: pool.run(call_again, call), wave))
-    return {"bare": time.monotonic() - began}
 
 
 def cut_waves(calls: list[Call]) -> list[list[Call]]:

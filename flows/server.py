@@ -1,5 +1,6 @@
 """Prefect's API on a free port, until stdin closes: the child process of `flows.local`, for the length of one run."""
 
+import os
 import socket
 import sys
 import threading
@@ -21,6 +22,8 @@ def main() -> None:
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on"))
     threading.Thread(target=_end_with_parent, args=(server,), daemon=True).start()
     server.run(sockets=[listener])
+    # Everything is stored by now; to take down what Prefect has loaded would keep the command waiting for seconds.
+    os._exit(0)
 
 
 def _end_with_parent(server: Any) -> None:
