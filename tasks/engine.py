@@ -20,6 +20,7 @@ from hopwright.runs.storage import open_storage
 from hopwright.settings import STAGES, RunParameters, home, identify, storage
 from tasks.artifacts import publish_stage
 from tasks.cluster import explain_lost_workers, yield_done
+from tasks.interrupts import raise_missed
 from tasks.live import StageProgress
 from tasks.models import ModelProgress, demand_models, end_models, hand_in, note_models, prepare_models
 from tasks.pool import current_pool, open_pool
@@ -56,6 +57,7 @@ def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageM
     A failed shard does not stop the others; the first error is raised when all have ended, and what was finished
     stays. Raises RunError when the stage belongs to other parameters or cannot be written.
     """
+    raise_missed()
     stage = Stage(run, plan.name)
     missing = stage.begin(
         plan.parameters, inputs=plan.inputs, shards=len(plan.specs), fresh=fresh, downstream=stages_after(plan.name)
@@ -148,6 +150,7 @@ def carry_out_once(
     fresh: bool = False,
 ) -> StageManifest:
     """Run a stage that has no shards: `make` writes its files, each whole or not at all, and finishes the stage."""
+    raise_missed()
     stage = Stage(run, plan.name)
     stage.begin(plan.parameters, inputs=plan.inputs, fresh=fresh, downstream=stages_after(plan.name))
     if stage.finished:

@@ -107,7 +107,18 @@ def _use(pool: WorkerPool) -> Iterator[WorkerPool]:
 
 def _start_workers(workers: int) -> ProcessPoolExecutor:
     # Not forked: the parent has threads (Prefect, polars). Threads of the libraries would fight over the processors.
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=prepare_worker)
+    executor = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=prepare_worker)
+    # They start with the first call, all of them, and inherit that Ctrl-C waits: it would find them at their imports.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        executor.submit(_do_nothing)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return executor
+
+
+def _do_nothing() -> None:
+    return
 
 
 def prepare_worker() -> None:
@@ -136,6 +147,7 @@ def _watch_parent() -> None:
     Ctrl-C reaches every process of a terminal: it is the parent's to answer, in one line.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
 

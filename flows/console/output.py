@@ -78,6 +78,9 @@ def show_stages() -> Iterator[None]:
 @contextlib.contextmanager
 def prefect_ready(load: Callable[[], _T]) -> Iterator[_T]:
     """Prefect at hand, with a server or without; `load` imports the flows, while a server of our own starts."""
+    from tasks.interrupts import remember_interrupts
+
+    remember_interrupts()
     with prefect_server(home()) as wait:
         with err.status("starting Prefect"):
             loaded = load()

@@ -36,7 +36,12 @@ class Place:
         return answer.json()
 
     def post(self, path: str, **body: Any) -> Any:
-        answer = httpx.post(f"{self.api}{path}", json=body, timeout=30)
+        # On a busy machine SQLite keeps the server waiting until it says 503; nothing was done then.
+        for _ in range(10):
+            answer = httpx.post(f"{self.api}{path}", json=body, timeout=30)
+            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                break
+            time.sleep(2)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 

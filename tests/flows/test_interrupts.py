@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tasks import interrupts
+from tests.flows.test_pool import ROOT
+
+
+def test_an_interrupt_that_was_dropped_is_raised_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupts, "_came", False)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        interrupts.remember_interrupts()
+        interrupts.raise_missed()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.raise_missed()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_workers_that_are_still_starting_say_nothing_of_an_interrupt() -> None:
+    code = (
+        "import os, signal\n"
+        "from tasks.pool import open_pool\n"
+        "if __name__ == '__main__':\n"
+        "    os.setpgid(0, 0)\n"
+        "    signal.signal(signal.SIGINT, lambda *_: None)\n"
+        "    with open_pool(2) as pool:\n"
+        "        os.killpg(0, signal.SIGINT)\n"
+        "        print(pool.run(len, 'abc'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("3\n", "")
