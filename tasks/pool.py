@@ -108,10 +108,11 @@ def _use(pool: WorkerPool) -> Iterator[WorkerPool]:
 def _start_workers(workers: int) -> ProcessPoolExecutor:
     # Not forked: the parent has threads (Prefect, polars). Threads of the libraries would fight over the processors.
     executor = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=prepare_worker)
-    # They start with the first call, all of them, and inherit that Ctrl-C waits: it would find them at their imports.
+    # Each starts with a call for which none is free, and inherits that Ctrl-C waits: it would find it at its imports.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        executor.submit(_do_nothing)
+        for _ in range(workers):
+            executor.submit(_do_nothing)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return executor
