@@ -49,7 +49,10 @@ class WorkerPool:
             with self._turn:
                 return function(*args)
         try:
-            return self._executor.submit(function, *args).result()
+            # A worker starts with a call for which none is free.
+            with _let_interrupts_wait():
+                future = self._executor.submit(function, *args)
+            return future.result()
         except BrokenExecutor:
             raise RunError(
                 "a worker process ended before its work was done (killed, or out of memory): "
@@ -107,19 +110,17 @@ def _use(pool: WorkerPool) -> Iterator[WorkerPool]:
 
 def _start_workers(workers: int) -> ProcessPoolExecutor:
     # Not forked: the parent has threads (Prefect, polars). Threads of the libraries would fight over the processors.
-    executor = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=prepare_worker)
-    # Each starts with a call for which none is free, and inherits that Ctrl-C waits: it would find it at its imports.
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=prepare_worker)
+
+
+@contextlib.contextmanager
+def _let_interrupts_wait() -> Iterator[None]:
+    """A worker that starts meanwhile inherits that Ctrl-C waits: it would find it at its imports."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        for _ in range(workers):
-            executor.submit(_do_nothing)
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return executor
-
-
-def _do_nothing() -> None:
-    return
 
 
 def prepare_worker() -> None:

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from flows.local import prefect_server
 from hopwright.errors import ServiceError
 from hopwright.settings import home
+from tasks.interrupts import remember_interrupts
 
 _T = TypeVar("_T")
 _LOG_EVERY_S = 30.0
@@ -78,8 +79,6 @@ def show_stages() -> Iterator[None]:
 @contextlib.contextmanager
 def prefect_ready(load: Callable[[], _T]) -> Iterator[_T]:
     """Prefect at hand, with a server or without; `load` imports the flows, while a server of our own starts."""
-    from tasks.interrupts import remember_interrupts
-
     remember_interrupts()
     with prefect_server(home()) as wait:
         with err.status("starting Prefect"):

@@ -27,14 +27,18 @@ def test_an_interrupt_that_was_dropped_is_raised_again(monkeypatch: pytest.Monke
 
 def test_workers_that_are_still_starting_say_nothing_of_an_interrupt() -> None:
     code = (
-        "import os, signal\n"
+        "import multiprocessing, os, signal\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
         "from tasks.pool import open_pool\n"
         "if __name__ == '__main__':\n"
         "    os.setpgid(0, 0)\n"
         "    signal.signal(signal.SIGINT, lambda *_: None)\n"
-        "    with open_pool(2) as pool:\n"
+        "    with open_pool(2) as pool, ThreadPoolExecutor(1) as threads:\n"
+        "        called = threads.submit(pool.run, len, 'abc')\n"
+        "        while not multiprocessing.active_children():\n"
+        "            pass\n"
         "        os.killpg(0, signal.SIGINT)\n"
-        "        print(pool.run(len, 'abc'))\n"
+        "        print(called.result())\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("3\n", "")
