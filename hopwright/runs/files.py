@@ -10,7 +10,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +20,10 @@ _MARK = ".tmp"
 _LOOK_S = 0.2
 _LEFTOVERS = (f".*{_MARK}", ".*.part", ".*.partial")
 """What Hopwright's writers call what is not whole yet."""
+
+
+class _ExistsError(Exception):
+    """A file that must not be there yet is there."""
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -35,6 +39,19 @@ def copy_file(source: Path, path: Path) -> None:
     """Copy a file whole or not at all, as `write_file` writes one."""
     with _write_aside(path) as file, source.open("rb") as data:
         shutil.copyfileobj(data, file)
+
+
+def create_file(path: Path, data: bytes) -> bool:
+    """Write a file that must not be there yet, whole or not at all; returns whether it was not there.
+
+    On file systems without hard links a kill may leave it empty. Raises RunError as `write_file` does.
+    """
+    try:
+        with _write_aside(path, _link) as file:
+            file.write(data)
+    except _ExistsError:
+        return False
+    return True
 
 
 def clear_leftovers(folder: Path) -> int:
@@ -130,7 +147,7 @@ def _wait_for_lock(handle: int, patience_s: float) -> bool:
 
 
 @contextlib.contextmanager
-def _write_aside(path: Path) -> Iterator[BinaryIO]:
+def _write_aside(path: Path, place: Callable[[Path, Path], object] = Path.replace) -> Iterator[BinaryIO]:
     # The thread is named too: two shards of one process may fetch the same file.
     aside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}{_MARK}")
     with explain_os_errors(path):
@@ -140,12 +157,25 @@ def _write_aside(path: Path) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            aside.replace(path)
-        except BaseException:
+            place(aside, path)
+        finally:
             with contextlib.suppress(OSError):
                 aside.unlink(missing_ok=True)
-            raise
         _sync(path.parent)
+
+
+def _link(aside: Path, path: Path) -> None:
+    try:
+        try:
+            os.link(aside, path)
+        except FileExistsError:
+            raise
+        except OSError:
+            # A file system without hard links.
+            with path.open("xb") as file:
+                file.write(aside.read_bytes())
+    except FileExistsError:
+        raise _ExistsError from None
 
 
 def _explain(error: OSError, path: Path) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.errors import HopwrightError, InputError, ServiceError
-from hopwright.runs.files import copy_file, explain_os_errors, write_file
+from hopwright.runs.files import copy_file, create_file, explain_os_errors, write_file
 
 _MARK = ".part"
 
@@ -94,14 +94,10 @@ class Storage:
     def create(self, name: str, data: bytes) -> bool:
         """Write a file that must not be there yet; returns whether it was not."""
         with self._explain():
-            path = self._locate(name)
+            if self._is_folder:
+                return create_file(Path(self._locate(name)), data)
             try:
-                if self._is_folder:
-                    Path(path).parent.mkdir(parents=True, exist_ok=True)
-                    with Path(path).open("xb") as file:
-                        file.write(data)
-                else:
-                    self._fs.pipe_file(path, data, mode="create")
+                self._fs.pipe_file(self._locate(name), data, mode="create")
             except FileExistsError:
                 return False
         return True

@@ -46,7 +46,10 @@ def settings(
     *servers: WireServer | str, kind: str = "compatible", limits: LimitSettings | None = None,
     retry: dict[str, Any] | None = None, breaker: dict[str, Any] | None = None, **fields: Any,
 ) -> LlmSettings:  # fmt: skip
-    """Endpoints `local`, `local2`, … at these servers, with short waits."""
+    """Endpoints `local`, `local2`, … at these servers, with short waits between tries.
+
+    The wait for an answer is long: a busy machine must not make a request go twice where tests count them.
+    """
     endpoints = []
     for number, server in enumerate(servers, start=1):
         url = server if isinstance(server, str) else server.url
@@ -57,7 +60,7 @@ def settings(
                 "limits": limits or LimitSettings(max_concurrency=32), **fields,
             })
         )  # fmt: skip
-    waits = {"base_s": 0.01, "cap_s": 0.05, "timeout_s": 2.0, "stall_floor_s": 0.5, **(retry or {})}
+    waits = {"base_s": 0.01, "cap_s": 0.05, "timeout_s": 50.0, "stall_floor_s": 50.0, **(retry or {})}
     return LlmSettings(
         endpoints=tuple(endpoints), retry=RetrySettings(**waits), breaker=BreakerSettings(**(breaker or {}))
     )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +116,26 @@ def test_a_lock_of_a_killed_process_of_this_home_is_taken_over(tmp_path: Path, u
     assert (tmp_path / "share/locks/toy.json").exists()
     run_toy(tmp_path / "a", storage=url)
     assert not (tmp_path / "share/locks/toy.json").exists()
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_lock_is_there_whole_or_not_at_all_and_one_of_many_gets_it(
+    links: bool, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = open_storage(url)
+    if not links:
+        monkeypatch.setattr("os.link", refuse_links)
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", cut_after(os.fsync, 0))
+        with pytest.raises(Cut):
+            storage.create("locks/toy.json", b"cut short")
+    assert storage.list() == []
+    contents = [f"{number}".encode() * 1000 for number in range(8)]
+    with ThreadPoolExecutor(len(contents)) as pool:
+        created = list(pool.map(lambda data: storage.create("locks/toy.json", data), contents))
+    assert sum(created) == 1
+    assert storage.read("locks/toy.json") == contents[created.index(True)]
+    assert [path.name for path in Path(url.removeprefix("file://"), "locks").iterdir()] == ["toy.json"]
 
 
 def test_a_run_that_was_made_without_the_storage_is_handed_over(
@@ -256,6 +279,10 @@ def make_two_stages(home: Path, url: str, number: int) -> None:
 
 def refuse_work(shard: int) -> Any:
     raise AssertionError(f"shard {shard} was made again")
+
+
+def refuse_links(*_: Any) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
 
 
 def cut_after(method: Callable[..., Any], calls: int) -> Callable[..., Any]:
