@@ -45,7 +45,7 @@ class Oxigraph:
         self._data = folder / "data"
         self._log = folder / "server.log"
         load = [program, "load", "--location", str(self._data), "--file", str(triples)]
-        subprocess.run(load, check=True, capture_output=True, timeout=60)
+        subprocess.run(load, check=True, capture_output=True, timeout=300)
 
     def __enter__(self) -> Oxigraph:
         with socket.socket() as probe:
@@ -55,7 +55,7 @@ class Oxigraph:
         serve = [self._program, "serve-read-only", "--location", str(self._data), "--bind", f"127.0.0.1:{port}"]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(serve, stdout=log, stderr=log)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 120
         while True:
             try:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -66,7 +66,7 @@ class Oxigraph:
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 @dataclass
@@ -121,7 +121,7 @@ class FaultProxy:
 
     def wait_for(self, requests: int, until: Callable[[], bool] = lambda: True) -> None:
         """Wait until so many requests have come in."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while len(self.seen) < requests or not until():
             assert time.monotonic() < end, f"{len(self.seen)} requests, not {requests}"
             time.sleep(0.005)

@@ -134,7 +134,7 @@ def test_prefect_knows_the_commands_and_their_options(name: str) -> None:
     options = [word for word in command if word.startswith("--")]
     verbs = command[1 : command.index(options[0])]
     help = subprocess.run(
-        [sys.executable, "-m", "prefect", *verbs, "--help"], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-m", "prefect", *verbs, "--help"], capture_output=True, text=True, check=True, timeout=300
     )
     for option in options:
         assert option in help.stdout, option
@@ -156,7 +156,7 @@ def test_the_other_commands_are_ours_or_those_that_make_serve_uses(tmp_path: Pat
                     reason="oxigraph is not installed")  # fmt: skip
 def test_oxigraph_knows_the_command_of_the_sparql_service() -> None:
     program = shutil.which("oxigraph") or str(Path(sys.executable).with_name("oxigraph"))
-    help = subprocess.run([program, "serve", "--help"], capture_output=True, text=True, check=True, timeout=60)
+    help = subprocess.run([program, "serve", "--help"], capture_output=True, text=True, check=True, timeout=300)
     for option in (word for word in SERVICES["sparql"]["command"] if word.startswith("--")):
         assert option in help.stdout, option
     pinned = re.search(r"oxigraph==(\S+)", DOCKERFILE)

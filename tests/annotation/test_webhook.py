@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -34,7 +33,7 @@ def call(receiver: Receiver, body: object = CALL, secret: str | None = SECRET, p
 
 def test_an_authenticated_call_is_heard(receiver: Receiver):
     assert call(receiver) == 204
-    assert receiver.wait(5)
+    assert receiver.wait(60)
     assert not receiver.wait(0.05)
 
 
@@ -65,18 +64,17 @@ def test_nonsense_is_refused(receiver: Receiver):
 def test_a_burst_is_one_and_an_endless_one_is_cut(receiver: Receiver):
     for _ in range(5):
         call(receiver)
-    assert receiver.wait(5)
+    assert receiver.wait(60)
     assert not receiver.wait(0.05)
     stop = threading.Event()
     thread = threading.Thread(target=_keep_calling, args=(receiver, stop))
     thread.start()
-    began = time.monotonic()
-    heard = receiver.wait(10)
-    took = time.monotonic() - began
+    heard = receiver.wait(60)
+    calls_go_on = thread.is_alive()
     stop.set()
     thread.join()
     assert heard
-    assert took < 5
+    assert calls_go_on
 
 
 def test_it_listens_on_this_machine_only(receiver: Receiver):

@@ -64,7 +64,7 @@ def read_pids(folder: Path) -> list[int]:
     return [int(pid) for pid in (folder / "pids").read_text().split()]
 
 
-def wait_until_gone(pids: list[int], seconds: float = 15) -> None:
+def wait_until_gone(pids: list[int], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while any(is_alive(pid) for pid in pids):
         assert time.monotonic() < deadline, f"still there: {[pid for pid in pids if is_alive(pid)]}"
@@ -108,7 +108,7 @@ def test_a_stage_that_is_killed_takes_its_server_along(fake: Path, number: int) 
     assert stage.stdout is not None
     assert stage.stdout.readline() == "up\n"
     stage.send_signal(number)
-    stage.wait(20)
+    stage.wait(120)
     wait_until_gone(read_pids(fake))
 
 

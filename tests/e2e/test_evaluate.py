@@ -75,7 +75,7 @@ def test_two_models_one_report_and_a_kill_in_between(tmp_path: Path) -> None:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 300
         while read_stats(url)["answered"] < 300 and time.monotonic() < deadline:
             time.sleep(0.05)
         os.killpg(killed.pid, signal.SIGKILL)

@@ -38,7 +38,7 @@ def test_a_killed_run_sends_again_at_most_what_was_in_flight(tmp_path: Path, kin
     with serve(WIRE, "--latency", "0.05") as url:
         undisturbed = tmp_path / "undisturbed"
         undisturbed.mkdir()
-        assert start(url, undisturbed, rows, kind).wait(60) == 0
+        assert start(url, undisturbed, rows, kind).wait(300) == 0
         wanted = (undisturbed / "rows.jsonl").read_bytes()
         assert len(wanted.splitlines()) == rows
         assert b"rejected" not in wanted
@@ -54,12 +54,12 @@ def test_a_killed_run_sends_again_at_most_what_was_in_flight(tmp_path: Path, kin
         assert not (folder / "rows.jsonl").exists()
         before = read_stats(url)["received"]
         assert 0 < before < rows
-        assert start(url, folder, rows, kind).wait(60) == 0
+        assert start(url, folder, rows, kind).wait(300) == 0
         assert (folder / "rows.jsonl").read_bytes() == wanted
         after = read_stats(url)
         assert after["prompts"] == rows
         assert after["received"] - rows <= IN_FLIGHT
-        assert start(url, folder, rows, kind).wait(60) == 0
+        assert start(url, folder, rows, kind).wait(300) == 0
         assert read_stats(url)["received"] == after["received"]
 
 

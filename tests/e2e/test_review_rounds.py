@@ -282,7 +282,7 @@ def test_a_webhook_that_is_called_is_heard(rounds: Rounds) -> None:
         one = next(one for one in rounds.work if one.job.kind is Kind.MULTI_HOP and one.job.gold is None)
         id = rounds.annotations[one.job.annotator.name, rounds.task(one.job)]
         server.client.annotations.update(id, result=answers(one.given))
-        assert receiver.wait(20)
+        assert receiver.wait(120)
         assert httpx.post(receiver.url, json={"action": "ANNOTATION_CREATED"}, headers={HEADER: "x"}).status_code == 403
         there = server.client.webhooks.list(project=project)
         assert len(there) == 1

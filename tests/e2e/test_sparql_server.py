@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -318,9 +319,12 @@ def test_facts_of_the_sample_are_confirmed_by_a_server_of_the_sample(sample: str
 def test_retry_after_is_obeyed_to_the_second(sample: str, fault: str) -> None:
     with FaultProxy(sample, {1: fault, 2: fault}) as proxy:
         client = make_client(proxy.url, first_wait_s=0)
+        waits: list[float] = []
+        client._sleep = lambda seconds: (waits.append(seconds), time.sleep(seconds))
         assert verify_lookup(client, "Q17", "P36", "Q1490").status == "confirmed"
         first, second, third = (seen.at for seen in proxy.seen[:3])
-    assert 1.0 <= second - first < 2 and 1.0 <= third - second < 2
+    assert waits == [1, 1]
+    assert second - first >= 1.0 and third - second >= 1.0
 
 
 def test_a_pause_longer_than_allowed_is_reported_at_once(sample: str) -> None:
@@ -336,7 +340,7 @@ def test_faults_on_the_way_lose_and_double_nothing(sample: str, store: GraphStor
     faults = {1: "500", 3: "cut", 4: "drop", 6: "html", 7: "half", 9: "hang", 11: "429 0", 12: "503 0"}
     with FaultProxy(sample, faults) as proxy:
         cache = AnswerCache(tmp_path / "cache.db")
-        client = make_client(proxy.url, cache, batch_size=10, timeout_s=0.6)
+        client = make_client(proxy.url, cache, batch_size=10, timeout_s=4)
         stormy = fetch_literals(client, ids, [BORN])
         queries = proxy.answered()
         assert len(proxy.seen) == client.requests == 6 + len(faults)
@@ -428,12 +432,12 @@ def test_a_killed_fetch_goes_on_where_it_was(sample: str, store: GraphStore, tmp
         child = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
         proxy.wait_for(held)
         child.send_signal(signal.SIGKILL)
-        assert child.wait(10) == -signal.SIGKILL
+        assert child.wait(60) == -signal.SIGKILL
         proxy.let_go.set()
         assert not out.exists()
         before = proxy.answered()
         assert len(before) == held - 1
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=True,
                               env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
         sent = [seen.query for seen in proxy.seen[held:]]
     assert done.stdout.split() == [str(12 - (held - 1)), str(held - 1)]
@@ -450,7 +454,7 @@ def test_two_processes_share_a_cache(sample: str, store: GraphStore, tmp_path: P
         start = [sys.executable, "-c", CHILD, proxy.url, str(tmp_path / "c.db")]
         outs = [tmp_path / "1.tsv", tmp_path / "2.tsv"]
         children = [subprocess.Popen([*start, str(out), BORN, *ids], cwd=ROOT, env=env) for out in outs]
-        assert [child.wait(60) for child in children] == [0, 0]
+        assert [child.wait(300) for child in children] == [0, 0]
     assert (tmp_path / "1.tsv").read_bytes() == (tmp_path / "2.tsv").read_bytes() != b""
     assert len(AnswerCache(tmp_path / "c.db")) == 6
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -73,6 +73,13 @@ async def ask_all(
     with Store(folder / "llm.sqlite") as store:
         async with Client(llm, store, **fields) as client:
             return await client.complete_all(requests), client
+
+
+async def wait_until(condition: Callable[[], bool], limit_s: float = 30) -> None:
+    """Until a condition holds; a test fails where it does not within so many seconds."""
+    async with asyncio.timeout(limit_s):
+        while not condition():
+            await asyncio.sleep(0.01)
 
 
 def run(coroutine: Coroutine[Any, Any, T], limit_s: float = 60) -> T:

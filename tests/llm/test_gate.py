@@ -13,7 +13,7 @@ from hopwright.llm.config import LimitSettings
 from hopwright.llm.gate import Amounts, Gate
 from hopwright.llm.limits import AdaptiveLimit
 from hopwright.llm.types import Usage
-from tests.llm.builders import ask_all, request, rows, run, settings
+from tests.llm.builders import ask_all, request, rows, run, settings, wait_until
 from tests.llm.wire_server import Faults, WireServer
 
 KINDS = ["compatible", "openai", "anthropic"]
@@ -22,13 +22,14 @@ KINDS = ["compatible", "openai", "anthropic"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_sent_before_retry_after_has_passed(tmp_path: Path, kind: str) -> None:
     async def check() -> None:
-        async with WireServer(Faults(cap=8, latency_s=0.05, retry_after="0.6")) as server:
+        async with WireServer(Faults(cap=8, latency_s=0.05, retry_after="2.5")) as server:
             limits = LimitSettings(max_concurrency=32)
             outcomes, client = await ask_all(tmp_path, settings(server, kind=kind, limits=limits), rows(60))
             assert all(outcome.ok for outcome in outcomes)
             assert server.refused_at
-            last = max(moment for moment in server.refused_at if moment < server.refused_at[0] + 0.3)
-            early = [moment for moment in server.times if last + 0.02 < moment < last + 0.59]
+            # What was on its way when the refusal came arrives within a second, also on a busy machine.
+            last = max(moment for moment in server.refused_at if moment < server.refused_at[0] + 1)
+            early = [moment for moment in server.times if last + 1 < moment < last + 2.45]
             assert early == []
             assert client.progress.counts["refusals"] == len(server.refused_at) < 60
 
@@ -62,8 +63,11 @@ def test_configured_requests_per_minute_are_kept(tmp_path: Path) -> None:
         async with WireServer() as server:
             limits = LimitSettings(max_concurrency=32, requests_per_minute=25)
             task = asyncio.create_task(ask_all(tmp_path, settings(server, limits=limits), rows(40)))
-            await asyncio.sleep(0.7)
-            assert sum(server.seen.values()) == 25
+            await wait_until(lambda: sum(server.seen.values()) >= 25)
+            first, *_, last = server.times
+            await asyncio.sleep(0.5)
+            # One more each 2.4 s.
+            assert sum(server.seen.values()) <= 26 + (last - first) / 2.4
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
@@ -75,10 +79,12 @@ def test_headers_that_say_nothing_is_left_hold_requests_back(tmp_path: Path) -> 
         async with WireServer(Faults(per_minute=20, announce=True, retry_after="30")) as server:
             limits = LimitSettings(max_concurrency=4)
             task = asyncio.create_task(ask_all(tmp_path, settings(server, limits=limits), rows(60)))
-            await asyncio.sleep(0.7)
-            # What refills meanwhile (20 a minute) is at most one request in this time.
+            await wait_until(lambda: server.counts["answered"] >= 15)
+            first, *_, last = server.times
+            await asyncio.sleep(0.5)
+            # One more each 3 s.
             assert server.counts["429"] <= 1
-            assert 15 <= server.counts["answered"] <= 21
+            assert server.counts["answered"] <= 21 + (last - first) / 3
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 

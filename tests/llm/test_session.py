@@ -142,13 +142,13 @@ def test_a_refusal_met_by_one_process_slows_and_pauses_the_other_once(tmp_path: 
                     await sharing.beat()
                     await other_sharing.beat()
                     permit = await mine.gate.enter(_amounts())
-                    mine.gate.refuse(permit, 5.0)
+                    mine.gate.refuse(permit, 60.0)
                     mine.gate.leave(permit, None)
                     await sharing.beat()
                     before = theirs.gate.limit.limit
                     await other_sharing.beat()
                     assert theirs.gate.limit.limit == before / 2
-                    assert 3 < theirs.gate.paused_until - time.monotonic() <= 5
+                    assert 0 < theirs.gate.paused_until - time.monotonic() <= 60
                     await other_sharing.beat()
                     assert theirs.gate.limit.limit == before / 2
                     cut = mine.gate.limit.cuts
@@ -177,7 +177,7 @@ def test_a_clock_that_is_set_back_stops_nobody(tmp_path: Path, monkeypatch: pyte
                         mine.gate.leave(permit, None)
                         await sharing.beat()
                     await other_sharing.beat()
-                    assert 0 < theirs.gate.paused_until - time.monotonic() <= 5
+                    assert theirs.gate.paused_until - time.monotonic() <= 5
                     assert theirs.gate.limit.ceiling == 32, "the one that told has not been heard of since"
                     permit = await theirs.gate.enter(_amounts())
                     theirs.gate.refuse(permit, 1.0)

@@ -43,12 +43,12 @@ def serve(slips: Slips, latency_s: float = 0.0) -> Iterator[ClaimModel]:
     thread.start()
     server = ClaimModel(slips, Faults(latency_s=latency_s))
     try:
-        asyncio.run_coroutine_threadsafe(server.start(0), loop).result(10)
+        asyncio.run_coroutine_threadsafe(server.start(0), loop).result(60)
         yield server
-        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(60)
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
 
 
 def ask(

@@ -56,12 +56,12 @@ def serve(rates: Rates) -> Iterator[FallibleModel]:
     thread.start()
     server = FallibleModel(rates)
     try:
-        asyncio.run_coroutine_threadsafe(server.start(0), loop).result(10)
+        asyncio.run_coroutine_threadsafe(server.start(0), loop).result(60)
         yield server
-        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(60)
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
 
 
 def word(
