@@ -17,19 +17,11 @@ from hopwright.synthesis.embeddings import find_obstacle
 from tests.builders import all_items
 from tests.counterfactual.conftest import make_maker
 from tests.counterfactual.translating_server import FAULTS, TranslatingServer
+from tests.e2e.serving import serving
 from tests.llm.builders import KEY, settings
-from tests.llm.test_session import ServerThread
 
 PROMPTS = read_prompts(Path(__file__).resolve().parents[2] / "prompts")
 TARGET = ModelRef("local", "tiny")
-
-
-class Served(ServerThread):
-    """A translating server on a loop of its own."""
-
-    def __init__(self, server: TranslatingServer) -> None:
-        super().__init__(server.faults)
-        self.server = server
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +38,7 @@ def reword(
     server: TranslatingServer, folder: Path, twins: list[Item], *, pivots: tuple[str, ...] = ("Chinese",), tries: int =
     2, judge: bool = False, gates: Gates | None = None,
 ) -> list[Item]:  # fmt: skip
-    with Served(server), Session(settings(server), folder / "llm.sqlite") as session:
+    with serving(server), Session(settings(server), folder / "llm.sqlite") as session:
         translator = ModelBackTranslator(session, PROMPTS["translate"], TARGET, pivots=pivots, tries=tries)
         bounds = gates or Gates(judge=ModelJudge(session, PROMPTS["judge-entailment"], TARGET) if judge else None)
         return [adopt(twin, one) for twin, one in zip(twins, back_translate(twins, translator, bounds), strict=True)]
@@ -105,7 +97,7 @@ def test_a_chain_of_pivots_is_gone_through_in_order(twins: list[Item], tmp_path:
 
 def test_the_next_pivot_is_asked_for_what_the_first_one_spoils(twins: list[Item], tmp_path: Path) -> None:
     server = TranslatingServer(lambda text, target: FAULTS["drop"](text, target) if target == "Chinese" else text)
-    with Served(server), Session(settings(server), tmp_path / "llm.sqlite") as session:
+    with serving(server), Session(settings(server), tmp_path / "llm.sqlite") as session:
         chain = [
             ModelBackTranslator(session, PROMPTS["translate"], TARGET, pivots=(pivot,), tries=1)
             for pivot in ("Chinese", "German")

@@ -29,8 +29,8 @@ from hopwright.llm.types import ModelRef
 from hopwright.synthesis.kinds import KindIndex
 from hopwright.synthesis.properties import default_table
 from tests.counterfactual.translating_server import TranslatingServer
+from tests.e2e.serving import serving
 from tests.llm.builders import KEY, settings
-from tests.llm.test_session import ServerThread
 
 PROMPTS = read_prompts(Path(__file__).resolve().parents[2] / "prompts")
 TITLE = "Zorin Vale"
@@ -131,19 +131,13 @@ class Asking(TranslatingServer):
         return web.json_response(answer)
 
 
-class Served(ServerThread):
-    def __init__(self, server: TranslatingServer) -> None:
-        super().__init__(server.faults)
-        self.server = server
-
-
 @pytest.mark.parametrize(("good_from", "made"), [(0, {2, 3}), (2, {2, 3}), (9, set())])
 def test_a_model_is_asked_for_the_rest_and_held_to_the_same_checks(
     workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, good_from: int, made: set[int]
 ) -> None:
     monkeypatch.setenv("HOPWRIGHT_TEST_KEY", KEY)
     server = Asking(good_from=good_from)
-    with Served(server), Session(settings(server), tmp_path / "llm.sqlite") as session:
+    with serving(server), Session(settings(server), tmp_path / "llm.sqlite") as session:
         questioner = Questioner(session, PROMPTS["question-passage"], ModelRef("local", "tiny"))
         asker = make_asker(workshop, questioner=questioner)
         ((factual, twin),) = asker.ask([(TITLE, TEXT)])

@@ -22,8 +22,8 @@ from hopwright.records import LABELS, Item
 from hopwright.synthesis.properties import default_table
 from tests.builders import all_items
 from tests.counterfactual.conftest import TinyNames
+from tests.e2e.serving import serving
 from tests.llm.builders import KEY, settings
-from tests.llm.test_session import ServerThread
 from tests.llm.wire_answers import draw
 from tests.llm.wire_server import WireServer
 from tests.worlds import DictGraph
@@ -65,19 +65,13 @@ class Mind(WireServer):
         return web.json_response(answer)
 
 
-class Served(ServerThread):
-    def __init__(self, server: WireServer) -> None:
-        super().__init__(server.faults)
-        self.server = server
-
-
 def test_who_remembers_has_a_large_gap_and_who_reasons_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOPWRIGHT_TEST_KEY", KEY)
     pairs = make_pairs(60)
     server = Mind({item.question: item.label for item, _ in pairs})
-    with Served(server), Session(settings(server), tmp_path / "llm.sqlite") as session:
+    with serving(server), Session(settings(server), tmp_path / "llm.sqlite") as session:
         voters = [
             EndpointVoter(name, ModelRef("local", name), session, Manner(logprobs=False))
             for name in ("remembers", "reasons")

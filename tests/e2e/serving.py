@@ -12,11 +12,12 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.llm.wire_server import WireServer
 
 ROOT = Path(__file__).resolve().parents[2]
+_Server = TypeVar("_Server", bound=WireServer)
 PRICES = """dated = "2026-11-20"
 [models.scribe]
 input = 100.0
@@ -41,7 +42,7 @@ def serve(module: str, *options: str) -> Iterator[str]:
 
 
 @contextmanager
-def serving(server: WireServer) -> Iterator[WireServer]:
+def serving(server: _Server) -> Iterator[_Server]:
     """Run a server in a thread of this process, where a test can look into it."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)

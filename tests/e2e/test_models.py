@@ -15,8 +15,8 @@ import pytest
 
 from hopwright.llm.store import Store
 from tests.e2e.conftest import ROOT
+from tests.e2e.serving import serving
 from tests.llm.builders import KEY
-from tests.llm.test_session import ServerThread
 from tests.llm.wire_server import Faults, WireServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.servers]
@@ -27,7 +27,7 @@ PRICES = 'dated = "2026-11-20"\n[models.tiny]\ninput = 1000.0\noutput = 1000.0\n
 @pytest.fixture(scope="module")
 def server() -> Iterator[WireServer]:
     """Takes the planted key only."""
-    with ServerThread(Faults(latency_s=0.02, malformed=0.05, refusal=0.02, key=KEY)) as server:
+    with serving(WireServer(Faults(latency_s=0.02, malformed=0.05, refusal=0.02, key=KEY))) as server:
         yield server
 
 

@@ -12,10 +12,10 @@ from hopwright.records import Provenance, Rejected
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
 from tests.builders import chain_item
+from tests.e2e.serving import serving
 from tests.llm.builders import KEY, request, settings
-from tests.llm.test_session import ServerThread
 from tests.llm.wire_answers import right_answer
-from tests.llm.wire_server import Faults
+from tests.llm.wire_server import Faults, WireServer
 
 ITEM = chain_item()
 
@@ -57,7 +57,7 @@ def test_an_item_made_by_rules_says_so_and_shows_its_plan_and_checks(home: Path,
 
 
 def test_an_item_worded_by_a_model_shows_what_was_asked_and_answered(home: Path, call) -> None:  # type: ignore[no-untyped-def]
-    with ServerThread(Faults()) as server, Session(settings(server), home / "llm.sqlite") as session:
+    with serving(WireServer()) as server, Session(settings(server), home / "llm.sqlite") as session:
         worded = session.complete(request("row 1", item=ITEM.id))
         shared = session.complete(request("row 2", item="another item"))
     make_run(home, keys=(worded.key, shared.key))
@@ -82,7 +82,7 @@ def test_the_latest_run_that_holds_the_item_is_told_unless_one_is_named(home: Pa
 
 @pytest.mark.parametrize("extra", [[], ["--json"]])
 def test_an_item_of_no_run_is_shown_by_its_requests(home: Path, extra: list[str], call) -> None:  # type: ignore[no-untyped-def]
-    with ServerThread(Faults(refusal=1.0)) as server, Session(settings(server), home / "llm.sqlite") as session:
+    with serving(WireServer(Faults(refusal=1.0))) as server, Session(settings(server), home / "llm.sqlite") as session:
         session.complete(request("row 1", item="hw-lost"))
     result = call("explain", "hw-lost", *extra)
     assert result.code == 0

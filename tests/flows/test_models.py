@@ -38,10 +38,10 @@ from tasks.progress import listen
 from tasks.steps import StagePlan
 from tasks.work.models import ModelAccess, open_models
 from tests.e2e import asking
+from tests.e2e.serving import serving
 from tests.llm.builders import KEY, rows
-from tests.llm.test_session import ServerThread
 from tests.llm.wire_batches import BatchFaults
-from tests.llm.wire_server import Faults
+from tests.llm.wire_server import Faults, WireServer
 
 TOML = """
 [endpoints.local]
@@ -186,7 +186,7 @@ def ask_rows(access: ModelAccess, start: int) -> int:
 def test_worker_processes_share_the_store_and_give_back_their_leases(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ServerThread(Faults()) as server:
+    with serving(WireServer()) as server:
         monkeypatch.setenv("HOPWRIGHT_TEST_KEY", KEY)
         endpoints = write_endpoints(home, server.url, prices={"tiny": 1.0})
         access = ModelAccess(endpoints, home / "llm.sqlite", "r", 1.0)
@@ -200,7 +200,7 @@ def test_worker_processes_share_the_store_and_give_back_their_leases(
 
 
 def test_one_line_and_one_note_say_how_the_requests_go(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ServerThread(Faults()) as server:
+    with serving(WireServer()) as server:
         monkeypatch.setenv("HOPWRIGHT_TEST_KEY", KEY)
         access = ModelAccess(write_endpoints(home, server.url), home / "llm.sqlite", "r", 4.0)
         session = open_models(access)
@@ -230,7 +230,7 @@ def test_a_stage_notes_what_it_asked_and_goes_on_where_the_budget_stopped_it(
     blocks["hopwright-local"] = KEY
     told: list[str] = []
     listen(lambda *_: None, lambda _stage, line, _last: told.append(line))
-    with ServerThread(Faults(key=KEY)) as server:
+    with serving(WireServer(Faults(key=KEY))) as server:
         write_endpoints(home, server.url, prices={"tiny": 1000.0})
         run, plan = make_plan(home, budget_usd=2.0)
         with open_pool(1), pytest.raises(BudgetError, match=r"stopped before the budget of 2\.00 dollars"):
@@ -260,7 +260,7 @@ def test_batch_mode_hands_in_a_whole_stage_at_once_and_the_shards_find_the_answe
     home: Path, kind: str, blocks: dict[str, str]
 ) -> None:
     blocks["hopwright-local"] = KEY
-    with ServerThread(Faults(), BatchFaults(polls=1)) as server:
+    with serving(WireServer(Faults(), BatchFaults(polls=1))) as server:
         url = server.url if kind == "anthropic" else f"{server.url}/v1"
         (home / "endpoints.toml").write_text(
             f'[retry]\nbatch_poll_s = 0.01\n[endpoints.local]\nkind = "{kind}"\nbase_url = "{url}"\n'
@@ -279,7 +279,7 @@ def test_batch_mode_hands_in_a_whole_stage_at_once_and_the_shards_find_the_answe
 
 def test_without_batches_at_the_endpoint_the_shards_ask_directly(home: Path, blocks: dict[str, str]) -> None:
     blocks["hopwright-local"] = KEY
-    with ServerThread(Faults()) as server:
+    with serving(WireServer()) as server:
         write_endpoints(home, server.url)
         run, plan = make_plan(home, batch=True)
         with open_pool(1):

@@ -10,14 +10,14 @@ import pytest
 from hopwright.llm.reports import gather_progress, read_reports
 from hopwright.llm.session import Session, close_session, open_session
 from hopwright.llm.store import Store
+from tests.e2e.serving import serving
 from tests.llm.builders import rows, settings
-from tests.llm.test_session import ServerThread
-from tests.llm.wire_server import Faults
+from tests.llm.wire_server import WireServer
 
 
 def test_the_progress_of_all_workers_is_added_up_and_starts_from_where_it_stood(tmp_path: Path) -> None:
     path = tmp_path / "llm.sqlite"
-    with ServerThread(Faults()) as server, Store(path) as store:
+    with serving(WireServer()) as server, Store(path) as store:
         llm = settings(server)
         with Session(llm, path, run="r") as one, Session(llm, path, run="r") as other:
             one.complete_all(rows(10))
@@ -40,7 +40,7 @@ def test_the_progress_of_all_workers_is_added_up_and_starts_from_where_it_stood(
 
 def test_a_killed_start_of_the_same_run_is_not_counted_again(tmp_path: Path) -> None:
     path = tmp_path / "llm.sqlite"
-    with ServerThread(Faults()) as server, Store(path) as store:
+    with serving(WireServer()) as server, Store(path) as store:
         with Session(settings(server), path, run="r") as session:
             session.complete_all(rows(10))
         assert gather_progress(store, "r", since={}, began=time.time() + 1, limit=None).done == 0
@@ -48,7 +48,7 @@ def test_a_killed_start_of_the_same_run_is_not_counted_again(tmp_path: Path) -> 
 
 def test_dollars_are_the_whole_runs_and_projected_over_what_is_left(tmp_path: Path) -> None:
     path = tmp_path / "llm.sqlite"
-    with ServerThread(Faults()) as server, Store(path) as store:
+    with serving(WireServer()) as server, Store(path) as store:
         llm = settings(server, free=False)
         with Session(llm, path, run="r") as session:
             session.complete_all(rows(10, model="gpt-4o-mini"))
@@ -60,7 +60,7 @@ def test_dollars_are_the_whole_runs_and_projected_over_what_is_left(tmp_path: Pa
 
 def test_a_session_is_shared_until_its_settings_or_its_budget_change(tmp_path: Path) -> None:
     path = tmp_path / "llm.sqlite"
-    with ServerThread(Faults()) as server:
+    with serving(WireServer()) as server:
         llm = settings(server)
         first = open_session(llm, path, run="r", budget_usd=1.0)
         assert open_session(llm, path, run="r", budget_usd=1.0) is first

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -18,6 +16,7 @@ from hopwright.llm.session import Session, close_session, open_session
 from hopwright.llm.sharing import Sharing
 from hopwright.llm.store import Store
 from hopwright.llm.types import ModelRef, Response
+from tests.e2e.serving import serving
 from tests.llm.builders import request, rows, run, settings
 from tests.llm.wire_answers import right_answer
 from tests.llm.wire_batches import BatchFaults
@@ -26,27 +25,8 @@ from tests.llm.wire_server import Faults, WireServer
 TARGET = ModelRef("local", "tiny")
 
 
-class ServerThread:
-    """A wire server on a loop of its own, for callers without one."""
-
-    def __init__(self, faults: Faults, batch: BatchFaults | None = None) -> None:
-        self.server = WireServer(faults, batch)
-        self._loop = asyncio.new_event_loop()
-        self._thread = Thread(target=self._loop.run_forever, daemon=True)
-
-    def __enter__(self) -> WireServer:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self.server.start(0), self._loop).result()
-        return self.server
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self.server.__aexit__(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-
-
 def test_threads_of_a_run_share_one_limit_and_one_cache(tmp_path: Path) -> None:
-    with ServerThread(Faults(latency_s=0.02)) as server:
+    with serving(WireServer(Faults(latency_s=0.02))) as server:
         llm = settings(server, limits=LimitSettings(max_concurrency=6, start_concurrency=6))
         store = tmp_path / "llm.sqlite"
         with ThreadPoolExecutor(8) as pool:
@@ -61,7 +41,7 @@ def test_threads_of_a_run_share_one_limit_and_one_cache(tmp_path: Path) -> None:
 
 
 def test_a_stream_gives_outcomes_as_they_come_with_their_positions(tmp_path: Path) -> None:
-    with ServerThread(Faults()) as server, Session(settings(server), tmp_path / "llm.sqlite") as session:
+    with serving(WireServer()) as server, Session(settings(server), tmp_path / "llm.sqlite") as session:
         got = dict(session.stream(request(f"row {n}") for n in range(50)))
         assert sorted(got) == list(range(50))
         for number, outcome in got.items():
@@ -79,7 +59,10 @@ def test_a_stream_over_many_requests_draws_only_what_it_can_send(tmp_path: Path)
             drawn.append(number)
             yield request(f"row {number}")
 
-    with ServerThread(Faults(latency_s=0.02)) as server, Session(settings(server), tmp_path / "llm.sqlite") as session:
+    with (
+        serving(WireServer(Faults(latency_s=0.02))) as server,
+        Session(settings(server), tmp_path / "llm.sqlite") as session,
+    ):
         stream = session.stream(draw())
         for _ in range(100):
             next(stream)
@@ -89,7 +72,7 @@ def test_a_stream_over_many_requests_draws_only_what_it_can_send(tmp_path: Path)
 
 
 def test_an_error_that_ends_the_run_is_raised_in_the_calling_thread(tmp_path: Path) -> None:
-    with ServerThread(Faults(status=401, body="{}")) as server:
+    with serving(WireServer(Faults(status=401, body="{}"))) as server:
         with Session(settings(server), tmp_path / "llm.sqlite") as session, pytest.raises(ServiceError):
             session.complete_all(rows(3))
         with Session(settings(server), tmp_path / "b.sqlite") as session, pytest.raises(ServiceError):
@@ -100,7 +83,7 @@ def test_an_error_that_ends_the_run_is_raised_in_the_calling_thread(tmp_path: Pa
 
 def test_a_session_can_use_batches(tmp_path: Path) -> None:
     with (
-        ServerThread(Faults(), BatchFaults(polls=1)) as server,
+        serving(WireServer(Faults(), BatchFaults(polls=1))) as server,
         Session(settings(server, kind="openai"), tmp_path / "llm.sqlite") as session,
     ):
         outcomes = session.complete_batch(rows(5), poll_s=0.01)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +14,7 @@ from hopwright.records import Claim, Domain
 from hopwright.synthesis.checks.claims import find_faults
 from hopwright.synthesis.claims.bank import describe_refused, format_bank
 from hopwright.synthesis.claims.proposing import PROMPT, Proposed, Wish, list_requests, propose, read_value
+from tests.e2e.serving import serving
 from tests.llm.builders import settings
 from tests.llm.wire_server import Faults
 from tests.sample_claims import APOLLO, BANK
@@ -36,21 +33,6 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPWRIGHT_TEST_KEY", "k")
 
 
-@contextmanager
-def serve(slips: Slips, latency_s: float = 0.0) -> Iterator[ClaimModel]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    server = ClaimModel(slips, Faults(latency_s=latency_s))
-    try:
-        asyncio.run_coroutine_threadsafe(server.start(0), loop).result(60)
-        yield server
-        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(60)
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(60)
-
-
 def ask(
     server: ClaimModel, folder: Path, wish: Wish, bank: tuple[Claim, ...] = (), *, kind: str = "compatible"
 ) -> Proposed:
@@ -61,7 +43,7 @@ def ask(
 
 @pytest.mark.parametrize("kind", ["compatible", "anthropic"])
 def test_of_a_model_that_errs_only_what_is_fit_is_kept(tmp_path: Path, kind: str) -> None:
-    with serve(MIXED) as server:
+    with serving(ClaimModel(MIXED)) as server:
         found = ask(server, tmp_path, Wish(MODEL, 120, tuple(Domain)), kind=kind)
         given = dict(server.given)
     assert len(given) == 8, "every kind of slip was made"
@@ -88,7 +70,7 @@ def test_the_same_answers_give_the_same_bank_however_slow_they_come(tmp_path: Pa
     for number, latency_s in enumerate((0.0, 0.05)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        with serve(MIXED, latency_s) as server:
+        with serving(ClaimModel(MIXED, Faults(latency_s=latency_s))) as server:
             banks.append(format_bank(ask(server, folder, Wish(MODEL, 60, tuple(Domain))).claims))
     keys = [[json.loads(line)["request_key"] for line in bank.splitlines()] for bank in banks]
     assert banks[0] == banks[1] and keys[0] == keys[1]
@@ -96,7 +78,7 @@ def test_the_same_answers_give_the_same_bank_however_slow_they_come(tmp_path: Pa
 
 def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
     wish = Wish(MODEL, 40, TWO)
-    with serve(MIXED) as server:
+    with serving(ClaimModel(MIXED)) as server:
         first = ask(server, tmp_path, wish)
         asked = server.stats()["received"]
         again = ask(server, tmp_path, wish)
@@ -107,7 +89,7 @@ def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
 
 
 def test_a_refusal_is_a_row_with_a_reason_and_a_domain_that_gives_nothing_is_given_up(tmp_path: Path) -> None:
-    with serve(Slips(refusal=1.0)) as server:
+    with serving(ClaimModel(Slips(refusal=1.0))) as server:
         found = ask(server, tmp_path, Wish(MODEL, 40, TWO))
     assert not found.claims and found.without_answer == found.requests == 4
     assert {one.check for one in found.refused} == {"answer_refusal"}
@@ -118,7 +100,7 @@ def test_what_the_bank_holds_is_named_and_stays(tmp_path: Path) -> None:
     wish = Wish(MODEL, 10, TWO)
     first = next(iter(list_requests(wish, load_prompts()[PROMPT], BANK)))
     assert all(claim.phrase in first.messages[-1].content for claim in BANK)  # type: ignore[union-attr]
-    with serve(Slips(contradiction=1.0)) as server:
+    with serving(ClaimModel(Slips(contradiction=1.0))) as server:
         held = ask(server, tmp_path, Wish(MODEL, 1, TWO[:1])).claims
         assert [claim.phrase for claim in held] == [SHARED]
         found = ask(server, tmp_path, Wish(MODEL, 1, TWO[1:]), (APOLLO, *held))

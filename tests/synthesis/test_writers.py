@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,6 +21,7 @@ from hopwright.synthesis.writers.base import KeepRules, Worded
 from hopwright.synthesis.writers.brief import Briefs
 from hopwright.synthesis.writers.editing import FORGIVEN, Editor
 from hopwright.synthesis.writers.model import ModelWriter, Terms
+from tests.e2e.serving import serving
 from tests.llm.builders import settings
 from tests.synthesis.drafts import draft_items
 from tests.synthesis.fallible_model import KINDS, FallibleModel, Rates
@@ -46,22 +44,6 @@ def editor(sample: GraphStore) -> Editor:
 @pytest.fixture(scope="module")
 def drafts(sample: GraphStore) -> tuple[Item, ...]:
     return tuple({item.id: item for item in draft_items(sample)}.values())
-
-
-@contextmanager
-def serve(rates: Rates) -> Iterator[FallibleModel]:
-    """The model's server, on a loop of its own."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    server = FallibleModel(rates)
-    try:
-        asyncio.run_coroutine_threadsafe(server.start(0), loop).result(60)
-        yield server
-        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(60)
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(60)
 
 
 def word(
@@ -89,7 +71,7 @@ def test_no_faulty_answer_gets_through_and_each_fault_is_counted(
     drafts: tuple[Item, ...],
     tmp_path: Path,
 ) -> None:
-    with serve(MIXED) as server:
+    with serving(FallibleModel(MIXED)) as server:
         drafts = drafts if kind == "compatible" else drafts[:80]
         worded = word(server, editor, sample, drafts, tmp_path, kind=kind)
         given, answers = server.given, server.answers
@@ -110,7 +92,7 @@ def test_no_faulty_answer_gets_through_and_each_fault_is_counted(
 def test_what_can_be_repaired_is_repaired_in_three_answers_at_most(
     editor: Editor, sample: GraphStore, drafts: tuple[Item, ...], tmp_path: Path
 ) -> None:
-    with serve(Rates(wrong_entity=0.25, broken_json=0.2)) as server:
+    with serving(FallibleModel(Rates(wrong_entity=0.25, broken_json=0.2))) as server:
         worded = word(server, editor, sample, drafts[:80], tmp_path)
     rounds = sum((one.counts for one in worded), Counter[str]())
     assert rounds["accepted_after.2"] > 5 < rounds["accepted_after.1"]
@@ -125,7 +107,7 @@ def test_what_can_be_repaired_is_repaired_in_three_answers_at_most(
 def test_one_round_means_one_answer(
     editor: Editor, sample: GraphStore, drafts: tuple[Item, ...], tmp_path: Path
 ) -> None:
-    with serve(Rates(wrong_entity=0.3, broken_json=0.3)) as server:
+    with serving(FallibleModel(Rates(wrong_entity=0.3, broken_json=0.3))) as server:
         worded = word(server, editor, sample, drafts[:40], tmp_path, rounds=1)
         assert server.answers == 40
     assert {one.requests for one in worded} == {1}
@@ -134,7 +116,7 @@ def test_one_round_means_one_answer(
 def test_the_rules_words_are_kept_only_where_that_was_chosen_and_labelled_as_theirs(
     editor: Editor, sample: GraphStore, drafts: tuple[Item, ...], tmp_path: Path
 ) -> None:
-    with serve(Rates(refusal=0.3)) as server:
+    with serving(FallibleModel(Rates(refusal=0.3))) as server:
         worded = word(server, editor, sample, drafts[:30], tmp_path, keep_rules=True)
         refused = server.given["refusal"]
     items = [one.result for one in worded]
@@ -147,7 +129,7 @@ def test_the_rules_words_are_kept_only_where_that_was_chosen_and_labelled_as_the
 def test_an_item_says_which_model_said_what_at_what_cost(
     editor: Editor, sample: GraphStore, drafts: tuple[Item, ...], tmp_path: Path
 ) -> None:
-    with serve(Rates(wrong_entity=0.3)) as server:
+    with serving(FallibleModel(Rates(wrong_entity=0.3))) as server:
         worded = word(server, editor, sample, drafts[:20], tmp_path)
     for one in worded:
         if not isinstance(one.result, Item):
@@ -163,7 +145,7 @@ def test_an_item_says_which_model_said_what_at_what_cost(
 def test_the_same_answers_give_the_same_items_and_are_paid_once(
     editor: Editor, sample: GraphStore, drafts: tuple[Item, ...], tmp_path: Path
 ) -> None:
-    with serve(Rates(wrong_entity=0.2, leaked_answer=0.1)) as server:
+    with serving(FallibleModel(Rates(wrong_entity=0.2, leaked_answer=0.1))) as server:
         first = word(server, editor, sample, drafts[:40], tmp_path)
         answers = server.answers
         again = word(server, editor, sample, tuple(reversed(drafts[:40])), tmp_path)
