@@ -27,9 +27,8 @@ def test_nothing_is_sent_before_retry_after_has_passed(tmp_path: Path, kind: str
             outcomes, client = await ask_all(tmp_path, settings(server, kind=kind, limits=limits), rows(60))
             assert all(outcome.ok for outcome in outcomes)
             assert server.refused_at
-            # What was on its way when the refusal came arrives within a second, also on a busy machine.
             last = max(moment for moment in server.refused_at if moment < server.refused_at[0] + 1)
-            early = [moment for moment in server.times if last + 1 < moment < last + 2.45]
+            early = [moment for moment in server.times if last + 0.02 < moment < last + 2.49]
             assert early == []
             assert client.progress.counts["refusals"] == len(server.refused_at) < 60
 
@@ -62,12 +61,12 @@ def test_configured_requests_per_minute_are_kept(tmp_path: Path) -> None:
     async def check() -> None:
         async with WireServer() as server:
             limits = LimitSettings(max_concurrency=32, requests_per_minute=25)
+            began = time.monotonic()
             task = asyncio.create_task(ask_all(tmp_path, settings(server, limits=limits), rows(40)))
             await wait_until(lambda: sum(server.seen.values()) >= 25)
-            first, *_, last = server.times
             await asyncio.sleep(0.5)
-            # One more each 2.4 s.
-            assert sum(server.seen.values()) <= 26 + (last - first) / 2.4
+            # What refills meanwhile: one request in 2.4 s.
+            assert 25 <= sum(server.seen.values()) <= 25 + (time.monotonic() - began) / 2.4
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
@@ -80,11 +79,10 @@ def test_headers_that_say_nothing_is_left_hold_requests_back(tmp_path: Path) -> 
             limits = LimitSettings(max_concurrency=4)
             task = asyncio.create_task(ask_all(tmp_path, settings(server, limits=limits), rows(60)))
             await wait_until(lambda: server.counts["answered"] >= 15)
-            first, *_, last = server.times
             await asyncio.sleep(0.5)
-            # One more each 3 s.
+            # What refills meanwhile (20 a minute) meets a 429 once, and then a pause of 30 s.
             assert server.counts["429"] <= 1
-            assert server.counts["answered"] <= 21 + (last - first) / 3
+            assert 15 <= server.counts["answered"] <= 21
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 

@@ -131,7 +131,7 @@ def test_a_refusal_met_by_one_process_slows_and_pauses_the_other_once(tmp_path: 
                     before = theirs.gate.limit.limit
                     await other_sharing.beat()
                     assert theirs.gate.limit.limit == before / 2
-                    assert 0 < theirs.gate.paused_until - time.monotonic() <= 60
+                    assert 36 < theirs.gate.paused_until - time.monotonic() <= 60
                     await other_sharing.beat()
                     assert theirs.gate.limit.limit == before / 2
                     cut = mine.gate.limit.cuts
@@ -160,7 +160,7 @@ def test_a_clock_that_is_set_back_stops_nobody(tmp_path: Path, monkeypatch: pyte
                         mine.gate.leave(permit, None)
                         await sharing.beat()
                     await other_sharing.beat()
-                    assert theirs.gate.paused_until - time.monotonic() <= 5
+                    assert 0 < theirs.gate.paused_until - time.monotonic() <= 5
                     assert theirs.gate.limit.ceiling == 32, "the one that told has not been heard of since"
                     permit = await theirs.gate.enter(_amounts())
                     theirs.gate.refuse(permit, 1.0)
