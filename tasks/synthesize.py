@@ -7,10 +7,8 @@ by the finished ones before it, so that a run that is continued decides alike.
 
 from __future__ import annotations
 
-import datetime as dt
 import itertools
 import math
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -176,17 +174,13 @@ def plan_wording(
     store = find_store(run)
     claims = format_bank(read_claims(wanted))
     name = _number(WORDED, len(state.worded) + 1)
-    begun = Stage(run, name).find()
-    since = dt.datetime.fromisoformat(begun.started).timestamp() if begun is not None else math.floor(time.time())
     specs = []
     for batch in _cut(chosen, parameters.shard_size):
         rows = tuple(
             (parts[part], tuple(row for _, row, _ in group))
             for part, group in itertools.groupby(batch, key=lambda one: one[0])
         )
-        specs.append(
-            Commission(store, parameters.seed, wanted, rows, access, since, name_model(wanted.embeddings), claims)
-        )
+        specs.append(Commission(store, parameters.seed, wanted, rows, access, name_model(wanted.embeddings), claims))
     return StagePlan(
         name=name,
         unit="drafts",

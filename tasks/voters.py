@@ -21,7 +21,7 @@ from hopwright.llm.config import read_settings
 from hopwright.llm.types import parse_model
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import FilterParameters, FilterRun
-from tasks.models import grant_access
+from tasks.models import grant_access, name_ledger
 from tasks.pool import open_single_worker
 from tasks.work.models import STORE, ModelAccess
 from tasks.work.resources import find_store
@@ -146,7 +146,7 @@ def _prepare(
     check_fit(spec.name, weights, placement, settings)
     manner = Manner(answering=wanted.answering, native=True, retries=wanted.retries)
     how = f"{weights.fingerprint}-{wanted.dtype}-{wanted.quantization or 'plain'}-{wanted.context}"
-    models = ModelAccess(None, run.home / STORE, f"{run.name}/filter/{spec.slug}", None)
+    models = ModelAccess(None, run.home / STORE, f"{name_ledger(run)}/filter/{spec.slug}", None)
     access = ServedAccess(spec.name, f"vllm-{how}", (), models, manner)
     return ReadyVoter(spec, access, 1.0, identity=how, weights=weights, placement=placement)
 

@@ -22,8 +22,11 @@ def prune_cache(
     older_than_days: Annotated[float | None, typer.Option(min=0, help="Only answers older than so many days.")] = None,
     provider: Annotated[str, typer.Option(help="Only answers of this provider.")] = "",
     model: Annotated[str, typer.Option(help="Only answers of this model.")] = "",
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only requests that got no answer of use, so that their run asks again.")
+    ] = False,
 ) -> None:
     """Drop answers from the cache; what is dropped is paid again when it is asked again."""
     from flows.console.cache import prune
 
-    prune(older_than_days, provider, model)
+    prune(older_than_days, provider, model, failed=failed)

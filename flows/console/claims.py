@@ -57,7 +57,6 @@ def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
     from hopwright.synthesis.claims.proposing import PROMPT, Wish, propose
     from tasks.models import demand_models
     from tasks.work.models import open_models
-    from tasks.work.wording import Remembering
 
     if order.number < 1:
         raise InputError(f"--number: {order.number} claims are none; ask for one at least")
@@ -75,8 +74,7 @@ def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
     home().mkdir(parents=True, exist_ok=True)
     session = open_models(access)
     with err.status(f"asking {order.model} for {order.number:,} claims"):
-        # Refusals and unusable answers are not cached; what this very command has paid for it does not ask again.
-        found = propose(wish, prompt, Remembering(session, access.run, 0.0), bank)
+        found = propose(wish, prompt, session, bank)
     refused = keep_refused(found.refused, order.out)
     if found.claims:
         write_bank((*bank, *found.claims), order.out)

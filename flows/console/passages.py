@@ -1,6 +1,7 @@
 """`hopwright rewrite --passages`: of each passage three questions, and both in a world that exists nowhere."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from hopwright.errors import InputError
 from hopwright.settings import ModelParameters, RewriteParameters, RewriteRun, home, load_parameters
 
 _CHUNK = 200
-_RUN = "passages"
 
 
 def ask_passages(
@@ -42,7 +42,8 @@ def ask_passages(
         from hopwright.counterfactual.per_passage import summarise
 
         passages = [(one.title, one.text) for one in read_corpus(file)]
-        asker = _open_asker(find_store(store), question_model, parameters)
+        run = _name_run(passages, question_model, parameters)
+        asker = _open_asker(find_store(store), question_model, parameters, run)
     figures: dict[str, int] = {}
     into.parent.mkdir(parents=True, exist_ok=True)
     aside = into.with_name(into.name + ".part")
@@ -68,33 +69,37 @@ def ask_passages(
     out.print(f"in {into}")
 
 
-def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun) -> Any:
+def _name_run(passages: Sequence[tuple[str, str]], question_model: str | None, parameters: RewriteRun) -> str:
+    """One command has one budget, and remembers what it paid for in vain: the same passages, asked in the same way."""
+    said = f"{passages}|{question_model}|{parameters.model_dump_json(exclude={'models', 'run'})}"
+    return f"passages {hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
+
+
+def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun, run: str) -> Any:
     from hopwright.counterfactual.per_passage import PassageAsker, Questioner
     from hopwright.counterfactual.rewriting import Workshop
     from hopwright.graph.store import GraphStore
     from hopwright.llm.config import read_settings
     from hopwright.llm.prompts import load_prompts
-    from hopwright.llm.session import open_session
     from hopwright.llm.types import parse_model
     from hopwright.synthesis.kinds import KindIndex
     from hopwright.synthesis.properties import default_table
     from tasks.models import load_keys
-    from tasks.work.models import STORE, ModelAccess
+    from tasks.work.models import STORE, ModelAccess, open_models
     from tasks.work.rewrite import Making, open_translators
 
     wanted: RewriteParameters = parameters.rewrite
     asked = [model for model in (question_model, wanted.translation_model, wanted.judge_model) if model]
     models: ModelParameters = parameters.models
-    access = ModelAccess(models.endpoints_file(), home() / STORE, _RUN, models.limit()) if asked else None
+    access = ModelAccess(models.endpoints_file(), home() / STORE, run, models.limit()) if asked else None
     questioner = None
     if access is not None:
         settings = read_settings(access.endpoints)
         load_keys(settings, [parse_model(model).provider for model in asked])
         if question_model:
             home().mkdir(parents=True, exist_ok=True)
-            session = open_session(settings, access.store, run=_RUN, budget_usd=access.budget_usd)
             prompt = load_prompts()["question-passage"]
-            questioner = Questioner(session, prompt, parse_model(question_model))
+            questioner = Questioner(open_models(access), prompt, parse_model(question_model))
     graph = GraphStore.open(store)
     workshop = Workshop(graph, KindIndex(graph), default_table(), seed=parameters.seed)
     translators = []

@@ -123,6 +123,12 @@ class BatchRunner:
                 done[key] = response
                 self._client.progress.finish("cached")
                 continue
+            failure = self._book.remember(key, request)
+            if failure is not None:
+                done[key] = failure
+                self._client.progress.finish("failed")
+                self._client.progress.failures[failure.kind] += 1
+                continue
             raw = self._store.read(
                 "SELECT token, detail FROM batch_rows WHERE key = ? AND state = 'raw'", (bytes.fromhex(key),)
             )
@@ -139,7 +145,7 @@ class BatchRunner:
             if key not in under_way:
                 request = wanted[key]
                 target = ModelRef(request.provider, request.model)
-                groups.setdefault((target, self._book.history(key)[0]), []).append(key)
+                groups.setdefault((target, self._book.history(key, request)[0]), []).append(key)
         submitted, refused = 0, 0.0
         for (target, round), keys in groups.items():
             api, lane = self._api(target), self._client.lane(target)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from hopwright.llm.batch_apis import RowResult
-from hopwright.llm.client import Client, ask_again, judge, make_call
+from hopwright.llm.client import Client, continue_messages, judge, make_call
+from hopwright.llm.conversations import (
+    Conversation,
+    conversation_statement,
+    forget_statement,
+    read_said,
+    write_said,
+)
 from hopwright.llm.lane import Lane
 from hopwright.llm.providers.base import Call, Reply
 from hopwright.llm.store import Statement, failure_statements, response_statements
-from hopwright.llm.types import Attempt, Failure, FailureKind, Message, ModelRef, Outcome, Request, Response, Usage
-
-_FINAL: frozenset[str] = frozenset({"refusal", "truncated", "rejected"})
+from hopwright.llm.types import Attempt, Failure, FailureKind, ModelRef, Outcome, Request, Response, Usage
 
 
 class RowBook:
@@ -41,24 +46,27 @@ class RowBook:
         """What is written for a reply: an answer, a final failure, or a row for the next round."""
         target = ModelRef(request.provider, request.model)
         cost = self._client.lane(target).price.cost(reply.usage, self._client.prices.batch_factor)
-        _, notes, usage, before = self.history(key)
-        usage, cost = usage + reply.usage, before + cost
+        _, said = self.history(key, request)
+        usage = said.usage + reply.usage
         judged = judge(request, reply.text, reply.finish)
         if not isinstance(judged, tuple):
             response = Response(
                 key=key, provider=target.provider, model=target.model, model_version=reply.model_version,
-                text=judged.text, finish=reply.finish, usage=usage, cost_usd=cost, request_id=reply.request_id,
-                attempts=tuple(notes), logprobs=reply.logprobs, parsed=judged.parsed,
+                text=judged.text, finish=reply.finish, usage=usage, cost_usd=said.cost_usd + cost,
+                request_id=reply.request_id, attempts=said.attempts, logprobs=reply.logprobs, parsed=judged.parsed,
             )  # fmt: skip
             done[key] = response
             return [
                 *response_statements(request, response, self._client.run, key), _mark(token, key, "answered", ""),
+                *([forget_statement(key)] if said.attempts else []),
             ]  # fmt: skip
         kind, problem = judged
-        notes = [*notes, Attempt(str(target), kind, problem, reply.text)]
-        if kind in _FINAL or round + 1 >= self._rounds:
-            return self._give_up(key, request, token, kind, problem, notes, usage, cost, done)
-        return [_mark(token, key, "again", _write_history(notes, usage, cost))]
+        attempts = (*said.attempts, Attempt(str(target), kind, problem, reply.text))
+        said = said.add(self._client.run, attempts, reply.usage, cost)
+        kept = conversation_statement(key, target, said)
+        if said.is_over(self._client.count_answers(request)) or round + 1 >= self._rounds:
+            return [kept, *self._give_up(key, request, token, kind, problem, said, done)]
+        return [kept, _mark(token, key, "again", write_said(said))]
 
     def fail(
         self, key: str, request: Request | None, token: str, round: int, error: str, again: bool,
@@ -66,27 +74,30 @@ class RowBook:
     ) -> list[Statement]:  # fmt: skip
         """What is written for a row without a reply."""
         error = self._client.clean(error)
-        _, notes, usage, cost = self.history(key)
+        _, said = self.history(key, request)
         name = f"{request.provider}/{request.model}" if request else ""
-        notes = [*notes, Attempt(name, "batch", error)]
+        said = said.add(said.run, (*said.attempts, Attempt(name, "batch", error)), Usage(), 0.0)
         if request is None or (again and round + 1 < self._rounds):
-            return [_mark(token, key, "again", _write_history(notes, usage, cost))]
+            return [_mark(token, key, "again", write_said(said))]
         kind: FailureKind = "unavailable" if again else "rejected"
-        return self._give_up(key, request, token, kind, error, notes, usage, cost, done)
+        return self._give_up(key, request, token, kind, error, said, done)
+
+    def remember(self, key: str, request: Request) -> Failure | None:
+        """The failure that the request ended in earlier in this run, where it is not to be asked again."""
+        said = self._client.recall(request, key)
+        if said.last is None or not said.is_over(self._client.count_answers(request)):
+            return None
+        return _fail(key, request, cast(FailureKind, said.last.kind), said.last.detail, said)
 
     def _give_up(
-        self, key: str, request: Request, token: str, kind: FailureKind, reason: str, notes: list[Attempt],
-        usage: Usage, cost: float, done: dict[str, Outcome],
+        self, key: str, request: Request, token: str, kind: FailureKind, reason: str, said: Conversation,
+        done: dict[str, Outcome],
     ) -> list[Statement]:  # fmt: skip
-        failure = Failure(
-            key=key, provider=request.provider, model=request.model, kind=kind, reason=reason, attempts=tuple(notes),
-            usage=usage, cost_usd=cost,
-        )  # fmt: skip
-        done[key] = failure
+        done[key] = failure = _fail(key, request, kind, reason, said)
         return [*failure_statements(request, failure, self._client.run), _mark(token, key, "failed", "")]
 
-    def history(self, key: str) -> tuple[int, list[Attempt], Usage, float]:
-        """How many rounds a row has behind it since it last ended, and what came of them."""
+    def history(self, key: str, request: Request | None) -> tuple[int, Conversation]:
+        """How many rounds a row has behind it since it last ended, and what has been said, outside batches too."""
         rows = self._store.read(
             "SELECT batch_rows.state, batch_rows.detail FROM batch_rows JOIN batches USING (token) WHERE key = ? "
             "AND batch_rows.state IN ('again', 'failed', 'answered') ORDER BY batches.created DESC, batches.round DESC",
@@ -97,20 +108,21 @@ class RowBook:
             if state != "again":
                 break
             rounds += 1
-        if not rounds:
-            return 0, [], Usage(), 0.0
-        record = json.loads(rows[0][1])
-        notes = [Attempt(**attempt) for attempt in record["attempts"]]
-        return rounds, notes, Usage(**record["usage"]), record["cost"]
+        said = read_said(self._client.run, rows[0][1]) if rounds else Conversation()
+        outside = self._client.recall(request, key) if request is not None else Conversation()
+        return rounds, outside if outside.answers > said.answers else said
 
     def make_call(self, lane: Lane, native_choices: bool, request: Request, key: str) -> Call:
         """The call of a row: its messages, and the invalid answer of the last round with what was wrong."""
-        messages = request.messages
-        _, notes, _, _ = self.history(key)
-        if notes and notes[-1].kind == "invalid":
-            answer, problem = notes[-1].answer, notes[-1].detail
-            messages = (*messages, Message("assistant", answer), Message("user", ask_again(request, problem)))
-        return make_call(request, lane.target, messages, native_choices)
+        _, said = self.history(key, request)
+        return make_call(request, lane.target, continue_messages(request, said.last), native_choices)
+
+
+def _fail(key: str, request: Request, kind: FailureKind, reason: str, said: Conversation) -> Failure:
+    return Failure(
+        key=key, provider=request.provider, model=request.model, kind=kind, reason=reason, attempts=said.attempts,
+        usage=said.usage, cost_usd=said.cost_usd,
+    )  # fmt: skip
 
 
 def _mark(token: str, key: str, state: str, detail: str) -> Statement:
@@ -118,11 +130,6 @@ def _mark(token: str, key: str, state: str, detail: str) -> Statement:
         "UPDATE batch_rows SET state = ?, detail = ? WHERE token = ? AND key = ?",
         (state, detail, token, bytes.fromhex(key)),
     )
-
-
-def _write_history(notes: list[Attempt], usage: Usage, cost: float) -> str:
-    record = {"attempts": [asdict(note) for note in notes], "usage": asdict(usage), "cost": cost}
-    return json.dumps(record, ensure_ascii=False)
 
 
 def _write_reply(reply: Reply) -> dict[str, Any]:

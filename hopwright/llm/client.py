@@ -7,13 +7,14 @@ import functools
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Sized
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pydantic import ValidationError
 
 from hopwright.errors import HopwrightError, ServiceError
 from hopwright.llm.budget import Budget
 from hopwright.llm.config import LlmSettings
+from hopwright.llm.conversations import Conversation, conversation_statement, forget_statement, read_conversation
 from hopwright.llm.gate import Amounts
 from hopwright.llm.health import RunHealth
 from hopwright.llm.lane import Delivery, Lane, LaneDown, Refused, Stop
@@ -49,12 +50,18 @@ class ProviderFactory(Protocol):
 
 @dataclass(slots=True)
 class _Draft:
-    """What has come of a request so far: thrown-away tries, their tokens and their cost."""
+    """What has come of a request so far: thrown-away tries, their tokens and their cost.
+
+    `down` names the models that could not be asked; `stored` has the keys under which the store holds thrown-away
+    answers; `remembered` says that the failure was met earlier in this run and nothing was asked now.
+    """
 
     notes: list[Attempt] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     down: list[str] = field(default_factory=list)
+    stored: list[str] = field(default_factory=list)
+    remembered: bool = False
 
 
 class Client:
@@ -246,19 +253,46 @@ class Client:
                 continue
             except Refused as refused:
                 outcome = self._fail(request, key, target, "rejected", str(refused), draft)
-            return await self._finish_failure(request, outcome) if isinstance(outcome, Failure) else outcome
+            if isinstance(outcome, Failure):
+                return await self._finish_failure(request, outcome, remembered=draft.remembered)
+            return outcome
         if hopeless:
             raise ServiceError(f"stopped: {reason}")
         return await self._finish_failure(request, self._fail(request, key, chain[-1], "unavailable", reason, draft))
 
-    async def _converse(self, lane: Lane, request: Request, key: str, draft: _Draft) -> Outcome:
-        """Ask one model, sending an unusable answer back with what is wrong with it."""
-        messages = request.messages
-        kind: FailureKind = "invalid"
-        problem = ""
+    def recall(self, request: Request, key: str) -> Conversation:
+        """What a model has said to the request without an answer: to go on with, or over for this run.
+
+        `key` is that of the request and the model.
+        """
+        found = read_conversation(self.store, key)
+        if found is None or (found.run != self.run and found.is_over(self.count_answers(request))):
+            return Conversation()
+        return found
+
+    def count_answers(self, request: Request) -> int:
+        """How many answers to a request are paid for at most: the first, and one for every repair."""
         repairs = self.settings.retry.repairs
-        for turn in range((repairs if request.repairs is None else min(repairs, request.repairs)) + 1):
-            self.progress.counts["repairs"] += turn > 0
+        return 1 + (repairs if request.repairs is None else min(repairs, request.repairs))
+
+    async def _converse(self, lane: Lane, request: Request, key: str, draft: _Draft) -> Outcome:
+        """Ask one model, sending an unusable answer back with what is wrong with it.
+
+        Where earlier such answers are in the store, it goes on from the last.
+        """
+        own_key = key_of(request, lane.target) if draft.down else key
+        said = self.recall(request, own_key)
+        before = len(draft.notes)
+        draft.notes += said.attempts
+        draft.usage += said.usage
+        draft.cost_usd += said.cost_usd
+        if said.attempts:
+            draft.stored.append(own_key)
+        most = self.count_answers(request)
+        draft.remembered = said.is_over(most)
+        while not said.is_over(most):
+            self.progress.counts["repairs"] += said.answers > 0
+            messages = continue_messages(request, said.last)
             call = make_call(request, lane.target, messages, lane.provider.native_choices)
             amounts, worst = self._measure(lane, request, messages)
             delivery = await lane.call(call, amounts, worst, draft.notes)
@@ -269,19 +303,18 @@ class Client:
                 judged = judge(request, reply.text, reply.finish)
                 if isinstance(judged, Answer):
                     return await self._deliver(lane, request, key, draft, delivery, judged)
-                # The bill counts although the answer does not.
-                self.store.submit(self.budget.settle_statement(delivery.cost_usd), ignore_result)
+                kind, problem = judged
+                draft.notes.append(Attempt(str(lane.target), kind, problem, reply.text))
+                said = said.add(self.run, draft.notes[before:], reply.usage, delivery.cost_usd)
+                # The answer is of no use, but it is paid for: whoever goes on after a stop goes on behind it.
+                bill = self.budget.settle_statement(delivery.cost_usd)
+                await self.store.write((*bill, conversation_statement(own_key, lane.target, said)))
+                draft.stored.append(own_key)
             finally:
                 lane.gate.leave(delivery.permit, reply.usage)
-            kind, problem = judged
-            draft.notes.append(Attempt(str(lane.target), kind, problem, reply.text))
-            if kind in ("refusal", "truncated"):
-                break
-            if kind == "invalid":
-                messages = (
-                    *request.messages, Message("assistant", reply.text), Message("user", ask_again(request, problem)),
-                )  # fmt: skip
-        return self._fail(request, key, lane.target, kind, problem, draft)
+        last = said.last
+        assert last is not None
+        return self._fail(request, key, lane.target, cast(FailureKind, last.kind), last.detail, draft)
 
     async def _deliver(
         self, lane: Lane, request: Request, key: str, draft: _Draft, delivery: Delivery, answer: Answer
@@ -296,6 +329,7 @@ class Client:
         )  # fmt: skip
         statements = (
             *self.budget.settle_statement(delivery.cost_usd), *response_statements(request, response, self.run, key),
+            *map(forget_statement, dict.fromkeys(draft.stored)),
         )  # fmt: skip
         await self.store.write(statements)
         self.progress.finish("answered")
@@ -310,13 +344,17 @@ class Client:
             attempts=tuple(draft.notes), usage=draft.usage, cost_usd=draft.cost_usd,
         )  # fmt: skip
 
-    async def _finish_failure(self, request: Request, failure: Failure) -> Failure:
+    async def _finish_failure(self, request: Request, failure: Failure, *, remembered: bool = False) -> Failure:
         await self.store.write(failure_statements(request, failure, self.run))
         self.progress.finish("failed")
         self.progress.failures[failure.kind] += 1
+        if remembered:
+            # It says nothing of how the model does now.
+            return failure
         hopeless = self._run_health.count(failure.kind)
         if hopeless:
-            self._end(ServiceError(f"stopped: {hopeless}; the last: {failure.reason}"))
+            advice = "put right what is wrong, then `hopwright cache prune --failed` has the same command ask again"
+            self._end(ServiceError(f"stopped: {hopeless}; the last: {failure.reason}; {advice}"))
         return failure
 
     def _measure(self, lane: Lane, request: Request, messages: tuple[Message, ...]) -> tuple[Amounts, float]:
@@ -370,6 +408,15 @@ def judge(request: Request, text: str, finish: str) -> Answer | tuple[FailureKin
         return Answer(text, read_answer(text, request.schema))
     except ValidationError as error:
         return "invalid", describe_error(error)
+
+
+def continue_messages(request: Request, last: Attempt | None) -> tuple[Message, ...]:
+    """The request's messages, and its last invalid answer with what is wrong with it."""
+    if last is None or last.kind != "invalid":
+        return request.messages
+    return (
+        *request.messages, Message("assistant", last.answer), Message("user", ask_again(request, last.detail)),
+    )  # fmt: skip
 
 
 def ask_again(request: Request, problem: str) -> str:

@@ -26,7 +26,7 @@ from hopwright.llm.types import Failure, Request, Response, Sampling
 Statement = tuple[str, Sequence[Any]]
 Done = Callable[[BaseException | None], None]
 
-_VERSION = 2
+_VERSION = 3
 SPEND = "UPDATE leases SET spent = spent + ? WHERE id = ?"
 _VALUES = re.compile(r"(INSERT .*?VALUES )(\([^()]*\))(.*)", re.DOTALL)
 _MOST_ROWS = 512
@@ -37,6 +37,9 @@ CREATE TABLE IF NOT EXISTS responses (
     key BLOB PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, created REAL NOT NULL, cost REAL NOT NULL,
     request NOT NULL, response TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS detours (asked BLOB PRIMARY KEY, answered BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS conversations (
+    key BLOB PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL, created REAL NOT NULL, run TEXT NOT NULL,
+    said TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS exchanges (
     item TEXT NOT NULL, key BLOB NOT NULL, run TEXT NOT NULL, at REAL NOT NULL, prompt TEXT NOT NULL,
     version TEXT NOT NULL, request, failure TEXT, PRIMARY KEY (item, key)) WITHOUT ROWID;
@@ -183,10 +186,13 @@ class Store:
             failures=failures, by_model=tuple((row[0], row[1], row[2]) for row in models), oldest=oldest, newest=newest,
         )  # fmt: skip
 
-    def prune(self, older_than_days: float | None = None, provider: str = "", model: str = "") -> int:
-        """Remove cached answers that meet every given condition, and return how many.
+    def prune(
+        self, older_than_days: float | None = None, provider: str = "", model: str = "", *, failed: bool = False
+    ) -> tuple[int, int]:
+        """Remove what meets every given condition; returns how many answers, and requests without one, that are.
 
-        Without any condition everything goes. What they cost stays in the ledger.
+        A request without an answer may then be asked again in the run in which it failed; `failed` removes nothing
+        else. Without any condition everything goes. What it cost stays in the ledger.
         """
         where, parameters = ["1"], list[Any]()
         if older_than_days is not None:
@@ -196,13 +202,13 @@ class Store:
             if value:
                 where.append(f"{column} = ?")
                 parameters.append(value)
-        condition = " AND ".join(where)
-        removed = self.transact(_Prune(condition, parameters))
+        tables = ("conversations",) if failed else ("conversations", "responses")
+        removed = self.transact(_Prune(tables, " AND ".join(where), parameters))
         connection = self._open()
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
-        return int(removed)
+        return removed.get("responses", 0), removed["conversations"]
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
@@ -246,11 +252,14 @@ class Store:
 
 
 class _Prune:
-    def __init__(self, condition: str, parameters: list[Any]) -> None:
-        self._condition, self._parameters = condition, parameters
+    def __init__(self, tables: Sequence[str], condition: str, parameters: list[Any]) -> None:
+        self._tables, self._condition, self._parameters = tables, condition, parameters
 
-    def __call__(self, connection: sqlite3.Connection) -> int:
-        removed = connection.execute(f"DELETE FROM responses WHERE {self._condition}", self._parameters).rowcount
+    def __call__(self, connection: sqlite3.Connection) -> dict[str, int]:
+        removed = {
+            table: connection.execute(f"DELETE FROM {table} WHERE {self._condition}", self._parameters).rowcount
+            for table in self._tables
+        }
         connection.execute("DELETE FROM detours WHERE answered NOT IN (SELECT key FROM responses)")
         connection.execute("DELETE FROM exchanges WHERE failure IS NULL AND key NOT IN (SELECT key FROM responses)")
         return removed

@@ -207,14 +207,6 @@ class Failure:
     ok: Literal[False] = False
 
 
-def read_failure(text: str) -> Failure:
-    """The failure that the store keeps as JSON in an item's transcript."""
-    record = json.loads(text)
-    record["usage"] = Usage(**record["usage"])
-    record["attempts"] = tuple(Attempt(**attempt) for attempt in record["attempts"])
-    return Failure(**record)
-
-
 Outcome = Response | Failure
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +12,7 @@ import pyarrow as pa
 from hopwright.errors import InputError
 from hopwright.llm.config import read_settings
 from hopwright.llm.prompts import load_prompts
-from hopwright.llm.session import Session
-from hopwright.llm.types import Outcome, Request, key_of, parse_model, read_failure
+from hopwright.llm.types import Request, parse_model
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, table_to_items
 from hopwright.runs import ShardOutput, Usage
@@ -27,8 +25,6 @@ from hopwright.synthesis.writers.model import PROMPT, Asker, ModelWriter, Terms
 from tasks.work.models import ModelAccess, open_models
 from tasks.work.synthesize import open_synthesizer, write_mix
 
-_PAID = frozenset({"refusal", "invalid", "empty", "truncated"})
-"""Failures for which a model did answer."""
 _SPEAKS = {"anthropic": ("anthropic",), "openai": ("openai", "compatible")}
 """Writer → the kinds of endpoints that it goes to."""
 
@@ -37,7 +33,6 @@ _SPEAKS = {"anthropic": ("anthropic",), "openai": ("openai", "compatible")}
 class Commission:
     """Some drafts to be worded: rows of parts, and all that wording them depends on.
 
-    `since` (seconds since the epoch) is when the step began: what a model refused after that is not asked again.
     `embeddings` names the sentence-embedding model that the drafts were made with, `claims` is their bank.
     """
 
@@ -46,15 +41,13 @@ class Commission:
     parameters: SynthesizeParameters
     rows: tuple[tuple[Path, tuple[int, ...]], ...]
     access: ModelAccess
-    since: float
     embeddings: str = ""
     claims: str = ""
 
 
 def word_drafts(commission: Commission) -> ShardOutput:
     """Word one shard of drafts, checked; the same answers give the same bytes."""
-    session = open_models(commission.access)
-    writer = make_writer(commission, Remembering(session, commission.access.run, commission.since))
+    writer = make_writer(commission, open_models(commission.access))
     worded = writer.word(read_drafts(commission))
     items = [one.result for one in worded if isinstance(one.result, Item)]
     rejected = [one.result for one in worded if isinstance(one.result, Rejected)]
@@ -64,30 +57,6 @@ def word_drafts(commission: Commission) -> ShardOutput:
         cost_usd=sum(one.cost_usd for one in worded),
     )
     return ShardOutput(items_to_table(items), rejected, taken=len(worded), usage=usage, figures=add_figures(worded))
-
-
-class Remembering:
-    """Asks a session, but not again what it has paid for in vain since the step began: a killed run would, otherwise.
-
-    Refusals and unusable answers are never cached, so that another run may try its luck; a continued run is no other.
-    """
-
-    def __init__(self, session: Session, run: str, since: float) -> None:
-        self._session = session
-        rows = session.store.read(
-            "SELECT failure FROM exchanges WHERE run = ? AND at >= ? AND failure IS NOT NULL", (run, since)
-        )
-        failures = [read_failure(str(text)) for (text,) in rows]
-        self._failures = {failure.key: failure for failure in failures if failure.kind in _PAID}
-
-    def submit(self, request: Request) -> Future[Outcome]:
-        """See Asker."""
-        failure = self._failures.get(key_of(request)) if self._failures else None
-        if failure is None:
-            return self._session.submit(request)
-        known: Future[Outcome] = Future()
-        known.set_result(failure)
-        return known
 
 
 def list_requests(commission: Commission) -> Iterable[Request]:

@@ -1,7 +1,7 @@
 """Seeded kills of whatever a paid build is made of: the flow, its workers, Prefect's server, its database connections.
 
 Two models answer behind real HTTP servers that count what was asked of them. After every end of the build the request
-store is read: what stands there is paid for, and must never be asked again.
+store is read: what stands there is paid for, answers of no use too, and must never be asked again.
 """
 
 from __future__ import annotations
@@ -19,8 +19,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from hopwright.llm.client import continue_messages
+from hopwright.llm.conversations import UNUSABLE, read_said
 from hopwright.llm.store import Store, unpack_request
+from hopwright.llm.types import Attempt, Message, Request
 from tests.e2e.conftest import Home
 from tests.e2e.prefect_database import Database
 from tests.e2e.prefect_server import PrefectServer
@@ -46,6 +50,14 @@ class Course:
     lost_in_flight: int = 0
     said: list[str] = field(default_factory=list)
     """The last lines of starts that ended with an error."""
+
+
+@dataclass
+class Stock:
+    """What the store held at some moment: how many answers to each request, by key, and what the models had heard."""
+
+    answers: dict[str, int]
+    heard: Counter[str]
 
 
 @contextmanager
@@ -93,7 +105,7 @@ def disturb(
     Raises AssertionError when it does not end.
     """
     draw = random.Random(f"{seed}:chaos")
-    course, paid = Course(), dict[str, int]()
+    course, stocks = Course(), list[Stock]()
     deadline = time.monotonic() + 60 + 40 * kills
     child = home.start(*command)
     course.starts = 1
@@ -102,24 +114,30 @@ def disturb(
         _wait_for(models, child, answers * (number + draw.random()) / kills, draw.uniform(0, 0.3))
         if child.poll() is not None:
             # What was killed before has ended it, or it was too quick for us.
-            paid = _take_stock(home, models, child, course, paid)
+            stocks.append(_take_stock(home, models, child, course))
             child = home.start(*command)
             course.starts += 1
             time.sleep(draw.uniform(0, 4))
         assert time.monotonic() < deadline, course
         _kill(victim, child, server, database, course)
         if victim == "flow":
-            paid = _take_stock(home, models, child, course, paid)
+            stocks.append(_take_stock(home, models, child, course))
             child = home.start(*command)
             course.starts += 1
     while True:
-        paid = _take_stock(home, models, child, course, paid)
+        stocks.append(_take_stock(home, models, child, course))
         if child.returncode == 0:
             break
         assert time.monotonic() < deadline, course
         child = home.start(*command)
         course.starts += 1
-    course.lost_in_flight = sum(read_heard(models).values()) - len(paid)
+    turns, last = read_turns(home), stocks[-1]
+    again = Counter[str]()
+    for stock in stocks:
+        paid = [name for key, count in stock.answers.items() for name in turns[key][:count]]
+        again |= Counter({name: last.heard[name] - stock.heard[name] for name in paid})
+    course.paid_twice = again.total()
+    course.lost_in_flight = last.heard.total() - sum(last.answers.values())
     return course
 
 
@@ -180,21 +198,35 @@ def _list_workers(parent: int) -> list[int]:
     return sorted(found)
 
 
-def _take_stock(
-    home: Home, models: tuple[str, str], child: subprocess.Popen[str], course: Course, before: dict[str, int]
-) -> dict[str, int]:
-    """Wait for the build to end; what is paid for by now, and how often each of it had been asked for until then.
-
-    What was paid for at the stock before must not have been asked for since.
-    """
+def _take_stock(home: Home, models: tuple[str, str], child: subprocess.Popen[str], course: Course) -> Stock:
+    """Wait for the build to end; what is paid for by now, and how often everything had been asked for until then."""
     _, said = child.communicate(timeout=600)
     if child.returncode > 0:
         course.said.append(said.strip().splitlines()[-1])
     heard = read_heard(models)
-    course.paid_twice += sum(heard[name] - times for name, times in before.items())
     path = home.path / "llm.sqlite"
     if not path.exists():
-        return {}
+        return Stock({}, heard)
+    answers = {key: len(names) for key, names in read_turns(home).items()}
     with Store(path) as store:
-        stored = [unpack_request(row[0])["messages"] for row in store.read("SELECT request FROM responses")]
-    return {name: heard[name] for name in map(name_messages, stored)}
+        for key, run, said in store.read("SELECT key, run, said FROM conversations"):
+            answers[key.hex()] = read_said(run, said).answers
+    return Stock(answers, heard)
+
+
+def read_turns(home: Home) -> dict[str, list[str]]:
+    """What a model heard for each request that has come to its end, by key: the request, then its repairs."""
+    with Store(home.path / "llm.sqlite") as store:
+        rows = store.read("SELECT key, request, response FROM responses")
+        rows += store.read("SELECT key, request, failure FROM exchanges WHERE failure IS NOT NULL")
+    return {key.hex(): _name_turns(packed, json.loads(outcome)) for key, packed, outcome in rows}
+
+
+def _name_turns(packed: str | bytes, outcome: dict[str, Any]) -> list[str]:
+    record = unpack_request(packed)
+    request = Request(tuple(Message(*pair) for pair in record["messages"]), "", "", choices=tuple(record["choices"]))
+    answers = [Attempt(**one) for one in outcome.get("attempts", ()) if one["kind"] in UNUSABLE]
+    # An answer of use comes after the others; a failure has none.
+    count = len(answers) + ("text" in outcome)
+    turns = [continue_messages(request, last) for last in [None, *answers][:count]]
+    return [name_messages([[message.role, message.content] for message in turn]) for turn in turns]

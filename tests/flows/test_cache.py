@@ -23,5 +23,5 @@ def test_an_empty_cache_counts_nothing(
     Store(tmp_path / "llm.sqlite").close()
     show_stats(as_json=True)
     assert json.loads(capsys.readouterr().out)["answers"] == 0
-    prune(None, "", "")
-    assert "0 answers dropped" in capsys.readouterr().out
+    prune(None, "", "", failed=False)
+    assert "0 answers dropped, 0 requests" in capsys.readouterr().out

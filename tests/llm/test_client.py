@@ -97,8 +97,11 @@ def test_an_unusable_answer_is_a_failure_of_its_own_kind_and_never_cached(
             assert outcome.reason
             assert len(outcome.attempts) == calls
             assert client.progress.counts["sent"] == calls
-            await ask_all(tmp_path, settings(server, kind=kind), [request("a")])
-            assert server.seen["a"] == 2 * calls
+            (again,), client = await ask_all(tmp_path, settings(server, kind=kind), [request("a")])
+            assert again == outcome
+            assert (client.progress.counts["sent"], server.seen["a"]) == (0, calls), "paid for in this run"
+            await ask_all(tmp_path, settings(server, kind=kind), [request("a")], run="another")
+            assert server.seen["a"] == 2 * calls, "another run may try its luck"
 
     run(check())
 

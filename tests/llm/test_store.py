@@ -98,9 +98,10 @@ def test_stats_and_prune_count_what_is_there(tmp_path: Path) -> None:
         assert {row[:2] for row in stats.by_model} == {("local/tiny", 8), ("local/other", 4)}
         assert stats.oldest is not None
         assert stats.bytes > 0
-        assert store.prune(older_than_days=1) == 0
-        assert store.prune(model="other") == 4
-        assert store.prune() == 8
+        assert store.prune(older_than_days=1) == (0, 0)
+        assert store.prune(model="other") == (4, 0)
+        assert store.prune(failed=True) == (0, 1)
+        assert store.prune() == (8, 0)
         assert store.stats().answers == 0
 
 

@@ -61,7 +61,7 @@ def test_a_failure_is_explained_until_a_later_run_answers(tmp_path: Path) -> Non
                 (failed,) = find_exchanges(store, "x")
                 assert failed.failure.startswith("refusal: ")
                 assert failed.answer == ""
-            await ask_all(tmp_path, settings(server), [request("a", item="x")])
+            await ask_all(tmp_path, settings(server), [request("a", item="x")], run="later")
             with Store(tmp_path / "llm.sqlite") as store:
                 (answered,) = find_exchanges(store, "x")
                 assert answered.failure == ""
