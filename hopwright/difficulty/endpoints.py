@@ -60,7 +60,7 @@ class EndpointVoter:
         """One answer for every question. Raises what ends a run: ServiceError, BudgetError."""
         answers = self._try(choices, 0)
         for attempt in range(1, self._manner.retries + 1):
-            failed = [place for place, answer in enumerate(answers) if _may_be_cured(answer)]
+            failed = [place for place, answer in enumerate(answers) if self._may_be_cured(answer)]
             again = self._try([choices[place] for place in failed], attempt) if failed else []
             for place, answer in zip(failed, again, strict=True):
                 answers[place] = answer
@@ -75,6 +75,15 @@ class EndpointVoter:
     def _try(self, choices: Sequence[Choice], attempt: int) -> list[Answer]:
         read = read_letter if self._manner.answering == "letter" else _of_text(read_reasoning)
         return self._ask(choices, lambda choice: list_request(choice, self._target, self._manner, attempt), read)
+
+    def _may_be_cured(self, answer: Answer) -> bool:
+        """Whether another try makes sense: not where the server will not take the request at all.
+
+        A letter is asked for by the same request again, which helps only where the model has not answered.
+        """
+        if not isinstance(answer, Unanswered) or answer.kind == "rejected":
+            return False
+        return self._manner.answering != "letter" or answer.kind == "unavailable"
 
     def _ask(self, rows: Sequence[R], word: Callable[[R], Request], read: Callable[[Outcome], T]) -> list[T]:
         """What is read from the answers, in the order of the rows.
@@ -179,11 +188,6 @@ def _list_positions(outcome: Response) -> Iterator[tuple[float, ...]]:
         total = sum(found.values())
         if total > 0:
             yield tuple(found[label] / total for label in LABELS)
-
-
-def _may_be_cured(answer: Answer) -> bool:
-    """Whether another try makes sense: not where the server will not take the request at all."""
-    return isinstance(answer, Unanswered) and answer.kind != "rejected"
 
 
 def _strip_token(token: str) -> str:

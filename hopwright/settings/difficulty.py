@@ -58,7 +58,8 @@ class FilterParameters(Parameters):
         ge=0,
         le=5,
         title="Retries",
-        description="How often a model is asked again about an item to which it gave no usable answer.",
+        description="How often a model is asked again about an item to which it gave no usable answer; for a letter, "
+        "to which it gave none at all.",
     )
     all_votes: bool = Field(
         default=False,
