@@ -22,6 +22,12 @@ def test_every_layering_contract_holds() -> None:
     assert f"{len(contracts)} kept, 0 broken" in done.stdout
 
 
+def test_the_table_of_packages_names_all_of_them() -> None:
+    packages = {f"hopwright.{path.parent.name}" for path in (ROOT / "hopwright").glob("*/__init__.py")}
+    table = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    assert [name for name in sorted(packages | {"flows", "tasks", "annotation"}) if f"`{name}`" not in table] == []
+
+
 def test_flow_files_keep_their_annotations() -> None:
     """Deferred annotations break the parameter model that Prefect serves."""
     deferred = [
