@@ -36,7 +36,7 @@ class Sharing:
         self._told: dict[str, int] = {}
         self._heard: dict[str, float] = {}
         self._task: asyncio.Task[None] | None = None
-        self._reported = -1
+        self._reported = (0, 0, 0)
 
     def start(self) -> None:
         """Begin; needs a running event loop."""
@@ -82,8 +82,9 @@ class Sharing:
     def _report(self, now: float) -> list[Statement]:
         """What is written of this process's progress; nothing where nothing moved."""
         snapshot = self._client.snapshot()
-        moved = snapshot.done + snapshot.sent + snapshot.in_flight
-        if moved in (0, self._reported):
+        # Not their sum: that is the same before and after the answers to what was sent.
+        moved = (snapshot.done, snapshot.sent, snapshot.in_flight)
+        if moved == self._reported:
             return []
         self._reported = moved
         return [report_statement(self._client.run, self._id, now, snapshot)]

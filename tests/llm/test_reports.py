@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from hopwright.llm.config import LimitSettings
 from hopwright.llm.reports import gather_progress, read_reports
 from hopwright.llm.session import Session, close_session, open_session
 from hopwright.llm.store import Store
 from tests.e2e.serving import serving
 from tests.llm.builders import rows, settings
-from tests.llm.wire_server import WireServer
+from tests.llm.wire_server import Faults, WireServer
 
 
 def test_the_progress_of_all_workers_is_added_up_and_starts_from_where_it_stood(tmp_path: Path) -> None:
@@ -36,6 +37,23 @@ def test_the_progress_of_all_workers_is_added_up_and_starts_from_where_it_stood(
             assert now.usage.output > 0
             assert now.budget_usd == 2.0
         assert gather_progress(store, "other", since={}, began=0.0, limit=None).done == 0
+
+
+def test_what_was_reported_while_all_was_in_flight_is_not_the_last_word(tmp_path: Path) -> None:
+    path = tmp_path / "llm.sqlite"
+    with serving(WireServer(Faults(latency_s=2.0))) as server, Store(path) as store:
+        llm = settings(server, limits=LimitSettings(max_concurrency=10, start_concurrency=10))
+        with Session(llm, path, run="r") as session:
+            futures = [session.submit(row) for row in rows(10)]
+            while session.snapshot().sent < 10:
+                time.sleep(0.01)
+            session.report()
+            ((_, before),) = read_reports(store, "r").values()
+            assert all(future.result().ok for future in futures)
+            session.report()
+            ((_, now),) = read_reports(store, "r").values()
+    assert before.sent == 10
+    assert (now.sent, now.in_flight, now.done) == (10, 0, 10)
 
 
 def test_a_killed_start_of_the_same_run_is_not_counted_again(tmp_path: Path) -> None:
