@@ -106,31 +106,35 @@ def disturb(
     """
     draw = random.Random(f"{seed}:chaos")
     course, stocks = Course(), list[Stock]()
-    deadline = time.monotonic() + 60 + 40 * kills
+    deadline = time.monotonic() + 300 + 120 * kills
     child = home.start(*command)
     course.starts = 1
-    for number in range(kills):
-        victim = VICTIMS[number % len(VICTIMS)] if number < len(VICTIMS) else draw.choice(VICTIMS)
-        _wait_for(models, child, answers * (number + draw.random()) / kills, draw.uniform(0, 0.3))
-        if child.poll() is not None:
-            # What was killed before has ended it, or it was too quick for us.
+    try:
+        for number in range(kills):
+            victim = VICTIMS[number % len(VICTIMS)] if number < len(VICTIMS) else draw.choice(VICTIMS)
+            _wait_for(models, child, answers * (number + draw.random()) / kills, draw.uniform(0, 0.3))
+            if child.poll() is not None:
+                # What was killed before has ended it, or it was too quick for us.
+                stocks.append(_take_stock(home, models, child, course))
+                child = home.start(*command)
+                course.starts += 1
+                time.sleep(draw.uniform(0, 4))
+            assert time.monotonic() < deadline, course
+            _kill(victim, child, server, database, course)
+            if victim == "flow":
+                stocks.append(_take_stock(home, models, child, course))
+                child = home.start(*command)
+                course.starts += 1
+        while True:
             stocks.append(_take_stock(home, models, child, course))
+            if child.returncode == 0:
+                break
+            assert time.monotonic() < deadline, course
             child = home.start(*command)
             course.starts += 1
-            time.sleep(draw.uniform(0, 4))
-        assert time.monotonic() < deadline, course
-        _kill(victim, child, server, database, course)
-        if victim == "flow":
-            stocks.append(_take_stock(home, models, child, course))
-            child = home.start(*command)
-            course.starts += 1
-    while True:
-        stocks.append(_take_stock(home, models, child, course))
-        if child.returncode == 0:
-            break
-        assert time.monotonic() < deadline, course
-        child = home.start(*command)
-        course.starts += 1
+    finally:
+        child.kill()
+        child.wait()
     turns, last = read_turns(home), stocks[-1]
     again = Counter[str]()
     for stock in stocks:

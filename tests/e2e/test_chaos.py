@@ -61,6 +61,7 @@ def build_through_kills(
     return course
 
 
+@pytest.mark.timeout(1800)
 def test_five_kills(key: None, prefect_api: str, prefect_database: Database | None, tmp_path: Path) -> None:
     expected = build_undisturbed(Home(tmp_path / "undisturbed", prefect_api), 30)
     course = build_through_kills(tmp_path, prefect_database, 30, 5, expected)
@@ -68,7 +69,7 @@ def test_five_kills(key: None, prefect_api: str, prefect_database: Database | No
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(3000)
+@pytest.mark.timeout(5400)
 def test_thirty_kills(key: None, prefect_api: str, prefect_database: Database | None, tmp_path: Path) -> None:
     expected = build_undisturbed(Home(tmp_path / "undisturbed", prefect_api), 120)
     course = build_through_kills(tmp_path, prefect_database, 120, 30, expected)
