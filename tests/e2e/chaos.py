@@ -149,7 +149,7 @@ def read_heard(models: tuple[str, str]) -> Counter[str]:
     """How often the models took up each conversation."""
     heard = Counter[str]()
     for url in models:
-        with urllib.request.urlopen(url + "/heard", timeout=10) as reply:
+        with urllib.request.urlopen(url + "/heard", timeout=60) as reply:
             heard.update(json.loads(reply.read()))
     return heard
 

@@ -31,14 +31,14 @@ class Place:
     ports: dict[str, int]
 
     def get(self, path: str) -> Any:
-        answer = httpx.get(f"{self.api}{path}", timeout=30)
+        answer = httpx.get(f"{self.api}{path}", timeout=120)
         answer.raise_for_status()
         return answer.json()
 
     def post(self, path: str, **body: Any) -> Any:
         # On a busy machine SQLite keeps the server waiting until it says 503; nothing was done then.
         for _ in range(10):
-            answer = httpx.post(f"{self.api}{path}", json=body, timeout=30)
+            answer = httpx.post(f"{self.api}{path}", json=body, timeout=120)
             if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                 break
             time.sleep(2)
@@ -135,7 +135,7 @@ def open_place(home: Home, *services: str, environment: Mapping[str, str] | None
             worker.terminate()
         for worker in workers:
             try:
-                worker.wait(timeout=20)
+                worker.wait(timeout=120)
             except subprocess.TimeoutExpired:
                 worker.kill()
 

@@ -118,7 +118,7 @@ def _running(server: Postgres, folder: Path, data: Path, as_whom: dict[str, Any]
     finally:
         process.send_signal(signal.SIGINT)  # handed on; PostgreSQL then ends without waiting for its clients
         try:
-            process.wait(timeout=30)
+            process.wait(timeout=120)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -47,7 +47,7 @@ class PrefectServer:
     ) -> None:
         assert self._child is not None
         self._child.terminate()
-        self._child.wait(timeout=30)
+        self._child.wait(timeout=120)
 
     def start(self) -> None:
         """Start it and wait until it answers."""

@@ -158,7 +158,7 @@ def submit(page: Any) -> None:
         # Waiting long: pressed again while the first answer is on its way, it would submit the next task.
         with (
             suppress(NoAnswerError),
-            page.expect_response(_is_submission, timeout=30_000) as done,
+            page.expect_response(_is_submission, timeout=120_000) as done,
         ):
             page.keyboard.press("Control+Enter")
         if done.is_done():

@@ -58,7 +58,7 @@ def serving(server: _Server) -> Iterator[_Server]:
 
 def read_stats(url: str) -> dict[str, Any]:
     """What a server has counted."""
-    with urllib.request.urlopen(url + "/stats", timeout=10) as reply:
+    with urllib.request.urlopen(url + "/stats", timeout=60) as reply:
         found: dict[str, Any] = json.loads(reply.read())
         return found
 

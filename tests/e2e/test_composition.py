@@ -65,7 +65,7 @@ def serve(
     finally:
         server.terminate()
         try:
-            server.wait(timeout=30)
+            server.wait(timeout=120)
         except subprocess.TimeoutExpired:
             server.kill()
 
@@ -88,9 +88,9 @@ def test_prefect_on_its_database(chosen: dict[str, str], tmp_path: Path) -> None
              "/tmp/prefect": str(tmp_path / "prefect")}
         )  # fmt: skip
         with serve("prefect", [sys.executable, "-m", "prefect"], chosen, tmp_path, replace):
-            page = httpx.get(f"http://127.0.0.1:{port}/", timeout=30)
+            page = httpx.get(f"http://127.0.0.1:{port}/", timeout=120)
             assert "<html" in page.text.lower()
-            settings = httpx.get(f"http://127.0.0.1:{port}/ui-settings", timeout=30).json()
+            settings = httpx.get(f"http://127.0.0.1:{port}/ui-settings", timeout=120).json()
             assert settings["api_url"] == f"http://127.0.0.1:{port}/api"
             assert int(postgres.ask("prefect", "select count(*) from pg_tables where tablename = 'flow_run'")) == 1
 

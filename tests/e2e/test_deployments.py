@@ -155,7 +155,7 @@ def test_the_form_explains_and_bounds_every_parameter(place: Place) -> None:
     assert form["FilterParameters"]["properties"]["max_right"]["maximum"] == 11
     body = {"parameters": {"parameters": {"seed": -1}}, "state": {"type": "SCHEDULED"}}
     id = place.get("/deployments/name/build-dataset/build")["id"]
-    refused = httpx.post(f"{place.api}/deployments/{id}/create_flow_run", json=body, timeout=30)
+    refused = httpx.post(f"{place.api}/deployments/{id}/create_flow_run", json=body, timeout=120)
     assert refused.status_code == 409
     assert "seed" in refused.text
 

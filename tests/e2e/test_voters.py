@@ -125,7 +125,7 @@ def test_killed_in_the_middle_it_goes_on_and_asks_nothing_twice(server: VotingSe
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     second = home.path / "runs/killed/filter/votes-2-v-0-36-0-2"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not list(second.glob("part-*.parquet")):
         assert child.poll() is None, child.communicate()
         assert time.monotonic() < deadline

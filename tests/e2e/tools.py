@@ -48,7 +48,7 @@ def serve_s3(log: Path) -> Iterator[dict[str, str]]:
         yield {**keys, "AWS_ENDPOINT_URL": url}
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=120)
 
 
 def _make_bucket(url: str) -> bool:

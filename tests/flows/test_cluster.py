@@ -83,7 +83,7 @@ class TestOnDask:
         with open_cluster("local", 2) as runner:
             pids = {runner.client.submit(os.getpid, pure=False).result() for _ in range(4)}
             assert os.getpid() not in pids
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
@@ -102,7 +102,7 @@ class TestOnDask:
         assert worker.exists()
         run.kill()
         run.communicate()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while worker.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not worker.exists()
