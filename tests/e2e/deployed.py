@@ -135,7 +135,7 @@ def open_place(home: Home, *services: str, environment: Mapping[str, str] | None
             worker.terminate()
         for worker in workers:
             try:
-                worker.wait(timeout=120)
+                worker.wait(timeout=20)
             except subprocess.TimeoutExpired:
                 worker.kill()
 
