@@ -1,6 +1,5 @@
 """`hopwright claims`: having claims proposed, and holding a bank of them to the rules."""
 
-import hashlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +55,7 @@ def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
     from hopwright.llm.types import parse_model
     from hopwright.synthesis.claims.proposing import PROMPT, Wish, propose
     from tasks.models import demand_models
-    from tasks.work.models import open_models
+    from tasks.work.models import name_command, open_models
 
     if order.number < 1:
         raise InputError(f"--number: {order.number} claims are none; ask for one at least")
@@ -66,7 +65,9 @@ def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
     domains = tuple(Domain[name.upper()] for name in dict.fromkeys(order.domains)) or tuple(Domain)
     wish = Wish(parse_model(order.model), order.number, domains, parameters.seed)
     prompt = load_prompts()[PROMPT]
-    access = _grant(parameters, order.model, _name_run(wish, bank))
+    names = [one.name for one in domains]
+    run = name_command("claims", wish.model, wish.number, names, wish.seed, format_bank(bank))
+    access = _grant(parameters, order.model, run)
     if dry_run:
         _estimate(wish, prompt, bank, parameters, access, as_json=as_json)
         return
@@ -137,12 +138,6 @@ def _grant(parameters: ModelRun, model: str, run: str) -> Any:
     for one in asked:
         settings.endpoint(parse_model(one).provider)
     return ModelAccess(parameters.models.endpoints_file(), home() / STORE, run, parameters.models.limit(), asked)
-
-
-def _name_run(wish: Any, bank: Sequence[Claim]) -> str:
-    """One command has one budget, and remembers what it paid for in vain: the same request of the same bank."""
-    said = f"{wish.model}|{wish.number}|{[one.name for one in wish.domains]}|{wish.seed}|{format_bank(bank)}"
-    return f"claims {hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
 
 
 def _estimate(

@@ -1,7 +1,6 @@
 """`hopwright rewrite --passages`: of each passage three questions, and both in a world that exists nowhere."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +39,10 @@ def ask_passages(
     with err.status("opening the graph"):
         from hopwright.counterfactual.corpus import read_corpus
         from hopwright.counterfactual.per_passage import summarise
+        from tasks.work.models import name_command
 
         passages = [(one.title, one.text) for one in read_corpus(file)]
-        run = _name_run(passages, question_model, parameters)
+        run = name_command("passages", passages, question_model, parameters.model_dump_json(exclude={"models", "run"}))
         asker = _open_asker(find_store(store), question_model, parameters, run)
     figures: dict[str, int] = {}
     into.parent.mkdir(parents=True, exist_ok=True)
@@ -67,12 +67,6 @@ def ask_passages(
     if spent["requests"]:
         out.print(f"{spent['requests']:,} answers of models, {spent['cost_usd']:.2f} dollars")
     out.print(f"in {into}")
-
-
-def _name_run(passages: Sequence[tuple[str, str]], question_model: str | None, parameters: RewriteRun) -> str:
-    """One command has one budget, and remembers what it paid for in vain: the same passages, asked in the same way."""
-    said = f"{passages}|{question_model}|{parameters.model_dump_json(exclude={'models', 'run'})}"
-    return f"passages {hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
 
 
 def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun, run: str) -> Any:

@@ -126,8 +126,7 @@ class BatchRunner:
             failure = self._book.remember(key, request)
             if failure is not None:
                 done[key] = failure
-                self._client.progress.finish("failed")
-                self._client.progress.failures[failure.kind] += 1
+                self._client.progress.fail(failure.kind)
                 continue
             raw = self._store.read(
                 "SELECT token, detail FROM batch_rows WHERE key = ? AND state = 'raw'", (bytes.fromhex(key),)
@@ -300,9 +299,10 @@ class BatchRunner:
         await self._store.write(statements)
         done.update(fresh)
         for outcome in fresh.values():
-            self._client.progress.finish("answered" if outcome.ok else "failed")
             if isinstance(outcome, Failure):
-                self._client.progress.failures[outcome.kind] += 1
+                self._client.progress.fail(outcome.kind)
+            else:
+                self._client.progress.finish("answered")
 
     def _bill(self, batch: OpenBatch, bill: float) -> list[Statement]:
         """Replace what was reserved for the batch by its bill, whichever process had reserved it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 from hopwright.llm.batch_apis import RowResult
@@ -76,7 +76,7 @@ class RowBook:
         error = self._client.clean(error)
         _, said = self.history(key, request)
         name = f"{request.provider}/{request.model}" if request else ""
-        said = said.add(said.run, (*said.attempts, Attempt(name, "batch", error)), Usage(), 0.0)
+        said = replace(said, attempts=(*said.attempts, Attempt(name, "batch", error)))
         if request is None or (again and round + 1 < self._rounds):
             return [_mark(token, key, "again", write_said(said))]
         kind: FailureKind = "unavailable" if again else "rejected"

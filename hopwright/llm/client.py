@@ -60,7 +60,7 @@ class _Draft:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     down: list[str] = field(default_factory=list)
-    stored: list[str] = field(default_factory=list)
+    stored: set[str] = field(default_factory=set)
     remembered: bool = False
 
 
@@ -287,7 +287,7 @@ class Client:
         draft.usage += said.usage
         draft.cost_usd += said.cost_usd
         if said.attempts:
-            draft.stored.append(own_key)
+            draft.stored.add(own_key)
         most = self.count_answers(request)
         draft.remembered = said.is_over(most)
         while not said.is_over(most):
@@ -309,7 +309,7 @@ class Client:
                 # The answer is of no use, but it is paid for: whoever goes on after a stop goes on behind it.
                 bill = self.budget.settle_statement(delivery.cost_usd)
                 await self.store.write((*bill, conversation_statement(own_key, lane.target, said)))
-                draft.stored.append(own_key)
+                draft.stored.add(own_key)
             finally:
                 lane.gate.leave(delivery.permit, reply.usage)
         last = said.last
@@ -329,7 +329,7 @@ class Client:
         )  # fmt: skip
         statements = (
             *self.budget.settle_statement(delivery.cost_usd), *response_statements(request, response, self.run, key),
-            *map(forget_statement, dict.fromkeys(draft.stored)),
+            *map(forget_statement, draft.stored),
         )  # fmt: skip
         await self.store.write(statements)
         self.progress.finish("answered")
@@ -346,8 +346,7 @@ class Client:
 
     async def _finish_failure(self, request: Request, failure: Failure, *, remembered: bool = False) -> Failure:
         await self.store.write(failure_statements(request, failure, self.run))
-        self.progress.finish("failed")
-        self.progress.failures[failure.kind] += 1
+        self.progress.fail(failure.kind)
         if remembered:
             # It says nothing of how the model does now.
             return failure

@@ -64,6 +64,11 @@ class Progress:
         self.counts[kind] += 1
         self._recent.append(time.monotonic())
 
+    def fail(self, kind: str) -> None:
+        """One request is done without an answer; `kind` is its failure's."""
+        self.finish("failed")
+        self.failures[kind] += 1
+
     def take(self, spent: float, possible: float, billed: float, budget: float | None, in_flight: int) -> Snapshot:
         """The figures of this moment; money and requests in flight are counted elsewhere."""
         counts, now = self.counts, time.monotonic()

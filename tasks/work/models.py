@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,15 @@ class ModelAccess:
     budget_usd: float | None
     asked: tuple[str, ...] = ()
     batch: bool = False
+
+
+def name_command(verb: str, *asked: object) -> str:
+    """Under which name the store counts what a command without a run spends.
+
+    One command has one budget, and remembers what it paid for in vain: the same things, asked in the same way.
+    """
+    said = "|".join(map(str, asked))
+    return f"{verb} {hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
 
 
 def open_models(access: ModelAccess) -> Session:
