@@ -36,7 +36,7 @@ from tasks.models import (
 from tasks.pool import WorkerPool, open_pool
 from tasks.progress import listen
 from tasks.steps import StagePlan
-from tasks.work.models import ModelAccess, open_models
+from tasks.work.models import ModelAccess, name_command, open_models
 from tests.e2e import asking
 from tests.e2e.serving import serving
 from tests.llm.builders import KEY, rows
@@ -295,6 +295,13 @@ def test_a_run_started_over_has_a_budget_of_its_own(home: Path) -> None:
     begun = name_ledger(run)
     assert begun.startswith("r 20")
     assert name_ledger(RunFolder(home, "r")) == begun
+
+
+def test_a_command_without_a_run_has_a_budget_for_what_it_asks() -> None:
+    asked = name_command("passages", [("Oslo", "A city.")], "local/m", 0)
+    assert asked == name_command("passages", [("Oslo", "A city.")], "local/m", 0)
+    others = [("claims", [("Oslo", "A city.")], "local/m", 0), ("passages", [("Oslo", "A town.")], "local/m", 0)]
+    assert asked not in [name_command(*one) for one in [*others, ("passages", [("Oslo", "A city.")], "local/m", 1)]]
 
 
 def test_a_prompt_that_is_not_fit_is_told_before_anything_is_asked(
