@@ -31,14 +31,15 @@ class Place:
     ports: dict[str, int]
 
     def get(self, path: str) -> Any:
-        answer = httpx.get(f"{self.api}{path}", timeout=120)
-        answer.raise_for_status()
-        return answer.json()
+        return self._ask("GET", path)
 
     def post(self, path: str, **body: Any) -> Any:
+        return self._ask("POST", path, body)
+
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         # On a busy machine SQLite keeps the server waiting until it says 503; nothing was done then.
         for _ in range(10):
-            answer = httpx.post(f"{self.api}{path}", json=body, timeout=120)
+            answer = httpx.request(method, f"{self.api}{path}", json=body, timeout=120)
             if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                 break
             time.sleep(2)
@@ -57,10 +58,7 @@ class Place:
 
     def pause(self, deployment: str) -> None:
         """Let no schedule start this deployment any more, nor what is planned already."""
-        answer = httpx.patch(
-            f"{self.api}/deployments/{self.find_deployment(deployment)}", json={"paused": True}, timeout=30
-        )
-        answer.raise_for_status()
+        self._ask("PATCH", f"/deployments/{self.find_deployment(deployment)}", {"paused": True})
 
     def watch(self, id: str, *, seconds: float = 400) -> dict[str, Any]:
         """Wait until a flow run has ended, or was suspended."""
@@ -149,7 +147,7 @@ def find_port() -> int:
 
 
 def is_well(port: int) -> bool:
-    """Whether a worker says so within 40 seconds."""
+    """Whether a worker says so, soon or within three minutes."""
     deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         with contextlib.suppress(httpx.HTTPError):

@@ -24,7 +24,7 @@ def open_page() -> Iterator[Any]:
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         page = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light").new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(120_000)
         yield page
         browser.close()
 
@@ -41,14 +41,25 @@ def fill(page: Any, title: str, value: str) -> None:
 
 
 def submit(page: Any) -> None:
-    """Submit the form until the page takes it: a click that meets the form as it is drawn again is lost."""
+    """Submit the form, and see that the server is asked to start a run: a click that meets the form as it is drawn
+    again is lost.
+    """
+    from playwright.sync_api import TimeoutError as NoRequestError
+
     for _ in range(6):
-        page.get_by_role("button", name="Submit").click()
-        for _ in range(25):
-            page.wait_for_timeout(200)
-            if not page.url.endswith("/run"):
-                return
+        # Waiting long: clicked again while the first click is being worked on, it would start two runs.
+        try:
+            with page.expect_request(_is_start, timeout=30_000):
+                page.get_by_role("button", name="Submit").click()
+        except NoRequestError:
+            continue
+        page.wait_for_url(lambda address: not address.endswith("/run"), wait_until="commit")
+        return
     pytest.fail(f"the form was not taken: {page.locator('main, body').first.inner_text()[-500:]}")
+
+
+def _is_start(request: Any) -> bool:
+    return bool(request.method == "POST" and request.url.endswith("/create_flow_run"))
 
 
 def list_choices(page: Any, title: str) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,21 +69,32 @@ def open_page(browser: Any, url: str, email: str, password: str) -> Any:
 
 
 def open_task(page: Any, server: LiveServer, project: int, task: int) -> None:
-    page.goto(f"{server.url}/projects/{project}/data?task={task}")
+    open_form(page, f"{server.url}/projects/{project}/data?task={task}")
+    wait_for_form(page)
+
+
+def open_form(page: Any, url: str) -> None:
+    """Go to a page with a form. One that shows a chosen task is drawn, taken away and drawn again; only the last of
+    these asks for the links of labels.
+    """
+    with page.expect_request(lambda request: "/api/label_links" in request.url):
+        page.goto(url)
+
+
+def wait_for_form(page: Any) -> None:
     page.locator(".hw-question").first.wait_for()
     page.get_by_role("button", name="Submit").first.wait_for()
 
 
 def begin_labelling(page: Any, server: LiveServer, project: int, look: Callable[[Any], None] | None = None) -> None:
     """Open a project's queue at its next task, past the instructions, which `look` is shown first."""
-    page.goto(f"{server.url}/projects/{project}/data?labeling=1")
+    open_form(page, f"{server.url}/projects/{project}/data?labeling=1")
     instructions = page.get_by_text("Labeling Instructions")
     instructions.wait_for()
     if look is not None:
         look(page)
     press_until(page, "Escape", instructions.is_visible, False)
-    page.locator(".hw-question").first.wait_for()
-    page.get_by_role("button", name="Submit").first.wait_for()
+    wait_for_form(page)
 
 
 def press_until(page: Any, key: str, read: Callable[[], Any], wanted: object) -> None:
@@ -152,18 +163,17 @@ def review_next(
 
 def submit(page: Any) -> None:
     """Submit by its keys, and see that the server took it."""
-    from playwright.sync_api import TimeoutError as NoAnswerError
+    from playwright.sync_api import TimeoutError as NoRequestError
 
-    for _ in range(3):
+    for _ in range(6):
         # Waiting long: pressed again while the first answer is on its way, it would submit the next task.
-        with (
-            suppress(NoAnswerError),
-            page.expect_response(_is_submission, timeout=120_000) as done,
-        ):
-            page.keyboard.press("Control+Enter")
-        if done.is_done():
-            assert done.value.status == 201
-            return
+        try:
+            with page.expect_request(_is_submission, timeout=30_000) as sent:
+                page.keyboard.press("Control+Enter")
+        except NoRequestError:
+            continue
+        assert sent.value.response().status == 201
+        return
     pytest.fail("the page does not submit")
 
 
@@ -189,16 +199,16 @@ def find_annotations(server: LiveServer, project: int) -> dict[str, list[dict[st
 
 
 def wait_for_annotations(server: LiveServer, task: int, count: int) -> list[dict[str, Any]]:
-    for _ in range(75):
-        annotations = server.client.annotations.list(task)
-        if len(annotations) >= count:
-            return [annotation.dict() for annotation in annotations]
+    end = time.monotonic() + 120
+    while len(annotations := server.client.annotations.list(task)) < count:
+        assert time.monotonic() < end, f"task {task} has {len(annotations)} annotations, not {count}"
         time.sleep(0.1)
-    pytest.fail(f"task {task} has {len(annotations)} annotations, not {count}")
+    return [annotation.dict() for annotation in annotations]
 
 
 def assert_fits(page: Any) -> None:
     """Nothing reaches past the window, and nothing inside the form or the item is cut off sideways."""
+    assert page.locator(".hw").first.bounding_box()["width"] > 800
     outside = page.evaluate(
         """() => [...document.querySelectorAll('.hw, .hw *')].filter(one => {
             const box = one.getBoundingClientRect();
@@ -219,8 +229,7 @@ def assert_graph_is_right(page: Any, item: Item) -> None:
     """A box per hop with its answer, none upon another, and an arrow from the right edge of what is needed."""
     if not page.locator(".hw-svg").count():
         return
-    page.locator(".hw-svg rect").first.wait_for()
-    boxes = page.locator(".hw-svg rect").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    boxes = measure(page, ".hw-svg rect")
     texts = page.locator(".hw-svg text").all_text_contents()
     assert texts[1::2] == [hop.answer for hop in item.hops]
     for one, box in enumerate(boxes):
@@ -231,12 +240,21 @@ def assert_graph_is_right(page: Any, item: Item) -> None:
                 or box["bottom"] < other["top"]
                 or other["bottom"] < box["top"]
             )
-    paths = page.locator(".hw-svg path").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    paths = measure(page, ".hw-svg path")
     arrows = [(needed - 1, hop.index - 1) for hop in item.hops for needed in sorted(hop.depends_on)]
     assert len(paths) == 2 * len(arrows)
     for (source, target), path in zip(arrows, paths[::2], strict=True):
         assert abs(path["left"] - boxes[source]["right"]) < 3
         assert 0 < boxes[target]["left"] - path["right"] < 12
+
+
+def measure(page: Any, selector: str) -> list[dict[str, float]]:
+    """Where on the page all of these are."""
+    boxes: list[dict[str, float]] = page.evaluate(
+        "of => [...document.querySelectorAll(of)].map(one => one.getBoundingClientRect().toJSON())", selector
+    )
+    assert all(box["width"] > 0 for box in boxes), "not drawn"
+    return boxes
 
 
 def keep_screenshot(page: Any, name: str, docs: bool = True) -> None:
@@ -352,8 +370,8 @@ def make_task(item: Item, kind: Kind, text: str = "The article has another year.
     return build_task(item, kind, 4 if kind is Kind.SINGLE_HOP else None), None
 
 
-def _is_submission(answer: Any) -> bool:
-    return "/annotations" in answer.url and answer.request.method == "POST"
+def _is_submission(request: Any) -> bool:
+    return "/annotations" in request.url and request.method == "POST"
 
 
 def choose(name: str, choice: str) -> dict[str, Any]:

@@ -117,8 +117,7 @@ def by_form(place: Place, early: dict[str, str]) -> dict[str, Any]:
                 keep(page, image)
         page.goto(f"{server}/artifacts/artifact/{found['run-funnel-picture']['id']}")
         picture = page.locator("img[alt='from stage to stage']")
-        picture.wait_for()
-        assert picture.evaluate("image => image.naturalWidth") > 500
+        assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 500
     return done
 
 
