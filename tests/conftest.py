@@ -19,8 +19,14 @@ settings.load_profile("hopwright")
 
 
 @pytest.fixture(scope="session")
-def sample_store(tmp_path_factory: pytest.TempPathFactory) -> GraphStore:
-    """The graph of the shipped sample."""
+def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the graph of the shipped sample lies."""
     folder = tmp_path_factory.mktemp("store") / "sample"
     ingest(SAMPLE, folder)
-    return GraphStore.open(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample_store(sample_folder: Path) -> GraphStore:
+    """The graph of the shipped sample."""
+    return GraphStore.open(sample_folder)
