@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -60,7 +62,7 @@ class Place:
         """Let no schedule start this deployment any more, nor what is planned already."""
         self._ask("PATCH", f"/deployments/{self.find_deployment(deployment)}", {"paused": True})
 
-    def watch(self, id: str, *, seconds: float = 400) -> dict[str, Any]:
+    def watch(self, id: str, *, seconds: float = 900) -> dict[str, Any]:
         """Wait until a flow run has ended, or was suspended."""
         deadline = time.monotonic() + seconds
         while True:
@@ -126,7 +128,11 @@ def open_place(home: Home, *services: str, environment: Mapping[str, str] | None
             own = {f"PREFECT_WORKER_{name}": value for name, value in watched.items()}
             command = [sys.executable, "-m", *SERVICES[service]["command"]]
             with (home.path / f"{service}.log").open("wb") as log:
-                workers.append(subprocess.Popen(command, cwd=home.path, env=known | own, stdout=log, stderr=log))
+                workers.append(
+                    subprocess.Popen(
+                        command, cwd=home.path, env=known | own, stdout=log, stderr=log, start_new_session=True
+                    )
+                )
         yield place
     finally:
         for worker in workers:
@@ -136,6 +142,8 @@ def open_place(home: Home, *services: str, environment: Mapping[str, str] | None
                 worker.wait(timeout=20)
             except subprocess.TimeoutExpired:
                 worker.kill()
+            with contextlib.suppress(ProcessLookupError):  # a flow that was still at work
+                os.killpg(worker.pid, signal.SIGKILL)
 
 
 def find_port() -> int:

@@ -24,7 +24,7 @@ from tests.e2e.serving import PRICES, serving
 from tests.llm.builders import KEY
 from tests.llm.wire_server import Faults, WireServer
 
-pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.timeout(1800)]
 RUN = "by-form"
 BLOCK = "custom-webhook/ops"
 LISTED: list[dict[str, Any]] = yaml.safe_load((ROOT / "prefect.yaml").read_text("utf-8"))["deployments"]
@@ -98,7 +98,7 @@ def by_form(place: Place, early: dict[str, str]) -> dict[str, Any]:
         rows = place.post("/flow_runs/filter", flow_runs={"deployment_id": {"any_": [id]}})
         (run,) = [row for row in rows if row["id"] not in early.values()]
         page.goto(f"{server}/runs/flow-run/{run['id']}")
-        page.get_by_text("Completed", exact=True).first.wait_for(timeout=400_000)
+        page.get_by_text("Completed", exact=True).first.wait_for(timeout=900_000)
         done = place.watch(run["id"])
         page.reload()
         page.get_by_text("Subflow Runs", exact=True).first.click()
