@@ -61,7 +61,6 @@ def build_through_kills(
     return course
 
 
-@pytest.mark.timeout(1800)
 def test_five_kills(key: None, prefect_api: str, prefect_database: Database | None, tmp_path: Path) -> None:
     expected = build_undisturbed(Home(tmp_path / "undisturbed", prefect_api), 30)
     course = build_through_kills(tmp_path, prefect_database, 30, 5, expected)

@@ -25,7 +25,7 @@ from tests.e2e.label_studio import install
 from tests.e2e.postgres import run_postgres
 from tests.sparql_servers import find_oxigraph
 
-pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.nightly, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.nightly]
 Replace = Callable[[str], str]
 _VARIABLE = re.compile(r"\$\{(\w+)(?::[-?]([^}]*))?\}")
 

@@ -24,7 +24,7 @@ from tests.e2e.serving import PRICES, serving
 from tests.llm.builders import KEY
 from tests.llm.wire_server import Faults, WireServer
 
-pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 RUN = "by-form"
 BLOCK = "custom-webhook/ops"
 LISTED: list[dict[str, Any]] = yaml.safe_load((ROOT / "prefect.yaml").read_text("utf-8"))["deployments"]

@@ -17,7 +17,7 @@ from tests.e2e.prefect_server import PrefectServer
 from tests.e2e.serving import PRICES, serving
 from tests.llm.wire_server import Faults, WireServer
 
-pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.nightly, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.nightly]
 SMALL: dict[str, Any] = {
     "shard_size": 50,
     "workers": 2,

@@ -13,7 +13,7 @@ import pytest
 
 from tests.e2e.conftest import ROOT, SMALL, Home
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("build"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("build")]
 
 
 @pytest.mark.parametrize(

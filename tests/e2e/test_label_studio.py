@@ -37,11 +37,7 @@ from tests.e2e.review_pages import (
     wait_for_annotations,
 )
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.servers,
-    pytest.mark.timeout(900),
-]  # the first run installs the server: about 2 minutes
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 
 PLANTED = (
     "<script>window.planted = 1</script><img src=x onerror='window.planted = 2'>{{7*7}}${7*7} "

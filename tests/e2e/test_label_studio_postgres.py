@@ -19,7 +19,7 @@ from tests.e2e.label_studio import install
 from tests.e2e.postgres import Postgres, run_postgres
 from tests.e2e.review_pages import make_items
 
-pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.nightly, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.nightly]
 
 
 def test_reviews_are_kept_in_postgresql(

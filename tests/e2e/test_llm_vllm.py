@@ -30,7 +30,6 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = Path(os.environ.get("HOPWRIGHT_VLLM_VENV", ROOT / ".venvs" / "vllm"))
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.timeout(900),
     pytest.mark.skipif(not (VENV / "bin" / "python").exists(), reason=f"no vLLM in {VENV}: make vllm-env"),
 ]
 

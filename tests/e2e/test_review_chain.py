@@ -26,12 +26,7 @@ from tests.e2e.deployed import Place, open_place, read_facts
 from tests.e2e.label_studio import LiveServer
 from tests.e2e.prefect_server import PrefectServer
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.servers,
-    pytest.mark.nightly,
-    pytest.mark.timeout(1800),
-]  # the first run installs the server: about 2 minutes
+pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.nightly]
 
 RUN = "chain"
 BUILD: dict[str, Any] = {

@@ -39,11 +39,7 @@ from tests.e2e.review_pages import (
 )
 from tests.synthesis.drafts import draft_items
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.servers,
-    pytest.mark.timeout(900),
-]  # the first run installs the server: about 2 minutes
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 
 ITEMS, IN_PAGE = 20, 2
 FIVES = (5, 5, 5, 5, 5)

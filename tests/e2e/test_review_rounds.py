@@ -59,11 +59,7 @@ from tests.conftest import SAMPLE
 from tests.e2e.label_studio import ROOT, LiveServer
 from tests.synthesis.drafts import draft_items
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.servers,
-    pytest.mark.timeout(900),
-]  # the first run installs the server: about 2 minutes
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 
 ITEMS, GOLD = 8, 6
 CREW = (

@@ -16,7 +16,7 @@ from hopwright.records.arrow import read_items, read_rejected
 from tests.e2e.conftest import ROOT
 from tests.e2e.serving import read_stats, serve
 
-pytestmark = [pytest.mark.e2e, pytest.mark.servers, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 
 RATES = (
     "--wrong_entity", "0.05", "--leaked_answer", "0.05", "--broken_json", "0.05", "--extra_hop", "0.05",

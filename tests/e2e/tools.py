@@ -23,7 +23,7 @@ def make_tools() -> Path:
     with (TOOLS.parent / "tools.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         subprocess.run(
-            ["make", "--no-print-directory", "tools"], cwd=ROOT, check=True, timeout=600, capture_output=True
+            ["make", "--no-print-directory", "tools"], cwd=ROOT, check=True, timeout=1500, capture_output=True
         )
     return TOOLS / "bin"
 
