@@ -22,9 +22,9 @@ from annotation.decisions import (
 )
 from annotation.gathering import Gathered
 from annotation.schema import CRITERIA, REVIEWED, split_key
+from hopwright.checks import CheckContext
 from hopwright.errors import InputError
 from hopwright.records import CheckResult, Item, Review, ReviewKind
-from hopwright.synthesis.checks import CheckContext
 
 REVIEW_CHECK = "expert-review"
 """The check that an accepted item carries: who looked at it, and what was corrected."""

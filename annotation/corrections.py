@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotation.schema import FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION
+from hopwright.checks import CheckContext, failures, run_checks
 from hopwright.errors import InputError
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import LABELS, CheckResult, Distractor, Hop, Item, Label, Review
-from hopwright.synthesis.checks import CheckContext, failures, run_checks
 
 _MAX_ALIASES = 20
 _SHOWN = 3

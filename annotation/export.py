@@ -35,12 +35,12 @@ from annotation.schema import (
 from annotation.templating import load_template
 from annotation.working import work_out
 from hopwright.errors import InputError
+from hopwright.knowledge.external.notes import write_value
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.planning.topologies import topology
 from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage
 from hopwright.records.model import Label
 from hopwright.records.values import render
-from hopwright.synthesis.claims.notes import write_value
-from hopwright.synthesis.properties import default_table
-from hopwright.synthesis.topologies import topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from annotation.schema import GoldItem, Kind
 from hopwright.errors import InputError
 from hopwright.records import LABELS, Compute, Distractor, Hop, Item
 from hopwright.runs import write_file
-from hopwright.synthesis.checks.text import fold
+from hopwright.text.matching import fold
 
 Fault = Literal["wrong_answer", "leaked_answer", "wrong_computation", "true_distractor"]
 _TAGS: dict[Fault, dict[Kind, tuple[str, ...]]] = {

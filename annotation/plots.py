@@ -14,8 +14,18 @@ from annotation.agreement import Agreement
 from annotation.annotators import Profile
 from annotation.decisions import latest_reviews
 from annotation.schema import CRITERIA, REVIEWED, TITLES
-from hopwright.plotting import BLUE, GREY, MARKERS, PALETTE, RED, open_figure, plain_settings, save_figure, tidy
 from hopwright.records import Review
+from hopwright.reporting.plotting import (
+    BLUE,
+    GREY,
+    MARKERS,
+    PALETTE,
+    RED,
+    open_figure,
+    plain_settings,
+    save_figure,
+    tidy,
+)
 
 _SCORES = (RED, "#E9A66B", "#D9D9D9", "#7FB3D5", BLUE)
 _KINDS = {"single_hop": "single-hop", "multi_hop": "multi-hop", "twin": "twin"}

@@ -12,13 +12,13 @@ import re
 from collections.abc import Callable, Iterator
 
 from hopwright.errors import HopwrightError
+from hopwright.knowledge.external.notes import write_value
+from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.planning.execution import stated_value
+from hopwright.planning.expressions import evaluate, read_claim
 from hopwright.records import Compute, Hop, Item
 from hopwright.records.values import Value, render
-from hopwright.synthesis.claims.notes import write_value
-from hopwright.synthesis.execution import stated_value
-from hopwright.synthesis.expressions import evaluate, read_claim
-from hopwright.synthesis.facts import EvidenceFacts
-from hopwright.synthesis.properties import default_table
 
 _HOP = re.compile(r"^hop([1-8])$")
 _SELECTION = re.compile(r"^(comb|perm|factorial)\((\d+)(?:, ?(\d+))?\)$")

@@ -20,17 +20,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the faults are planted by the tests' own planters
 
-from hopwright.graph.anchors import link_anchors, read_anchor_questions  # noqa: E402
-from hopwright.graph.ingest import ingest  # noqa: E402
-from hopwright.graph.store import GraphStore  # noqa: E402
+from hopwright.checks import CHECKS, Case, CheckContext, examine  # noqa: E402
+from hopwright.checks.near import NearDuplicateFinder  # noqa: E402
+from hopwright.checks.overlap import OverlapFinder  # noqa: E402
+from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions  # noqa: E402
+from hopwright.knowledge.wikidata.ingest import ingest  # noqa: E402
+from hopwright.knowledge.wikidata.properties import default_table  # noqa: E402
+from hopwright.knowledge.wikidata.store import GraphStore  # noqa: E402
 from hopwright.records import Item, Rejected  # noqa: E402
 from hopwright.release.format import parse_row  # noqa: E402
-from hopwright.synthesis.checks import CHECKS, Case, CheckContext, examine  # noqa: E402
-from hopwright.synthesis.checks.near import NearDuplicateFinder  # noqa: E402
-from hopwright.synthesis.checks.overlap import OverlapFinder  # noqa: E402
-from hopwright.synthesis.pipeline import Synthesizer  # noqa: E402
-from hopwright.synthesis.properties import default_table  # noqa: E402
-from hopwright.synthesis.scorecard import score  # noqa: E402
+from hopwright.reporting.scorecard import score  # noqa: E402
+from hopwright.stages.drafting import Synthesizer  # noqa: E402
 from tests.faults import Fault, kinds, plant_faults  # noqa: E402
 
 SAMPLE = ROOT / "data" / "sample"

@@ -28,22 +28,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hopwright.counterfactual import ApertiumBackTranslator, Workshop, finish_twins
 from hopwright.counterfactual.back_translation import split_text
-from hopwright.counterfactual.corpus import CorpusPassage, read_corpus
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.gates import Masked, mask, take_edits
 from hopwright.counterfactual.meaning import MiniLmSimilarity
-from hopwright.counterfactual.mentions import replace_names
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, find_left
-from hopwright.graph.anchors import link_anchors, read_anchor_questions
-from hopwright.graph.ingest import ingest
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.documents.corpus import CorpusPassage, read_corpus
+from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.names import GraphNames
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import encode_parquet, items_to_table, read_items
-from hopwright.synthesis.embeddings import find_obstacle
-from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.names import GraphNames
-from hopwright.synthesis.pipeline import Synthesizer
-from hopwright.synthesis.properties import default_table
+from hopwright.stages.drafting import Synthesizer
+from hopwright.text.embeddings import find_obstacle
+from hopwright.text.mentions import replace_names
 from tasks.pool import prepare_worker
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"

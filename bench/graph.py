@@ -116,7 +116,7 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 INGEST = """
 import sys
 from pathlib import Path
-from hopwright.graph.ingest import ingest
+from hopwright.knowledge.wikidata.ingest import ingest
 ingest(Path(sys.argv[1]), Path(sys.argv[2]), force=True)
 """
 FLOOR = f"""
@@ -132,7 +132,7 @@ raw.decode(); raw.count(b"\\t")
 OPEN = """
 import sys, time
 from pathlib import Path
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.store import GraphStore
 def private():
     fields = dict(line.split(":") for line in open("/proc/self/smaps_rollup").read().splitlines()[1:])
     return sum(int(fields[name].split()[0]) for name in ("Private_Dirty", "Private_Clean")) / 1024
@@ -185,8 +185,8 @@ def time_calls(call: Callable[[], Any], runs: int = 5) -> float:
 
 def measure(work: Path, scale: float, runs: int) -> dict[str, Any]:
     """All figures of one size."""
-    from hopwright.graph.bulk import fetch_neighbourhoods, link_names, sample_paths
-    from hopwright.graph.store import GraphStore
+    from hopwright.knowledge.wikidata.bulk import fetch_neighbourhoods, link_names, sample_paths
+    from hopwright.knowledge.wikidata.store import GraphStore
 
     folder = work / f"corpus-{scale:g}"
     print(f"scale {scale:g}: writing the corpus …", file=sys.stderr)
@@ -274,7 +274,7 @@ def _duck_paths(db: duckdb.DuckDBPyConnection) -> Any:
 
 def _check(store: Any, db: duckdb.DuckDBPyConnection, asked: list[str], keys: Any, roots: Any, wanted: Any) -> None:
     """Both sides must answer alike, or the comparison means nothing."""
-    from hopwright.graph.bulk import fetch_neighbourhoods, link_names
+    from hopwright.knowledge.wikidata.bulk import fetch_neighbourhoods, link_names
 
     found = link_names(store, asked)
     rows = _duck_link(db, keys)

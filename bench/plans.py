@@ -18,17 +18,17 @@ from pathlib import Path
 
 from multiplied import multiply
 
-from hopwright.graph.anchors import link_anchors, read_anchor_questions
-from hopwright.graph.ingest import ingest
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.drawing import Drawer
+from hopwright.planning.mix import Mix
+from hopwright.planning.plan import properties_of
+from hopwright.planning.planner import NoPlanError, Planner
+from hopwright.planning.targeting import Ledger, read_targets
 from hopwright.records import Anchor, Rejected
-from hopwright.synthesis.drawing import Drawer
-from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.mix import Mix
-from hopwright.synthesis.plan import properties_of
-from hopwright.synthesis.planner import NoPlanError, Planner
-from hopwright.synthesis.properties import default_table
-from hopwright.synthesis.targeting import Ledger, read_targets
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
 MIX = Mix({"chain": 1.0, "converging": 1.0, "bridge": 1.0})

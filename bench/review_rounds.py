@@ -47,21 +47,21 @@ from annotation.pseudonyms import Pseudonyms
 from annotation.push import push_folder
 from annotation.schema import CRITERIA, FIX_QUESTION, VERDICT, Kind, key_of, task_key
 from annotation.server import Server, open_server
+from annotation.stages.reviews import decide_reviews, load_items, open_context, pull_reviews, push_adjudication
+from hopwright.checks import CheckContext
 from hopwright.errors import HopwrightError, ServiceError
-from hopwright.graph.ingest import ingest
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item, Review
 from hopwright.records.arrow import read_items
 from hopwright.runs import RunFolder
 from hopwright.settings import AdjudicateRun, sample_folder
-from hopwright.synthesis.checks import CheckContext
 from tasks.adjudicate import ACCEPTED, write_accepted
-from tasks.work.reviews import decide_reviews, load_items, open_context, pull_reviews, push_adjudication
 from tests.annotation.expected import expect_alpha, expect_caught, expect_disputes, expect_outcome, expect_profile
 from tests.annotation.rounds import Work, answers, list_units, make_run, order_work, plan_work, reword
 from tests.annotation.simulated import TEN, Given, draw_truth
+from tests.drafts import draft_items
 from tests.e2e.label_studio import LiveServer, Person, install, share_server
-from tests.synthesis.drafts import draft_items
 
 _T = TypeVar("_T")
 Numbers = NDArray[Any]

@@ -116,7 +116,7 @@ def warm(pool: object, spec: object, workers: int) -> None:
     from dataclasses import replace
     from typing import Any
 
-    from tasks.work.synthesize import draft_slots
+    from hopwright.stages.synthesize import draft_slots
 
     held: Any = pool
     little: Any = replace(spec, count=20)  # type: ignore[type-var]

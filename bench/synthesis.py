@@ -16,13 +16,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from hopwright.graph.anchors import link_anchors, read_anchor_questions
-from hopwright.graph.ingest import ingest
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Rejected
 from hopwright.release.format import write_jsonl
-from hopwright.synthesis.pipeline import Synthesizer
-from hopwright.synthesis.properties import default_table
+from hopwright.stages.drafting import Synthesizer
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
 SHARD = 250

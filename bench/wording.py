@@ -22,20 +22,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from hopwright.graph.anchors import link_anchors, read_anchor_questions  # noqa: E402
-from hopwright.graph.ingest import ingest  # noqa: E402
-from hopwright.graph.store import GraphStore  # noqa: E402
+from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions  # noqa: E402
+from hopwright.knowledge.wikidata.ingest import ingest  # noqa: E402
+from hopwright.knowledge.wikidata.properties import default_table  # noqa: E402
+from hopwright.knowledge.wikidata.store import GraphStore  # noqa: E402
 from hopwright.llm.config import Endpoint, LimitSettings, LlmSettings  # noqa: E402
 from hopwright.llm.prompts import read_prompts  # noqa: E402
 from hopwright.llm.session import Session  # noqa: E402
 from hopwright.llm.types import ModelRef  # noqa: E402
 from hopwright.records import Item, Rejected  # noqa: E402
 from hopwright.settings import prompts_folder, sample_folder  # noqa: E402
-from hopwright.synthesis.pipeline import Synthesizer  # noqa: E402
-from hopwright.synthesis.properties import default_table  # noqa: E402
-from hopwright.synthesis.writers.brief import Briefs  # noqa: E402
-from hopwright.synthesis.writers.editing import Editor  # noqa: E402
-from hopwright.synthesis.writers.model import ModelWriter, Terms  # noqa: E402
+from hopwright.stages.drafting import Synthesizer  # noqa: E402
+from hopwright.wording.llm.brief import Briefs  # noqa: E402
+from hopwright.wording.llm.editing import Editor  # noqa: E402
+from hopwright.wording.llm.model import ModelWriter, Terms  # noqa: E402
 
 SHARD = 250
 
@@ -54,7 +54,7 @@ def main() -> None:
         ingest(sample_folder(), store)
         synthesizer = Synthesizer(GraphStore.open(store), default_table(), seed=0)
         drafts = draw(synthesizer, options.items)
-        command = [sys.executable, "-m", "tests.synthesis.fallible_model", "--latency", str(options.latency)]
+        command = [sys.executable, "-m", "tests.wording.fallible_model", "--latency", str(options.latency)]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
         try:
             url = json.loads(server.stdout.readline())["url"]

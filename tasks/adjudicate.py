@@ -11,6 +11,8 @@ from prefect.artifacts import create_link_artifact, create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
+from annotation.stages.accepted import DecidedShard, keep_accepted
+from annotation.stages.reviews import decide_reviews, hash_items, push_adjudication
 from hopwright.records.arrow import encode_parquet, reviews_to_table
 from hopwright.runs import RunFolder, Stage, StageManifest, write_file, write_shard
 from hopwright.settings import AdjudicateRun
@@ -19,8 +21,6 @@ from tasks.engine import pick_parameters
 from tasks.events import ACCEPTED_COMPLETE, announce
 from tasks.release import holds_accepted
 from tasks.steps import retry_service
-from tasks.work.accepted import DecidedShard, keep_accepted
-from tasks.work.reviews import decide_reviews, hash_items, push_adjudication
 
 if TYPE_CHECKING:
     from annotation.report import ReviewReport

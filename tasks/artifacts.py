@@ -15,9 +15,9 @@ from hopwright.records import Rejected
 from hopwright.runs import StageManifest
 from hopwright.runs.code import digest_code
 from hopwright.runs.stage import CODE
+from hopwright.stages.rejections import describe_row, find_examples
 from tasks.live import name_artifact
 from tasks.steps import in_flow
-from tasks.work.rejections import describe_row, find_examples
 
 _WIDTH = 700
 _NONE: Mapping[str, Sequence[Rejected]] = {}

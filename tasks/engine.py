@@ -18,6 +18,8 @@ from hopwright.runs import RunFolder, ShardReport, Stage, StageManifest, hash_fi
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
 from hopwright.settings import STAGES, RunParameters, home, identify, storage
+from hopwright.stages.elsewhere import STORES, Origin, describe_state, list_paths
+from hopwright.stages.shards import ShardWork
 from tasks.artifacts import publish_stage
 from tasks.cluster import explain_lost_workers, yield_done
 from tasks.interrupts import raise_missed
@@ -26,8 +28,6 @@ from tasks.models import ModelProgress, demand_models, end_models, hand_in, note
 from tasks.pool import current_pool, open_pool
 from tasks.progress import tell_models
 from tasks.steps import StagePlan, in_flow, run_shard, run_shard_elsewhere
-from tasks.work.elsewhere import STORES, Origin, describe_state, list_paths
-from tasks.work.shards import ShardWork
 
 
 def make_task_runner() -> TaskRunner[PrefectFuture[Any]]:

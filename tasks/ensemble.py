@@ -26,11 +26,8 @@ from hopwright.difficulty.rule import Rule
 from hopwright.errors import ServiceError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest, part_path
 from hopwright.settings import FilterRun
-from tasks.engine import carry_out, pick_parameters, stages_after
-from tasks.steps import StagePlan, run_step
-from tasks.voters import ReadyVoter, Seat, prepare_voters, seat
-from tasks.work.models import ModelAccess
-from tasks.work.votes import (
+from hopwright.stages.models import ModelAccess
+from hopwright.stages.votes import (
     ClosedBookPart,
     DecisionPart,
     EndpointAccess,
@@ -49,6 +46,9 @@ from tasks.work.votes import (
     vote_on_open_items,
     vote_on_pilot,
 )
+from tasks.engine import carry_out, pick_parameters, stages_after
+from tasks.steps import StagePlan, run_step
+from tasks.voters import ReadyVoter, Seat, prepare_voters, seat
 
 PLAN = "filter/plan"
 _RESTARTS = 2

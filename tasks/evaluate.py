@@ -9,12 +9,12 @@ from typing import Any
 from hopwright.errors import HopwrightError, InputError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.settings import EvaluateRun
+from hopwright.stages.evaluate import EvaluationShard, ask_shard, describe_data, list_requests, make_report
 from tasks.engine import carry_out, carry_out_once, pick_parameters
 from tasks.models import grant_access
 from tasks.pool import current_pool
 from tasks.release import release_folder
 from tasks.steps import StagePlan, run_step
-from tasks.work.evaluate import EvaluationShard, ask_shard, describe_data, list_requests, make_report
 
 _HEAD = "evaluate"
 REPORT = f"{_HEAD}/report"

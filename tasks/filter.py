@@ -10,6 +10,8 @@ from hopwright.difficulty.specs import SOLVERS, parse_voters
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.runs.folder import refuse_differences
 from hopwright.settings import FilterRun
+from hopwright.stages.filter import FilterPart, ReportSources, name_voters, read_report, vote_on_part, write_report
+from hopwright.stages.resources import find_store
 from tasks.artifacts import publish_difficulty
 from tasks.engine import carry_out, carry_out_once, pick_parameters
 from tasks.ensemble import (
@@ -24,8 +26,6 @@ from tasks.ensemble import (
 )
 from tasks.pool import current_pool
 from tasks.steps import StagePlan, run_step
-from tasks.work.filter import FilterPart, ReportSources, name_voters, read_report, vote_on_part, write_report
-from tasks.work.resources import find_store
 
 REPORT = "filter/report"
 

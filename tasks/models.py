@@ -4,7 +4,7 @@ A stage that asks models
 
 - takes `ModelRun` among its parameters, and names the model in a field of its own group, as `endpoint/model`;
 - sets `access = grant_access(run, parameters, [model, …])` on its `StagePlan` and in the specs of its shards; a
-  shard then calls `tasks.work.models.open_models(spec.access)` and asks, by `complete_all` or `stream`, all its
+  shard then calls `hopwright.stages.models.open_models(spec.access)` and asks, by `complete_all` or `stream`, all its
   requests at once;
 - sets `requests` on its `StagePlan`: a module-level function that lists, for one spec, the requests that the shard
   would make, as far as they are known before the first answer. Where a later request rests on an earlier answer, it
@@ -43,10 +43,10 @@ from hopwright.llm.types import Request, parse_model
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import ModelRun, RunParameters, prompts_folder
+from hopwright.stages.models import STORE, ModelAccess, open_models
 from tasks.live import LiveArtifact, name_artifact
 from tasks.progress import tell_models
 from tasks.steps import in_flow
-from tasks.work.models import STORE, ModelAccess, open_models
 
 _BEAT_S = 2.0
 _log = logging.getLogger(__name__)

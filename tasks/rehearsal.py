@@ -33,6 +33,7 @@ from hopwright.settings import (
     home,
     narrow,
 )
+from hopwright.stages.models import STORE
 from tasks.engine import carry_out
 from tasks.evaluate import plan_evaluation
 from tasks.filter import plan_asked_votes, plan_filter
@@ -42,7 +43,6 @@ from tasks.retrieve import plan_retrieve
 from tasks.rewrite import plan_estimate, plan_passages, plan_rewrite, plan_twins
 from tasks.steps import StagePlan
 from tasks.synthesize import count_kept, plan_drafts, plan_words
-from tasks.work.models import STORE
 
 Planner = Callable[[RunFolder, Any], StagePlan]
 _P = TypeVar("_P", bound=BaseModel)

@@ -14,11 +14,7 @@ from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.runs.files import hash_file
 from hopwright.runs.shards import rejected_path
 from hopwright.settings import ReleaseRun, RetrieveRun
-from tasks.engine import carry_out_once, pick_parameters
-from tasks.filter import read_difficulty
-from tasks.rewrite import PASSAGES
-from tasks.steps import StagePlan, run_step, run_steps
-from tasks.work.release import (
+from hopwright.stages.release import (
     ReleaseOrder,
     ReviewParts,
     add_audits,
@@ -27,7 +23,11 @@ from tasks.work.release import (
     describe_review,
     write_dataset,
 )
-from tasks.work.resources import SOURCES, find_store
+from hopwright.stages.resources import SOURCES, find_store
+from tasks.engine import carry_out_once, pick_parameters
+from tasks.filter import read_difficulty
+from tasks.rewrite import PASSAGES
+from tasks.steps import StagePlan, run_step, run_steps
 
 _UNITS = {
     "retrieve": "anchor questions",

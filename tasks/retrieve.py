@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from hopwright.graph.sources import find_corpus
+from hopwright.knowledge.wikidata.sources import find_corpus
 from hopwright.runs import RunFolder, hash_file
 from hopwright.settings import RetrieveRun, identify
+from hopwright.stages.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
 from tasks.pool import current_pool
 from tasks.steps import StagePlan, run_step
-from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
 
 
 def plan_retrieve(run: RunFolder, parameters: RetrieveRun) -> StagePlan:

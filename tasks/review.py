@@ -11,11 +11,11 @@ from prefect import task
 from prefect.artifacts import create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 
+from annotation.stages.review import SampleRequest, write_sample
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest, write_file
 from hopwright.settings import ReviewRun
 from tasks.engine import carry_out_once, pick_parameters
 from tasks.steps import StagePlan, retry_service, run_step
-from tasks.work.review import SampleRequest, write_sample
 
 PUSHED = "pushed.json"
 TASKS = "tasks"

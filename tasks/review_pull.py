@@ -11,12 +11,12 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
+from annotation.stages.reviews import Round, ask_back, decide_reviews, find_url, pull_reviews, refuse_missing
 from hopwright.errors import HopwrightError, RunError
 from hopwright.runs import RunFolder, write_file
 from hopwright.settings import ReviewPullRun
 from tasks.events import REVIEW_COMPLETE, announce
 from tasks.steps import retry_service
-from tasks.work.reviews import Round, ask_back, decide_reviews, find_url, pull_reviews, refuse_missing
 
 _SHOWN = 20
 

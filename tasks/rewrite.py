@@ -7,13 +7,8 @@ from typing import Any
 
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest, rejected_path
 from hopwright.settings import RewriteRun
-from tasks.artifacts import publish_text
-from tasks.engine import carry_out_once, pick_parameters
-from tasks.models import grant_access
-from tasks.pool import current_pool
-from tasks.steps import StagePlan, run_step
-from tasks.work.resources import find_store
-from tasks.work.rewrite import (
+from hopwright.stages.resources import find_store
+from hopwright.stages.rewrite import (
     DraftsPart,
     Making,
     PassagesPart,
@@ -26,7 +21,12 @@ from tasks.work.rewrite import (
     list_wordings,
     settle_names,
 )
-from tasks.work.rewrite_report import ReportSources, write_report
+from hopwright.stages.rewrite_report import ReportSources, write_report
+from tasks.artifacts import publish_text
+from tasks.engine import carry_out_once, pick_parameters
+from tasks.models import grant_access
+from tasks.pool import current_pool
+from tasks.steps import StagePlan, run_step
 
 PASSAGES = "rewrite/passages"
 DRAFTS = "rewrite/drafts"

@@ -16,10 +16,10 @@ from hopwright.errors import ServiceError
 from hopwright.llm.estimate import Likely
 from hopwright.llm.types import Request
 from hopwright.runs import ShardOutput, ShardReport
+from hopwright.stages.elsewhere import Origin, execute_elsewhere
+from hopwright.stages.models import ModelAccess
+from hopwright.stages.shards import ShardWork, execute_shard
 from tasks.pool import current_pool
-from tasks.work.elsewhere import Origin, execute_elsewhere
-from tasks.work.models import ModelAccess
-from tasks.work.shards import ShardWork, execute_shard
 
 _T = TypeVar("_T")
 

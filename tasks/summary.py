@@ -9,10 +9,10 @@ from typing import Any
 from prefect.artifacts import create_markdown_artifact
 
 from hopwright.runs import RunFolder, Stage
+from hopwright.stages.release import read_figures
 from tasks.models import sum_models, tell_sum
 from tasks.pool import current_pool
 from tasks.release import release_folder
-from tasks.work.release import read_figures
 from tasks.yields import read_yield
 
 _YIELD = (

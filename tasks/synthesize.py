@@ -15,18 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hopwright.errors import InputError
+from hopwright.knowledge.external.bank import format_bank, hash_bank, read_bank
+from hopwright.planning.targeting import list_missed, read_targets
 from hopwright.records import Claim
 from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejected_path
 from hopwright.settings import SynthesizeParameters, SynthesizeRun
-from hopwright.synthesis.claims.bank import format_bank, hash_bank, read_bank
-from hopwright.synthesis.embeddings import name_model
-from hopwright.synthesis.targeting import list_missed, read_targets
-from tasks.engine import carry_out, pick_parameters
-from tasks.models import grant_access
-from tasks.pool import current_pool
-from tasks.steps import StagePlan, run_step
-from tasks.work.resources import find_store
-from tasks.work.synthesize import (
+from hopwright.stages.resources import find_store
+from hopwright.stages.synthesize import (
     DraftSlots,
     Selection,
     Survey,
@@ -38,7 +33,12 @@ from tasks.work.synthesize import (
     survey_drafts,
     write_mix,
 )
-from tasks.work.wording import Commission, check_models, list_requests, word_drafts
+from hopwright.stages.wording import Commission, check_models, list_requests, word_drafts
+from hopwright.text.embeddings import name_model
+from tasks.engine import carry_out, pick_parameters
+from tasks.models import grant_access
+from tasks.pool import current_pool
+from tasks.steps import StagePlan, run_step
 from tasks.yields import report_yield
 
 DRAFTS = "synthesize/drafts"

@@ -8,8 +8,8 @@ from typing import Any
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from hopwright.runs import RunFolder, Stage
+from hopwright.stages.yields import write_yield, yield_folder
 from tasks.steps import in_flow, run_step
-from tasks.work.yields import write_yield, yield_folder
 
 
 def report_yield(run: RunFolder, drafts: list[Stage], worded: list[Stage], final: Stage) -> dict[str, Any]:

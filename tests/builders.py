@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hopwright.planning.topologies import topology
 from hopwright.records import (
     LABELS,
     Compute,
@@ -16,7 +17,6 @@ from hopwright.records import (
     Triplet,
     plan_id,
 )
-from hopwright.synthesis.topologies import topology
 
 LABEL = {
     "Q901": "Night Harbour", "Q902": "Ada Lindqvist", "Q903": "Vestmark", "Q904": "Ostrava Bay", "Q905": "Karelund",

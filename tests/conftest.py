@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from hopwright.graph.ingest import ingest
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.store import GraphStore
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"

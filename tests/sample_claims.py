@@ -6,11 +6,11 @@ import functools
 
 from hypothesis import strategies as st
 
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.mix import Mix
 from hopwright.records import Claim, Item, make_claim
-from hopwright.synthesis.mix import Mix
-from hopwright.synthesis.pipeline import Synthesizer
-from hopwright.synthesis.properties import default_table
+from hopwright.stages.drafting import Synthesizer
 
 TOPOLOGIES = ("chain", "converging", "bridge")
 

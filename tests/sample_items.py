@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Anchor, Item
-from hopwright.synthesis.pipeline import Synthesizer
-from hopwright.synthesis.properties import default_table
+from hopwright.stages.drafting import Synthesizer
 
 
 @functools.cache

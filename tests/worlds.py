@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hopwright.graph.store import Candidate, GraphStore
+from hopwright.knowledge.wikidata.store import Candidate, GraphStore
 from hopwright.records import LiteralFact
 from tests.builders import ALIAS, LABEL, LITERALS, PROPERTY, TRIPLETS
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.release.audit import audit
-from hopwright.synthesis.properties import default_table
-from hopwright.synthesis.scorecard import Scorecard, render_scorecard
+from hopwright.reporting.scorecard import Scorecard, render_scorecard
 
 
 def audit_file(

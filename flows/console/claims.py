@@ -9,9 +9,7 @@ from typing import Any, get_args
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
-from hopwright.records import Claim, Domain, Rejected
-from hopwright.settings import DomainName, ModelRun, home, load_parameters
-from hopwright.synthesis.claims.bank import (
+from hopwright.knowledge.external.bank import (
     describe_refused,
     format_bank,
     keep_refused,
@@ -20,6 +18,8 @@ from hopwright.synthesis.claims.bank import (
     sift_bank,
     write_bank,
 )
+from hopwright.records import Claim, Domain, Rejected
+from hopwright.settings import DomainName, ModelRun, home, load_parameters
 
 _SHOWN = 20
 
@@ -51,11 +51,11 @@ def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
 
     A killed command, given again, asks nothing twice: answers are in the cache, and the bank is written at the end.
     """
+    from hopwright.knowledge.external.proposing import PROMPT, Wish, propose
     from hopwright.llm.prompts import load_prompts
     from hopwright.llm.types import parse_model
-    from hopwright.synthesis.claims.proposing import PROMPT, Wish, propose
+    from hopwright.stages.models import name_command, open_models
     from tasks.models import demand_models
-    from tasks.work.models import name_command, open_models
 
     if order.number < 1:
         raise InputError(f"--number: {order.number} claims are none; ask for one at least")
@@ -102,9 +102,9 @@ def check_claims(file: Path, store: Path | None, into: Path | None, *, as_json: 
     links: dict[str, tuple[str, ...]] = {}
     if store is not None:
         with err.status("opening the graph"):
-            from hopwright.graph.store import GraphStore
-            from hopwright.synthesis.claims.against import hold_against
-            from hopwright.synthesis.properties import default_table
+            from hopwright.knowledge.external.against import hold_against
+            from hopwright.knowledge.wikidata.properties import default_table
+            from hopwright.knowledge.wikidata.store import GraphStore
 
             found, held = hold_against(claims, GraphStore.open(store), default_table())
         links = {one.claim.id: one.entities for one in found}
@@ -131,7 +131,7 @@ def _grant(parameters: ModelRun, model: str, run: str) -> Any:
     """Leave to ask the model, and those that its endpoints file names for when it is down."""
     from hopwright.llm.config import read_settings
     from hopwright.llm.types import parse_model
-    from tasks.work.models import STORE, ModelAccess
+    from hopwright.stages.models import STORE, ModelAccess
 
     settings = read_settings(parameters.models.endpoints_file())
     asked = (model, *settings.fallbacks.get(model, ()))
@@ -144,11 +144,11 @@ def _estimate(
     wish: Any, prompt: Any, bank: Sequence[Claim], parameters: ModelRun, access: Any, *, as_json: bool
 ) -> None:
     from flows.console.estimate import print_estimate
+    from hopwright.knowledge.external.proposing import list_requests
     from hopwright.llm.config import read_settings
     from hopwright.llm.estimate import estimate_run
     from hopwright.llm.prices import read_prices
     from hopwright.llm.store import Store
-    from hopwright.synthesis.claims.proposing import list_requests
 
     settings = read_settings(access.endpoints)
     home().mkdir(parents=True, exist_ok=True)

@@ -102,7 +102,7 @@ def look_at_machine() -> list[Finding]:
 
 def look_at_stores(folder: Path) -> list[Finding]:
     """The graph stores and the cache of models' answers: there, and of this version."""
-    from hopwright.graph.store import GraphStore
+    from hopwright.knowledge.wikidata.store import GraphStore
     from hopwright.llm.store import Store
 
     findings = []

@@ -8,13 +8,13 @@ from rich.text import Text
 from flows.console.output import out, print_json
 from flows.console.show import describe_derivation, print_item
 from hopwright.errors import InputError
+from hopwright.knowledge.external.notes import write_note
 from hopwright.llm.store import Store
 from hopwright.llm.transcripts import Exchange, find_exchanges, read_by_keys, render_transcript
 from hopwright.records import Item
 from hopwright.runs import RunFolder, list_runs
 from hopwright.runs.search import Sighting, find_item
 from hopwright.settings import home
-from hopwright.synthesis.claims.notes import write_note
 
 
 def explain_item(id: str, run: str | None, *, as_json: bool) -> None:

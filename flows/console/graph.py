@@ -6,9 +6,9 @@ from typing import Literal
 
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
-from hopwright.graph.ingest import ingest
-from hopwright.graph.inspect import find, info, render_find, render_info, render_ingest, render_show, show
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.inspect import find, info, render_find, render_info, render_ingest, render_show, show
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.settings import home
 
 

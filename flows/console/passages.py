@@ -37,9 +37,9 @@ def ask_passages(
     }
     parameters = load_parameters(merge_options({}, given), RewriteRun)
     with err.status("opening the graph"):
-        from hopwright.counterfactual.corpus import read_corpus
         from hopwright.counterfactual.per_passage import summarise
-        from tasks.work.models import name_command
+        from hopwright.knowledge.documents.corpus import read_corpus
+        from hopwright.stages.models import name_command
 
         passages = [(one.title, one.text) for one in read_corpus(file)]
         run = name_command("passages", passages, question_model, parameters.model_dump_json(exclude={"models", "run"}))
@@ -72,15 +72,15 @@ def ask_passages(
 def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun, run: str) -> Any:
     from hopwright.counterfactual.per_passage import PassageAsker, Questioner
     from hopwright.counterfactual.rewriting import Workshop
-    from hopwright.graph.store import GraphStore
+    from hopwright.knowledge.wikidata.nouns import KindIndex
+    from hopwright.knowledge.wikidata.properties import default_table
+    from hopwright.knowledge.wikidata.store import GraphStore
     from hopwright.llm.config import read_settings
     from hopwright.llm.prompts import load_prompts
     from hopwright.llm.types import parse_model
-    from hopwright.synthesis.kinds import KindIndex
-    from hopwright.synthesis.properties import default_table
+    from hopwright.stages.models import STORE, ModelAccess, open_models
+    from hopwright.stages.rewrite import Making, open_translators
     from tasks.models import load_keys
-    from tasks.work.models import STORE, ModelAccess, open_models
-    from tasks.work.rewrite import Making, open_translators
 
     wanted: RewriteParameters = parameters.rewrite
     asked = [model for model in (question_model, wanted.translation_model, wanted.judge_model) if model]

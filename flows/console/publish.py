@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flows.console.options import pick_run
 from flows.console.output import err, out, prefect_ready, print_json
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.release.hub import UploadPlan, plan_upload, publish_release
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import home

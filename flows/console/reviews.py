@@ -42,8 +42,8 @@ def listen(run: str | None, url: str | None, port: int) -> None:
     from annotation.gathering import reviews_folder
     from annotation.pseudonyms import Pseudonyms
     from annotation.server import open_server
+    from annotation.stages.reviews import ask_back, find_projects, pull_reviews
     from annotation.webhook import Receiver, register, unregister
-    from tasks.work.reviews import ask_back, find_projects, pull_reviews
 
     server_url = find_server(url)
     token = find_token(server_url)
@@ -78,7 +78,7 @@ def measure(run: str | None, *, as_json: bool) -> None:
     from annotation.gathering import reviews_folder
     from annotation.report import show_estimate, to_json
     from annotation.schema import TITLES
-    from tasks.work.reviews import REPORT, measure_reviews
+    from annotation.stages.reviews import REPORT, measure_reviews
 
     folder = RunFolder(home(), pick_run(run))
     if not folder.path.is_dir():

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from flows.console.options import pick_run
 from flows.console.output import out, print_json
+from hopwright.knowledge.external.notes import write_note
 from hopwright.records import Compute, Hop, Item, Lookup
 from hopwright.records.arrow import read_items
 from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import home
-from hopwright.synthesis.claims.notes import write_note
 
 _ITEM_ID = re.compile(r"hw-[0-9a-f]{8,}")
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from flows.console.graph import find_store
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
-from hopwright.graph.sparql import (
+from hopwright.knowledge.wikidata.sparql import (
     AnswerCache,
     SparqlClient,
     SparqlSettings,
@@ -20,7 +20,7 @@ from hopwright.graph.sparql import (
     verify_items,
     write_literals,
 )
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item, Rejected
 from hopwright.release.format import from_release, read_jsonl
 from hopwright.settings import home

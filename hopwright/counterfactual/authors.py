@@ -13,11 +13,11 @@ from typing import Any, Protocol
 
 from hopwright.counterfactual.asking import Asked, ask_in_rounds
 from hopwright.counterfactual.forms import is_telling
-from hopwright.counterfactual.mentions import find_mentions
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request
 from hopwright.records import Passage
+from hopwright.text.mentions import find_mentions
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")

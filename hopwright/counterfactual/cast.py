@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.mentions import count_letters, find_leftover, find_mentions, takes_article
 from hopwright.counterfactual.names import (
     DatedName,
     Gender,
@@ -16,11 +15,12 @@ from hopwright.counterfactual.names import (
     read_dated_name,
     split_person,
 )
+from hopwright.knowledge.wikidata.nouns import definite
+from hopwright.knowledge.wikidata.properties import Kind
+from hopwright.planning.plan import named_entities
 from hopwright.records import Item
-from hopwright.synthesis.kinds import definite
-from hopwright.synthesis.plan import named_entities
-from hopwright.synthesis.properties import Kind
-from hopwright.synthesis.writer import Names
+from hopwright.text.mentions import count_letters, find_leftover, find_mentions, takes_article
+from hopwright.wording.rules.writer import Names
 
 _CLASS_PROPERTIES = frozenset({"P31", "P279"})
 _GENDERS: dict[str, Gender] = {"Q6581072": "female", "Q1052281": "female", "Q6581097": "male", "Q2449503": "male"}

@@ -10,9 +10,9 @@ from decimal import Decimal
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.shifts import LAST_YEAR
 from hopwright.errors import InputError
+from hopwright.planning.execution import render_answer
 from hopwright.records import Distractor, Hop
 from hopwright.records.values import Scalar, parse
-from hopwright.synthesis.execution import render_answer
 
 _Number = int | Decimal
 

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hopwright.counterfactual.cast import AliasSource, Member, list_proper_aliases, rename_alias
-from hopwright.counterfactual.demonyms import list_demonyms, rename_demonym
-from hopwright.counterfactual.mentions import count_letters
 from hopwright.counterfactual.names import is_class_word, make_demonym, split_person
-from hopwright.graph import english
+from hopwright.knowledge.wikidata import english
+from hopwright.text.demonyms import list_demonyms, rename_demonym
+from hopwright.text.mentions import count_letters
 
 _COMMON = frozenset(english.words("words", "common"))
 _SHORT = 4

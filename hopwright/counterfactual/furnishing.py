@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from hopwright.counterfactual.asking import NOTHING_SPENT, Spent
 from hopwright.counterfactual.authors import Author, Draft
-from hopwright.counterfactual.corpus import Corpus
 from hopwright.counterfactual.passages import (
     HopPassages,
     PassagePlan,
@@ -16,10 +15,11 @@ from hopwright.counterfactual.passages import (
     attach_passages,
 )
 from hopwright.counterfactual.scenery import find_unanswered
+from hopwright.knowledge.documents.corpus import Corpus
+from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.records import CheckResult, Item, Passage
 from hopwright.records.values import render
-from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.writer import Names
+from hopwright.wording.rules.writer import Names
 
 CHECK = "passages"
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib import resources
 
-from hopwright.counterfactual.language import find_foreign
-from hopwright.counterfactual.mentions import find_mentions
 from hopwright.counterfactual.translating import MaskStyle
+from hopwright.text.language import find_foreign
+from hopwright.text.mentions import find_mentions
 
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”")
 _URL = re.compile(r"https?://\S*[\w/]")

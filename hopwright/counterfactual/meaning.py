@@ -9,7 +9,7 @@ from hopwright.counterfactual.asking import Asked, ask_in_rounds
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request
-from hopwright.synthesis.embeddings import embed
+from hopwright.text.embeddings import embed
 
 
 class Similarity(Protocol):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
-from hopwright.synthesis.properties import Kind
+from hopwright.knowledge.wikidata.properties import Kind
 
 Gender = Literal["", "female", "male"]
 _VOWELS = frozenset("aeiouy")

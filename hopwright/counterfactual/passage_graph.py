@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hopwright.counterfactual.recognition import Mention
-from hopwright.graph.context import content_stems
-from hopwright.graph.store import GraphStore, Match
+from hopwright.knowledge.wikidata.context import content_stems
+from hopwright.knowledge.wikidata.facts import GraphFacts
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.store import GraphStore, Match
+from hopwright.planning.moves import Moves
 from hopwright.records import LiteralFact
-from hopwright.synthesis.facts import GraphFacts
-from hopwright.synthesis.moves import Moves
-from hopwright.synthesis.properties import PropertyTable
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 # Words that say a relation and are in none of its names.

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hopwright.counterfactual.cast import Member, find_gender, list_names, make_member, name_cast
-from hopwright.counterfactual.demonyms import find_country
 from hopwright.counterfactual.forms import is_telling, list_forms
-from hopwright.counterfactual.mentions import find_mentions, replace_names
 from hopwright.counterfactual.names import Gender, Namer, is_class_word
 from hopwright.counterfactual.recognition import Mention, Recogniser
 from hopwright.counterfactual.shifts import LAST_YEAR, draw_base, find_room
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.properties import Kind
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Surrogate
-from hopwright.synthesis.properties import Kind
-from hopwright.synthesis.writer import Names
+from hopwright.text.demonyms import find_country
+from hopwright.text.mentions import find_mentions, replace_names
+from hopwright.wording.rules.writer import Names
 
 _YEAR = re.compile(r"(?<![\w.,–-])(1\d{3}|20[0-2]\d)(?![\w])")
 _FEMALE = re.compile(r"\b(?:she|her|hers|actress|queen|princess|empress|duchess|countess|daughter)\b", re.IGNORECASE)

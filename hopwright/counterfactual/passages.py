@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from hopwright.counterfactual.cast import find_gender
 from hopwright.counterfactual.names import Gender
 from hopwright.counterfactual.wording import strip_proper
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.moves import Edge, Moves
+from hopwright.planning.plan import named_entities
 from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, Triplet
 from hopwright.records.values import render
-from hopwright.synthesis.articles import article
-from hopwright.synthesis.moves import Edge, Moves
-from hopwright.synthesis.plan import named_entities
-from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.writer import Names
+from hopwright.text.articles import article
+from hopwright.wording.rules.writer import Names
 
 _VAGUE = frozenset({"", "thing", "class", "work", "event", "place", "natural feature", "transport link", "other"})
 _PRONOUNS: dict[Gender, str] = {"female": "She", "male": "He"}

@@ -19,9 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hopwright.counterfactual.asking import Asked, Spent, ask_in_rounds
 from hopwright.counterfactual.back_translation import Gates, reword, split_text
-from hopwright.counterfactual.demonyms import find_country
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.mentions import find_mentions, replace_names
 from hopwright.counterfactual.passage_graph import PassageGraph, PassageMoves
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, RewrittenPassage, move_years
 from hopwright.counterfactual.translating import BackTranslator
@@ -29,17 +27,19 @@ from hopwright.errors import ExpressionError, InputError
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request
+from hopwright.planning.domains import DomainIndex
+from hopwright.planning.execution import execute, same
+from hopwright.planning.mix import Taste
+from hopwright.planning.moves import Moves
+from hopwright.planning.plan import Plan, Step
+from hopwright.planning.planner import NoPlanError, Planner
+from hopwright.planning.targets import DatedTargets
+from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Lookup, Surrogate
 from hopwright.records.values import Value, render
-from hopwright.synthesis.domains import DomainIndex
-from hopwright.synthesis.execution import execute, same
-from hopwright.synthesis.mix import Taste
-from hopwright.synthesis.moves import Moves
-from hopwright.synthesis.plan import Plan, Step
-from hopwright.synthesis.planner import NoPlanError, Planner
-from hopwright.synthesis.targets import DatedTargets
-from hopwright.synthesis.topologies import TOPOLOGIES
-from hopwright.synthesis.writer import Names, RulesWriter
+from hopwright.text.demonyms import find_country
+from hopwright.text.mentions import find_mentions, replace_names
+from hopwright.wording.rules.writer import Names, RulesWriter
 
 HOPS = (2, 3, 4)
 _CHAINS = {2: "chain-2", 3: "chain-3", 4: "chain"}

@@ -9,11 +9,11 @@ from typing import Any
 from hopwright.counterfactual.rewriting import find_real_names
 from hopwright.counterfactual.scenery import find_unanswered
 from hopwright.errors import ExpressionError, InputError
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Item
-from hopwright.synthesis.execution import run_plan, same, stated_value
-from hopwright.synthesis.facts import EvidenceFacts
-from hopwright.synthesis.properties import PropertyTable
 
 _KEPT = 5
 

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hopwright.counterfactual.demonyms import find_country
 from hopwright.counterfactual.forms import is_telling
 from hopwright.counterfactual.names import is_class_word
-from hopwright.graph.kinds import kinds_of_noun
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.entity_kinds import kinds_of_noun
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.text.demonyms import find_country
 
 _WORD = re.compile(r"[^\W_](?:[\w.'’]*[\w])?\.?", re.UNICODE)
 _GAP = re.compile(r"^(?: |-|–| - |- |, | & |\. |: )$")

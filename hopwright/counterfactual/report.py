@@ -104,7 +104,7 @@ def as_json(report: RewriteReport) -> dict[str, Any]:
 
 def draw_distributions(figures: Mapping[str, int], path: Path) -> bool:
     """A histogram of overlap, and of similarity where it was measured, as a PNG; False when nothing was reworded."""
-    from hopwright.plotting import BLUE, open_figure, plain_settings, save_figure, tidy  # takes half a second
+    from hopwright.reporting.plotting import BLUE, open_figure, plain_settings, save_figure, tidy  # takes half a second
 
     kinds = [(kind, read_bins(figures, kind)) for kind in ("overlap", "similarity")]
     drawn = [(kind, bins) for kind, bins in kinds if bins]

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hopwright.checks import CheckContext, failures, run_checks
 from hopwright.counterfactual.back_translation import NO_BOUNDS, BackTranslator, Gates, Returned, adopt, back_translate
 from hopwright.counterfactual.cast import list_texts
 from hopwright.counterfactual.furnishing import Furnisher
-from hopwright.counterfactual.mentions import count_letters, find_leftover
 from hopwright.counterfactual.names import names_no_one
 from hopwright.counterfactual.passage_rewriting import PassageRewriter
 from hopwright.counterfactual.passages import PassagePlanner, PassageWriter
 from hopwright.counterfactual.scenery import SceneryReader, find_unanswered
 from hopwright.counterfactual.twins import TwinMaker
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.names import GraphNames
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.moves import Moves
 from hopwright.records import CheckResult, Item, Rejected
-from hopwright.synthesis.checks import CheckContext, failures, run_checks
-from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.moves import Moves
-from hopwright.synthesis.names import GraphNames
-from hopwright.synthesis.properties import PropertyTable
+from hopwright.text.mentions import count_letters, find_leftover
 
 
 class Workshop:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 
 from hopwright.counterfactual.cast import AliasSource, Member
 from hopwright.counterfactual.forms import list_forms
-from hopwright.counterfactual.mentions import find_mentions, replace_names, replace_number
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
 from hopwright.counterfactual.passages import HopPassages, PassagePlan, PassagePlanner, PassageWriter
 from hopwright.counterfactual.worlds import World
 from hopwright.records import Compute, Evidence, Hop, Item, Passage
 from hopwright.records.values import Scalar, render
-from hopwright.synthesis.writer import Names
+from hopwright.text.mentions import find_mentions, replace_names, replace_number
+from hopwright.wording.rules.writer import Names
 
 _MONTHS = "January February March April May June July August September October November December".split()
 

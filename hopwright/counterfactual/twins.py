@@ -21,7 +21,6 @@ from hopwright.counterfactual.cast import (
 )
 from hopwright.counterfactual.distractors import move_distractors, rename_distractors
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.mentions import find_leftover, replace_names
 from hopwright.counterfactual.names import Namer
 from hopwright.counterfactual.passages import PassageWriter, gather_extras
 from hopwright.counterfactual.scenery import (
@@ -36,14 +35,15 @@ from hopwright.counterfactual.scenery import (
 from hopwright.counterfactual.shifts import LAST_YEAR
 from hopwright.counterfactual.wording import Change, Changes, TwinNames, TwinWriter
 from hopwright.counterfactual.worlds import World, solve_world
+from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError, HopwrightError, InputError
+from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.planning.execution import render_answer, run_plan, same, stated_value
 from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
 from hopwright.records.values import Scalar, Value, render
-from hopwright.synthesis.execution import render_answer, run_plan, same, stated_value
-from hopwright.synthesis.facts import EvidenceFacts
-from hopwright.synthesis.options import assign_options
-from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.writer import Names, RulesWriter
+from hopwright.text.mentions import find_leftover, replace_names
+from hopwright.wording.rules.writer import Names, RulesWriter
 
 
 class TwinMaker:

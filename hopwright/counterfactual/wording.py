@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.mentions import replace_names, replace_number
 from hopwright.errors import ExpressionError
+from hopwright.knowledge.wikidata.nouns import definite
+from hopwright.knowledge.wikidata.properties import Kind
+from hopwright.planning.execution import hops_used, stated_value
+from hopwright.planning.plan import Step
 from hopwright.records import Hop, Item
 from hopwright.records.values import Value
-from hopwright.synthesis.execution import hops_used, stated_value
-from hopwright.synthesis.kinds import definite
-from hopwright.synthesis.plan import Step
-from hopwright.synthesis.properties import Kind
-from hopwright.synthesis.writer import Names, RulesWriter, Wording
+from hopwright.text.mentions import replace_names, replace_number
+from hopwright.wording.rules.writer import Names, RulesWriter, Wording
 
 _PREPOSITIONS = frozenset({"of", "in", "at", "for", "on", "to", "from"})
 

@@ -16,7 +16,6 @@ from decimal import Decimal
 
 from hopwright.counterfactual.cast import Member
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.mentions import replace_number
 from hopwright.counterfactual.names import read_dated_name
 from hopwright.counterfactual.shifts import (
     LAST_YEAR,
@@ -32,12 +31,13 @@ from hopwright.counterfactual.shifts import (
     shift_number,
 )
 from hopwright.errors import ExpressionError
+from hopwright.knowledge.wikidata.facts import EvidenceFacts, matches
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.planning.execution import execute, render_answer, run_plan, same, stated_value
+from hopwright.planning.expressions import evaluate
 from hopwright.records import Compute, Derivation, Hop, Item, LiteralFact, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value
-from hopwright.synthesis.execution import execute, render_answer, run_plan, same, stated_value
-from hopwright.synthesis.expressions import evaluate
-from hopwright.synthesis.facts import EvidenceFacts, matches
-from hopwright.synthesis.properties import PropertyTable
+from hopwright.text.mentions import replace_number
 
 _ID = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")

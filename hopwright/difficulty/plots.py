@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hopwright.difficulty.report import DifficultyReport
-from hopwright.plotting import open_figure, plain_settings, save_figure, style_of, tidy
+from hopwright.reporting.plotting import open_figure, plain_settings, save_figure, style_of, tidy
 
 
 def draw_calibration(report: DifficultyReport, path: Path) -> bool:

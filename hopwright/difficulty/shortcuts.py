@@ -21,9 +21,9 @@ from typing import Protocol
 
 from hopwright.difficulty.voters import Choice, Voter, to_probabilities
 from hopwright.errors import InputError
+from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.records import Compute, LiteralFact, Lookup
 from hopwright.records.values import parse
-from hopwright.synthesis.properties import PropertyTable
 
 _WORD = re.compile(r"\w+")
 _EXTREME = re.compile(r"^(argmax|argmin)\((P\d+),")

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hopwright.evaluation.analysis import Row, Table
-from hopwright.plotting import GRID, open_figure, plain_settings, render_figure, style_of, tidy
+from hopwright.reporting.plotting import GRID, open_figure, plain_settings, render_figure, style_of, tidy
 
 _MOST_PANELS = 9
 _PROMPTINGS = {"direct": "direct", "cot": "chain of thought"}

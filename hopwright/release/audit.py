@@ -8,16 +8,16 @@ from pathlib import Path
 
 from pydantic import Field
 
-from hopwright.graph.store import GraphStore
+from hopwright.checks import Case, CheckContext, DuplicateFinder, Finding, examine
+from hopwright.checks.near import NearDuplicateFinder
+from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
+from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Rejected
 from hopwright.records.model import Record
 from hopwright.release.format import Row, parse_row, read_jsonl
-from hopwright.synthesis.checks import Case, CheckContext, DuplicateFinder, Finding, examine
-from hopwright.synthesis.checks.near import NearDuplicateFinder
-from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
-from hopwright.synthesis.claims.tally import ClaimFigures, ClaimTally
-from hopwright.synthesis.properties import PropertyTable
-from hopwright.synthesis.scorecard import Scorecard, ScorecardMaker
+from hopwright.reporting.scorecard import Scorecard, ScorecardMaker
 
 _DUPLICATES = DuplicateFinder.name
 _NEAR = NearDuplicateFinder.name

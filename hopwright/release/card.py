@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 import jinja2
 
 from hopwright.difficulty.render import render_report
+from hopwright.knowledge.external.tally import join_figures
 from hopwright.records import Item
 from hopwright.release.changes import Changes
 from hopwright.release.facts import RunFacts, SetFigures
 from hopwright.release.layout import PLACES, Place, SetName
-from hopwright.synthesis.claims.tally import join_figures
-from hopwright.synthesis.scorecard import write_bound
+from hopwright.reporting.scorecard import write_bound
 
 _SIZES = (
     (1_000, "n<1K"),

@@ -23,6 +23,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from hopwright.checks import Case
+from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.difficulty.plots import draw_calibration
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item
@@ -37,10 +39,8 @@ from hopwright.release.separation import ItemSet, Rule, Separation, separate
 from hopwright.release.spool import Spool, apply_links, gather_links
 from hopwright.release.statistics import describe
 from hopwright.release.swap import hold_aside, put_in_place
+from hopwright.reporting.scorecard import Scorecard, ScorecardMaker, render_scorecard
 from hopwright.runs.files import hash_file
-from hopwright.synthesis.checks import Case
-from hopwright.synthesis.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
-from hopwright.synthesis.scorecard import Scorecard, ScorecardMaker, render_scorecard
 
 MANIFEST = "manifest.json"
 CHECKSUMS = "checksums.sha256"

@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hopwright.checks.overlap import OverlapReport
 from hopwright.difficulty.report import DifficultyReport
 from hopwright.records import Source
 from hopwright.release.separation import SeparationReport
 from hopwright.release.statistics import DatasetStatistics
-from hopwright.synthesis.checks.overlap import OverlapReport
-from hopwright.synthesis.scorecard import Scorecard
+from hopwright.reporting.scorecard import Scorecard
 
 
 class _Facts(BaseModel):

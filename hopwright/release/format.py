@@ -18,9 +18,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.errors import InputError, RunError
+from hopwright.planning.topologies import TOPOLOGIES, topology
 from hopwright.records import LABELS, AnswerType, Hop, Item, Rejected
 from hopwright.records.values import parse
-from hopwright.synthesis.topologies import TOPOLOGIES, topology
 
 Row = dict[str, Any]
 

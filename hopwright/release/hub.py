@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.errors import InputError, ServiceError
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.release.audit import audit
 from hopwright.release.dataset import CHECKSUMS, read_manifest
 from hopwright.release.layout import find_places
 from hopwright.runs.files import hash_file
-from hopwright.synthesis.properties import default_table
 
 _REPO = re.compile(r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")
 

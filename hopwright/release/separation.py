@@ -19,10 +19,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hopwright.checks.near import NearDuplicateFinder
 from hopwright.errors import InputError
 from hopwright.records import Hop, Item
 from hopwright.records.model import Record
-from hopwright.synthesis.checks.near import NearDuplicateFinder
 
 Rule = Literal["facts", "paths"]
 Reason = Literal["anchor", "fact", "path", "near_duplicate", "original_held_back"]

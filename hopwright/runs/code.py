@@ -5,14 +5,14 @@ import hashlib
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[2]
-_BELOW = ("hopwright/records", "hopwright/llm", "tasks/work", "prompts")
+_BELOW = ("hopwright/records", "hopwright/llm", "hopwright/stages", "prompts")
 _PACKAGES = {
-    "retrieve": ("hopwright/graph",),
-    "synthesize": ("hopwright/graph", "hopwright/synthesis"),
-    "filter": ("hopwright/graph", "hopwright/synthesis", "hopwright/difficulty"),
-    "rewrite": ("hopwright/graph", "hopwright/synthesis", "hopwright/counterfactual"),
-    "review": ("hopwright/synthesis", "annotation"),
-    "release": ("hopwright/synthesis", "hopwright/release"),
+    "retrieve": ("hopwright/knowledge/wikidata",),
+    "synthesize": ("hopwright/knowledge/wikidata", "hopwright/planning"),
+    "filter": ("hopwright/knowledge/wikidata", "hopwright/planning", "hopwright/difficulty"),
+    "rewrite": ("hopwright/knowledge/wikidata", "hopwright/planning", "hopwright/counterfactual"),
+    "review": ("hopwright/planning", "annotation"),
+    "release": ("hopwright/planning", "hopwright/release"),
     "evaluate": ("hopwright/evaluation",),
 }
 """Stage → the packages whose code and tables shape its output."""

@@ -14,11 +14,11 @@ from annotation.ledger import Ledger, ledger_path
 from annotation.push import push_folder
 from annotation.schema import FIX_QUESTION, REVIEWED, GoldItem, Kind, split_key
 from annotation.server import open_server
+from annotation.stages.review import SampleRequest, write_sample
+from hopwright.checks import CheckContext
 from hopwright.records import Item
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
-from hopwright.synthesis.checks import CheckContext
-from tasks.work.review import SampleRequest, write_sample
 from tests.annotation.reviews import choose, rate, write
 from tests.annotation.simulated import Annotator, Given, Job, draw_truth, hand_out, review
 

@@ -11,17 +11,17 @@ import pytest
 from annotation.accepted import Decided, decide_all
 from annotation.decisions import Thresholds
 from annotation.gathering import Gathered, TaskNow
+from annotation.stages.accepted import DecidedShard, keep_accepted
+from hopwright.checks import CheckContext
 from hopwright.errors import RunError
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Evidence, Item, Review
 from hopwright.records.arrow import encode_parquet, items_to_table, read_items, read_rejected, reviews_to_table
 from hopwright.release.dataset import _Work
 from hopwright.runs import RunFolder, ShardOutput, Stage, write_file, write_shard
 from hopwright.settings import ReleaseRun
-from hopwright.synthesis.checks import CheckContext
-from hopwright.synthesis.properties import default_table
+from hopwright.stages.release import ReleaseOrder, ReviewParts, describe_review, write_dataset
 from tasks.release import plan_release
-from tasks.work.accepted import DecidedShard, keep_accepted
-from tasks.work.release import ReleaseOrder, ReviewParts, describe_review, write_dataset
 from tests.annotation.reviews import make_review
 from tests.builders import all_items
 from tests.release.test_dataset import FACTS

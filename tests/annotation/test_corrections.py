@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from annotation.corrections import apply_corrections, examine_review, list_changes, recheck
+from hopwright.checks import CheckContext, failures, run_checks
 from hopwright.errors import InputError
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Correction, Item, Review, Vote
-from hopwright.synthesis.checks import CheckContext, failures, run_checks
-from hopwright.synthesis.properties import default_table
 from tests.annotation.reviews import make_review
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 from tests.worlds import DictGraph

@@ -18,10 +18,10 @@ from annotation.accepted import (
 from annotation.decisions import ItemDecision, Thresholds, UnitDecision, decide_item, decide_unit
 from annotation.gathering import Gathered, TaskNow
 from annotation.schema import Kind, task_key
+from hopwright.checks import CheckContext
 from hopwright.errors import InputError
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Correction, Item, Review
-from hopwright.synthesis.checks import CheckContext
-from hopwright.synthesis.properties import default_table
 from tests.annotation.reviews import make_review, scores
 from tests.builders import bridge_item, chain_item
 from tests.worlds import DictGraph

@@ -7,10 +7,10 @@ import pytest
 from annotation.export import build_task
 from annotation.gold import plant_fault, plant_gold, read_gold, write_gold
 from annotation.schema import CRITERIA, ERRORS, REVIEWED, GoldItem, Kind
+from hopwright.checks import CheckContext, failures, run_checks
 from hopwright.errors import InputError
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Item
-from hopwright.synthesis.checks import CheckContext, failures, run_checks
-from hopwright.synthesis.properties import default_table
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hopwright.counterfactual.twins import TwinMaker
-from hopwright.synthesis.properties import default_table
+from hopwright.knowledge.wikidata.properties import default_table
 from tests.builders import LABEL
 from tests.worlds import DictGraph
 

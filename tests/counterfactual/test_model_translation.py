@@ -13,7 +13,7 @@ from hopwright.llm.prompts import read_prompts
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
 from hopwright.records import Item
-from hopwright.synthesis.embeddings import find_obstacle
+from hopwright.text.embeddings import find_obstacle
 from tests.builders import all_items
 from tests.counterfactual.conftest import make_maker
 from tests.counterfactual.translating_server import FAULTS, TranslatingServer

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.counterfactual.names import Namer, read_dated_name
-from hopwright.graph.store import GraphStore
-from hopwright.synthesis.kinds import KindIndex
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.store import GraphStore
 
 KINDS = ["person", "country", "place", "nature", "work", "team", "competition", "event", "organization", "award",
          "transport", "fiction", "other"]  # fmt: skip

@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 
 from hopwright.counterfactual.asking import Asked
 from hopwright.counterfactual.authors import Draft, find_fault
-from hopwright.counterfactual.corpus import Corpus, CorpusPassage, read_corpus
 from hopwright.counterfactual.furnishing import Furnisher
 from hopwright.counterfactual.passages import PassagePlanner, gather_extras, list_passages
 from hopwright.counterfactual.proof import prove
 from hopwright.counterfactual.rewriting import Workshop, find_real_names
 from hopwright.counterfactual.scenery import add_evidence, find_unanswered
 from hopwright.errors import InputError
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.documents.corpus import Corpus, CorpusPassage, read_corpus
+from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Compute, Item, Passage
-from hopwright.synthesis.execution import run_plan, same, stated_value
-from hopwright.synthesis.facts import EvidenceFacts
-from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.properties import default_table
 from tests.sample_items import draft_sample_items
 
 TABLE = default_table()

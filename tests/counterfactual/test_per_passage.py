@@ -22,12 +22,12 @@ from hopwright.counterfactual.per_passage import (
     summarise,
 )
 from hopwright.counterfactual.rewriting import Workshop
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.prompts import read_prompts
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
-from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.properties import default_table
 from tests.counterfactual.translating_server import TranslatingServer
 from tests.e2e.serving import serving
 from tests.llm.builders import KEY, settings

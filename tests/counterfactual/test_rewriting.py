@@ -4,20 +4,20 @@ import random
 
 import pytest
 
+from hopwright.checks import failures
 from hopwright.counterfactual import ApertiumBackTranslator, TwinMaker, rewrite_items
 from hopwright.counterfactual.cast import list_texts
-from hopwright.counterfactual.mentions import count_letters, find_leftover
 from hopwright.counterfactual.names import names_no_one
 from hopwright.counterfactual.translating import Translated
 from hopwright.counterfactual.wording import TwinWriter
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.wikidata.names import GraphNames
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Item
-from hopwright.synthesis.checks import failures
-from hopwright.synthesis.execution import run_plan, same, stated_value
-from hopwright.synthesis.facts import EvidenceFacts
-from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.names import GraphNames
-from hopwright.synthesis.properties import default_table
+from hopwright.text.mentions import count_letters, find_leftover
 from tests.sample_items import draft_sample_items
 
 TABLE = default_table()

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from hopwright.counterfactual import link_twins
 from hopwright.counterfactual.cast import list_texts
-from hopwright.counterfactual.mentions import find_leftover
 from hopwright.counterfactual.twins import TwinMaker
 from hopwright.counterfactual.wording import strip_proper
+from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import (
     Compute,
     Constraint,
@@ -24,9 +26,7 @@ from hopwright.records import (
     Triplet,
     plan_id,
 )
-from hopwright.synthesis.execution import run_plan, same, stated_value
-from hopwright.synthesis.facts import EvidenceFacts
-from hopwright.synthesis.properties import default_table
+from hopwright.text.mentions import find_leftover
 from tests.builders import ALIAS, LABEL, all_items, bridge_item, chain_item, converging_item
 from tests.counterfactual.conftest import make_maker
 from tests.worlds import DictGraph

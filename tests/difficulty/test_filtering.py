@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from hopwright.difficulty import filter_items, shortcut_voters, summarise_votes
 from hopwright.difficulty.voters import Choice
 from hopwright.errors import InputError
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import LABELS, Item
-from hopwright.synthesis.properties import default_table
 from tests.builders import all_items, chain_item
 from tests.sample_items import draft_sample_items
 

@@ -16,10 +16,10 @@ from hopwright.counterfactual.twins import TwinMaker
 from hopwright.difficulty.endpoints import EndpointVoter, Manner
 from hopwright.difficulty.memory import bootstrap, measure_memory
 from hopwright.difficulty.voters import Choice, Picked, Unanswered
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
 from hopwright.records import LABELS, Item
-from hopwright.synthesis.properties import default_table
 from tests.builders import all_items
 from tests.counterfactual.conftest import TinyNames
 from tests.e2e.serving import serving

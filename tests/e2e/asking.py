@@ -18,7 +18,7 @@ from hopwright.records import Rejected
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import ShardOutput, Usage
 from hopwright.settings import FilterRun, ModelParameters, home
-from tasks.work.models import ModelAccess, open_models
+from hopwright.stages.models import ModelAccess, open_models
 from tests.builders import chain_item
 from tests.llm.builders import Answer
 

@@ -63,7 +63,7 @@ class Stock:
 @contextmanager
 def serve_models(latency_s: float) -> Iterator[tuple[str, str]]:
     """The addresses of a model that words, with faults, and of one that votes."""
-    words = ("tests.synthesis.fallible_model", *_RATES, "--latency", str(latency_s), "--idle", "900")
+    words = ("tests.wording.fallible_model", *_RATES, "--latency", str(latency_s), "--idle", "900")
     votes = ("tests.llm.wire_server", "--latency", str(latency_s), "--idle", "900")
     with serve(*words) as writer, serve(*votes) as voter:
         yield writer, voter

@@ -11,8 +11,8 @@ from annotation.access import TOKEN_VARIABLE, URL_VARIABLE, find_token
 from annotation.gathering import gather, reviews_folder
 from annotation.schema import CRITERIA, Kind
 from annotation.server import open_server
+from annotation.stages.reviews import pull_reviews
 from flows.label_studio import DATABASE_VARIABLE, label_studio
-from tasks.work.reviews import pull_reviews
 from tests.annotation.reviews import choose, rate
 from tests.annotation.rounds import make_run, push_run
 from tests.e2e.label_studio import install

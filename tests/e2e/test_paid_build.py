@@ -18,7 +18,7 @@ from tests.e2e.conftest import Home
 from tests.e2e.serving import PRICES, serving
 from tests.llm.builders import KEY
 from tests.llm.wire_server import Faults, WireServer
-from tests.synthesis.fallible_model import FallibleModel, Rates
+from tests.wording.fallible_model import FallibleModel, Rates
 
 pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 PARAMETERS = {

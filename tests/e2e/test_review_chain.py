@@ -15,9 +15,9 @@ import pytest
 from annotation.files import read_planted, read_tasks
 from annotation.ledger import Ledger, ledger_path
 from annotation.schema import CRITERIA, REVIEWED, Kind
+from annotation.stages.reviews import load_items, open_context
 from hopwright.records.arrow import read_items, read_rejected
 from hopwright.runs import RunFolder, Stage, rejected_path
-from tasks.work.reviews import load_items, open_context
 from tests.annotation.reviews import choose, rate
 from tests.annotation.rounds import Work, answers, find_task, list_units, plan_work
 from tests.annotation.simulated import Annotator

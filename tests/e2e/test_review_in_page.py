@@ -15,16 +15,17 @@ from annotation.forms import load_interface, parse_interface
 from annotation.gathering import gather, reviews_folder
 from annotation.ledger import Ledger, ledger_path
 from annotation.schema import CRITERIA, FIX_QUESTION, FIXES, Kind
-from hopwright.graph.ingest import ingest
-from hopwright.graph.store import GraphStore
+from annotation.stages.accepted import DecidedShard, keep_accepted
+from annotation.stages.reviews import decide_reviews, measure_reviews, pull_reviews, push_adjudication
+from hopwright.checks import CheckContext
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item
-from hopwright.synthesis.checks import CheckContext
-from hopwright.synthesis.properties import default_table
-from tasks.work.accepted import DecidedShard, keep_accepted
-from tasks.work.reviews import decide_reviews, measure_reviews, pull_reviews, push_adjudication
 from tests.annotation.reviews import choose, rate
 from tests.annotation.rounds import make_run, push_run, reword
 from tests.conftest import SAMPLE
+from tests.drafts import draft_items
 from tests.e2e.label_studio import LiveServer, Person
 from tests.e2e.review_pages import (
     Answer,
@@ -37,7 +38,6 @@ from tests.e2e.review_pages import (
     push_to,
     review_next,
 )
-from tests.synthesis.drafts import draft_items
 
 pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 

@@ -30,19 +30,7 @@ from annotation.journal import Journal
 from annotation.ledger import Ledger
 from annotation.schema import CRITERIA, FIX_ANSWER, VERDICT, VERDICTS, Kind
 from annotation.server import open_server
-from annotation.webhook import HEADER, Receiver, register, unregister
-from hopwright.errors import RunError, ServiceError
-from hopwright.graph.ingest import ingest
-from hopwright.graph.store import GraphStore
-from hopwright.records import Item
-from hopwright.records.arrow import read_items, read_rejected, read_reviews
-from hopwright.runs import RunFolder
-from hopwright.settings import AdjudicateRun
-from hopwright.synthesis.checks import CheckContext
-from hopwright.synthesis.properties import default_table
-from tasks.adjudicate import write_accepted
-from tasks.review_pull import count_waiting, list_pushed
-from tasks.work.reviews import (
+from annotation.stages.reviews import (
     ask_back,
     decide_reviews,
     measure_reviews,
@@ -51,13 +39,25 @@ from tasks.work.reviews import (
     push_adjudication,
     refuse_missing,
 )
+from annotation.webhook import HEADER, Receiver, register, unregister
+from hopwright.checks import CheckContext
+from hopwright.errors import RunError, ServiceError
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records import Item
+from hopwright.records.arrow import read_items, read_rejected, read_reviews
+from hopwright.runs import RunFolder
+from hopwright.settings import AdjudicateRun
+from tasks.adjudicate import write_accepted
+from tasks.review_pull import count_waiting, list_pushed
 from tests.annotation.expected import expect_outcome
 from tests.annotation.reviews import choose, rate, write
 from tests.annotation.rounds import Work, answers, find_task, gold_of, list_units, make_run, plan_work, push_run
 from tests.annotation.simulated import Annotator, Job
 from tests.conftest import SAMPLE
+from tests.drafts import draft_items
 from tests.e2e.label_studio import ROOT, LiveServer
-from tests.synthesis.drafts import draft_items
 
 pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 
@@ -132,7 +132,7 @@ def test_a_kill_between_pull_and_write_loses_nothing(rounds: Rounds) -> None:
     program = (
         "import os, signal, sys; from pathlib import Path; import annotation.journal as journal\n"
         "journal.write_file = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "from hopwright.runs import RunFolder; from tasks.work.reviews import pull_reviews\n"
+        "from hopwright.runs import RunFolder; from annotation.stages.reviews import pull_reviews\n"
         "pull_reviews(RunFolder(Path(sys.argv[1]), 'review'), sys.argv[2])\n"
     )
     command = [sys.executable, "-c", program, str(rounds.run.home), rounds.server.url]

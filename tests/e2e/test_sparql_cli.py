@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.release.format import write_jsonl
 from tests.conftest import ROOT
 from tests.sample_items import draft_sample_items

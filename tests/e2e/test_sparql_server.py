@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from hopwright.errors import ServiceError
-from hopwright.graph.ingest import ingest
-from hopwright.graph.sparql import (
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.sparql import (
     AnswerCache,
     Check,
     SparqlClient,
@@ -31,7 +31,7 @@ from hopwright.graph.sparql import (
     verify_reverse,
     write_literals,
 )
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Evidence, Hop, LiteralFact, ReverseLookup, Triplet
 from tests.builders import LABEL, LITERALS, TRIPLETS, all_items, chain_item
 from tests.sparql_servers import (
@@ -415,7 +415,7 @@ def test_long_queries_go_by_post_and_say_who_asks(sample: str, store: GraphStore
 CHILD = """
 import sys
 from pathlib import Path
-from hopwright.graph.sparql import AnswerCache, SparqlClient, SparqlSettings, write_literals
+from hopwright.knowledge.wikidata.sparql import AnswerCache, SparqlClient, SparqlSettings, write_literals
 url, cache, out, property, *ids = sys.argv[1:]
 settings = SparqlSettings(endpoint=url, dialect="truthy", batch_size=10, timeout_s=20)
 report = write_literals(SparqlClient(settings, AnswerCache(Path(cache))), ids, [property], Path(out))

@@ -22,7 +22,7 @@ RATES = (
     "--wrong_entity", "0.05", "--leaked_answer", "0.05", "--broken_json", "0.05", "--extra_hop", "0.05",
     "--true_distractor", "0.05", "--refusal", "0.05", "--swapped_number", "0.05",
 )  # fmt: skip
-MODEL = "tests.synthesis.fallible_model"
+MODEL = "tests.wording.fallible_model"
 IN_FLIGHT = 16
 ITEMS = 30
 PRICES = 'dated = "2026-11-20"\n[models.tiny]\ninput = 1000.0\noutput = 1000.0\n'

@@ -12,7 +12,7 @@ from flows.local import prefect_server
 from hopwright.errors import HopwrightError
 from hopwright.runs import RunFolder, Stage, run_stage
 from hopwright.settings import ModelParameters, SynthesizeParameters, SynthesizeRun, home, sample_folder
-from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
+from hopwright.stages.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
 
 RUN = "worded"
 

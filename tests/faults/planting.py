@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item
 from hopwright.release.format import to_release
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from hopwright.knowledge.external.bank import read_bank, write_bank
 from hopwright.records import Rejected
-from hopwright.synthesis.claims.bank import read_bank, write_bank
 from tests.e2e.serving import read_stats, serve
 from tests.sample_claims import APOLLO, BANK
 
@@ -24,7 +24,7 @@ SLIPS = ("--no_source", "0.1", "--repeated", "0.1", "--contradiction", "0.1", "-
 
 @pytest.fixture
 def model(home: Path) -> Iterator[str]:
-    with serve("tests.synthesis.claims_model", "--latency", "0.15", *SLIPS) as url:
+    with serve("tests.knowledge.external.claims_model", "--latency", "0.15", *SLIPS) as url:
         write_endpoints(home, url)
         yield url
 

@@ -19,10 +19,10 @@ from hopwright.records.arrow import read_rejected
 from hopwright.runs import RunFolder, ShardOutput, Stage, hash_file, read_report, run_stage
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
+from hopwright.stages.elsewhere import Origin, describe_state, execute_elsewhere, list_paths, replace_paths
+from hopwright.stages.shards import ShardWork
 from tasks import cluster
 from tasks.cluster import open_cluster, yield_done
-from tasks.work.elsewhere import Origin, describe_state, execute_elsewhere, list_paths, replace_paths
-from tasks.work.shards import ShardWork
 from tests.runs.toy import process
 
 ROOT = Path(__file__).resolve().parents[2]

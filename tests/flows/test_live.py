@@ -14,12 +14,12 @@ from hopwright.runs import Counts, RunFolder, ShardOutput, ShardReport, Stage, S
 from hopwright.runs.code import digest_code
 from hopwright.runs.manifest import Usage
 from hopwright.runs.shards import read_report
+from hopwright.stages.funnel import draw_funnel, list_steps
+from hopwright.stages.rejections import describe_row, find_examples
 from tasks.artifacts import count_rows, show_rejected, tell_end, tell_story
 from tasks.live import StageProgress, describe_shard, name_artifact
 from tasks.progress import listen
 from tasks.reports import encode_picture, tabulate_steps
-from tasks.work.funnel import draw_funnel, list_steps
-from tasks.work.rejections import describe_row, find_examples
 from tests.builders import all_items
 
 

@@ -19,6 +19,7 @@ from hopwright.llm.store import Store
 from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import BuildParameters, FilterRun, identify, load_parameters, prompts_folder
+from hopwright.stages.models import ModelAccess, name_command, open_models
 from tasks.engine import carry_out
 from tasks.models import (
     demand_models,
@@ -36,7 +37,6 @@ from tasks.models import (
 from tasks.pool import WorkerPool, open_pool
 from tasks.progress import listen
 from tasks.steps import StagePlan
-from tasks.work.models import ModelAccess, name_command, open_models
 from tests.e2e import asking
 from tests.e2e.serving import serving
 from tests.llm.builders import KEY, rows

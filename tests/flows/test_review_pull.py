@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from annotation.stages import reviews
+from annotation.stages.reviews import Round, hold_reviews
 from hopwright.errors import RunError, ServiceError
 from hopwright.runs import RunFolder
 from hopwright.runs.files import hold_lock
 from hopwright.settings import ReviewPullRun
 from tasks import review_pull
 from tasks.review_pull import make_pull
-from tasks.work import reviews
-from tasks.work.reviews import Round, hold_reviews
 
 
 class Played:

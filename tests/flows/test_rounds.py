@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hopwright.runs import RunFolder
 from hopwright.settings import SynthesizeParameters, SynthesizeRun
+from hopwright.stages.synthesize import Survey, Wordings
 from tasks import synthesize
-from tasks.work.synthesize import Survey, Wordings
 
 
 class Played:

@@ -10,17 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from annotation.stages.review import SampleRequest, write_sample
 from hopwright.errors import InputError
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item
 from hopwright.records.arrow import items_to_table, read_items, table_to_items
 from hopwright.runs import RunFolder, ShardOutput, Stage, part_path, rejected_path, run_stage, write_shard
 from hopwright.settings import RewriteParameters, SynthesizeParameters, SynthesizeRun, sample_folder
-from tasks.synthesize import plan_drafts
-from tasks.work.filter import FilterPart, name_voters, vote_on_part
-from tasks.work.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
-from tasks.work.review import SampleRequest, write_sample
-from tasks.work.rewrite import (
+from hopwright.stages.filter import FilterPart, name_voters, vote_on_part
+from hopwright.stages.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
+from hopwright.stages.rewrite import (
     DraftsPart,
     Making,
     PassagesPart,
@@ -30,7 +29,8 @@ from tasks.work.rewrite import (
     furnish_part,
     settle_names,
 )
-from tasks.work.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts, write_mix
+from hopwright.stages.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts, write_mix
+from tasks.synthesize import plan_drafts
 
 DRAFTS = 120
 QUESTIONS = sample_folder() / "anchors.jsonl"

@@ -7,11 +7,11 @@ from collections import Counter
 
 import pytest
 
+from hopwright.checks import CHECKS
 from hopwright.errors import InputError
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.release.audit import AuditReport, audit
 from hopwright.release.format import to_release, write_jsonl
-from hopwright.synthesis.checks import CHECKS
-from hopwright.synthesis.properties import default_table
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 from tests.faults import claims, kinds, plant_faults
 from tests.release.test_format import bare

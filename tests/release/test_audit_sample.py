@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.graph.store import GraphStore
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item
 from hopwright.release.audit import AuditReport, audit
 from hopwright.release.format import to_release
-from hopwright.synthesis.properties import default_table
 from tests.faults import Fault, kinds, plant_faults
 from tests.sample_items import draft_sample_items
 

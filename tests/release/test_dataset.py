@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from hopwright.checks import Case
+from hopwright.checks.overlap import OverlapReport
 from hopwright.difficulty.report import ReportBuilder
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item, Source, Vote
@@ -21,9 +23,7 @@ from hopwright.release.format import from_release, to_release
 from hopwright.release.parquet import RELEASE_SCHEMA
 from hopwright.release.separation import ItemSet
 from hopwright.release.statistics import describe
-from hopwright.synthesis.checks import Case
-from hopwright.synthesis.checks.overlap import OverlapReport
-from hopwright.synthesis.scorecard import ScorecardMaker
+from hopwright.reporting.scorecard import ScorecardMaker
 from tests.builders import all_items, chain_item
 
 FACTS = RunFacts(

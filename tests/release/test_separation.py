@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hopwright.checks.near import NEAR, cut
 from hopwright.errors import InputError
 from hopwright.records import AnchorHop, AnchorRef, Evidence, Item, LiteralFact, Triplet
 from hopwright.release.parts import draw_parts
 from hopwright.release.separation import REASONS, ItemSet, Rule, separate
-from hopwright.synthesis.checks.near import NEAR, cut
 from tests.builders import all_items, chain_item
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "jetty")

@@ -1,0 +1,253 @@
+"""The rounds of a review without Prefect: pull, questions, agreement, decisions, adjudication."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hopwright.checks import CheckContext
+from hopwright.errors import InputError, RunError, ServiceError
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.records import Item
+from hopwright.records.arrow import read_items
+from hopwright.runs import RunFolder, Stage
+from hopwright.runs.files import hold_lock
+from hopwright.stages.resources import find_store, open_graph
+
+if TYPE_CHECKING:  # the SDK takes a second to import
+    from annotation.accepted import Decided
+    from annotation.adjudication import Dispute
+    from annotation.decisions import Thresholds
+    from annotation.gathering import Gathered
+    from annotation.pull import Project, PullReport
+    from annotation.push import PushReport
+    from annotation.report import ReviewReport
+    from annotation.returned import ReturnReport
+    from annotation.server import Server
+
+_PASSAGES = "rewrite/passages"
+_PATIENCE_S = 60.0
+REPORT = "report"
+"""The folder of the report, beside the reviews."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one pull of all projects brought; `missing` names projects that are not on the server any more."""
+
+    pulled: tuple[PullReport, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def news(self) -> int:
+        """Annotations that came, changed or went."""
+        return sum(one.new + one.changed + one.removed for one in self.pulled)
+
+
+@contextlib.contextmanager
+def hold_reviews(run: RunFolder) -> Iterator[Path]:
+    """The folder of a run's reviews, for this process alone. Raises RunError when another one has it and keeps it.
+
+    A pull takes seconds: whoever is to decide meanwhile waits, rather than fail for it.
+    """
+    from annotation.gathering import reviews_folder
+
+    folder = reviews_folder(run.home, run.name)
+    with hold_lock(run.home / "locks" / f"{run.name}.reviews.lock", f"the review of run {run.name!r}", _PATIENCE_S):
+        yield folder
+
+
+def find_url(url: str) -> str:
+    """The server's address: as given, LABEL_STUDIO_URL, or the one that `make serve` started here.
+
+    Raises InputError when none of them says.
+    """
+    from annotation.access import URL_VARIABLE, access_file, read_access
+
+    if found := url or os.environ.get(URL_VARIABLE, ""):
+        return found
+    access = read_access(access_file())
+    if access is None:
+        raise InputError(f"which Label Studio? name its address, or set {URL_VARIABLE}")
+    return access.url
+
+
+def pull_reviews(run: RunFolder, url: str, *, full: bool = False) -> Round:
+    """Pull every project of a run from a server.
+
+    Raises InputError for a run without pushed tasks or an address or token that cannot be one, ServiceError for what
+    the server refuses. A project that is gone stops nothing: the others are pulled, and the round names it.
+    """
+    from annotation.access import find_token
+    from annotation.gathering import journal_folder
+    from annotation.journal import Journal
+    from annotation.pseudonyms import Pseudonyms
+    from annotation.pull import pull_project
+    from annotation.reading import MissingError
+    from annotation.server import open_server
+
+    with hold_reviews(run) as folder, open_server(url, find_token(url)) as server:
+        pseudonyms = Pseudonyms(folder)
+        pulled: list[PullReport] = []
+        missing: list[str] = []
+        for project in find_projects(run, server, missing):
+            journal = Journal(journal_folder(folder, server.url, project.id))
+            try:
+                pulled.append(pull_project(server, project, journal, pseudonyms, full=full))
+            except MissingError as error:
+                missing.append(str(error))
+    return Round(tuple(pulled), tuple(missing))
+
+
+def find_projects(run: RunFolder, server: Server, missing: list[str]) -> list[Project]:
+    """The projects of a run on a server, as its ledger knows them; those that are gone are named in `missing`.
+
+    Raises RunError when nothing of the run was pushed there.
+    """
+    from annotation.ledger import Ledger, ledger_path
+    from annotation.pull import Project
+    from annotation.reading import MissingError, list_tasks
+    from annotation.schema import Kind, split_key
+
+    ledger = Ledger(ledger_path(run.path, server.url))
+    if not ledger.projects():
+        raise RunError(
+            f"nothing of run {run.name!r} was pushed to {server.url}: `hopwright review push --run {run.name}` does"
+        )
+    projects = []
+    for id in ledger.projects():
+        entries = ledger.entries(id)
+        kind = next(iter(entries.values())).kind
+        if kind is Kind.ADJUDICATION:  # few tasks; which kind they settle stands in them
+            try:
+                data = {task["id"]: task["data"] for task in list_tasks(server, id, "id,data")}
+            except MissingError as error:
+                missing.append(str(error))
+                continue
+            of = next((Kind(one["of"]) for one in data.values() if "of" in one), None)
+            projects.append(Project(id, kind, of, data))
+            continue
+        known = {}
+        for entry in entries.values():
+            item_id, hop = split_key(entry.key)
+            about = {"item_id": item_id, "kind": entry.kind.value, "item_hash": entry.item_hash}
+            known[entry.task] = about if hop is None else {**about, "hop": hop}
+        projects.append(Project(id, kind, None, known))
+    return projects
+
+
+def ask_back(run: RunFolder, url: str) -> ReturnReport:
+    """Check every correction again, and bring the questions about those that do not hold to the server."""
+    from annotation.accepted import find_problems
+    from annotation.access import check_address, find_token
+    from annotation.decisions import latest_reviews
+    from annotation.gathering import gather, journal_folder, list_journals
+    from annotation.returned import list_questions, return_questions
+    from annotation.server import open_server
+
+    with hold_reviews(run) as folder:
+        gathered = gather(folder, run.path)
+        problems = find_problems(gathered.reviews, load_items(run), open_context(run))
+        here = journal_folder(folder, check_address(url), 0).parent
+        there = {review.key for journal in list_journals(here) for review in journal.read().reviews}
+        reviews = [one for one in latest_reviews(gathered.reviews) if one.key in there]
+        questions = list_questions(reviews, problems)
+        with open_server(url, find_token(url)) as server:
+            return return_questions(questions, server, here)
+
+
+def measure_reviews(run: RunFolder, *, seed: int = 0) -> ReviewReport:
+    """Agreement and annotators' profiles, written as a report. Raises RunError when nothing was pulled yet."""
+    from annotation.gathering import gather
+
+    with hold_reviews(run) as folder:
+        return _report(run, folder, gather(folder, run.path), seed)
+
+
+def decide_reviews(run: RunFolder, thresholds: Thresholds, *, seed: int = 0) -> tuple[ReviewReport, list[Dispute]]:
+    """Decide every item under review, write the report, and list what an adjudicator has to settle."""
+    from annotation.accepted import decide_all, list_conflicts
+    from annotation.adjudication import build_disputes
+    from annotation.gathering import gather
+
+    with hold_reviews(run) as folder:
+        gathered = gather(folder, run.path)
+        decided = decide_all(gathered, load_items(run), open_context(run), thresholds)
+        report = _report(run, folder, gathered, seed, decided)
+        return report, build_disputes(list_conflicts(decided), gathered.tasks)
+
+
+def push_adjudication(run: RunFolder, url: str, disputes: list[Dispute]) -> list[PushReport]:
+    """Bring disputes to a server; repeated, it makes no doubles."""
+    from annotation.access import find_token
+    from annotation.adjudication import push_disputes
+    from annotation.server import open_server
+
+    with hold_reviews(run) as folder, open_server(url, find_token(url)) as server:
+        return push_disputes(disputes, server, run.path, folder)
+
+
+def load_items(run: RunFolder) -> dict[str, Item]:
+    """The items and the twins of a run, by id; with their passages, once the rewriting has looked for them."""
+    parts = [*Stage(run, "filter").parts(), *(part for stage in _list_rewritten(run) for part in stage.parts())]
+    return {item.id: item for part in parts for item in read_items(part)}
+
+
+def hash_items(run: RunFolder) -> dict[str, str]:
+    """The files that `load_items` reads → their hashes."""
+    found = Stage(run, "filter").output_hashes()
+    for stage in _list_rewritten(run):
+        found |= stage.output_hashes()
+    return found
+
+
+def open_context(run: RunFolder) -> CheckContext:
+    """What checks consult, as when the items were made."""
+    made = Stage(run, "synthesize/drafts").read().parameters.get("synthesize", {})
+    return CheckContext(default_table(), graph=open_graph(find_store(run)), min_domains=int(made.get("min_domains", 2)))
+
+
+def refuse_missing(done: Round) -> None:
+    """Raises ServiceError for a project that is gone, once everything else is safe."""
+    if done.missing:
+        more = f" (and {len(done.missing) - 1} more)" if len(done.missing) > 1 else ""
+        raise ServiceError(
+            f"{done.missing[0]}{more}; what was pulled before is kept, and `hopwright review push` makes it anew"
+        )
+
+
+def _list_rewritten(run: RunFolder) -> list[Stage]:
+    """The stages of the rewriting that are finished: a review needs none of them."""
+    return [stage for name in (_PASSAGES, "rewrite") if (stage := Stage(run, name)).find_finished() is not None]
+
+
+def _report(
+    run: RunFolder, folder: Path, gathered: Gathered, seed: int, decided: list[Decided] | None = None
+) -> ReviewReport:
+    from annotation.accepted import table_of_scores
+    from annotation.agreement import measure_agreement
+    from annotation.annotators import profile_annotators
+    from annotation.report import ReviewReport, write_report
+
+    if not gathered.reviews and not gathered.gold:
+        raise RunError(
+            f"run {run.name!r} has no reviews of its present tasks; "
+            f"`hopwright review pull --run {run.name}` fetches what there is"
+        )
+    items = load_items(run)
+    report = ReviewReport(
+        run=run.name,
+        reviews=gathered.reviews,
+        agreement=measure_agreement(gathered.reviews, {id: item.topology for id, item in items.items()}, seed=seed),
+        profiles=profile_annotators((*gathered.reviews, *gathered.gold), items, gathered.gold_items),
+        stale=gathered.stale,
+        refused=len(gathered.refused),
+        decided=decided or (),
+        scores=table_of_scores(decided or ()),
+    )
+    write_report(report, folder / REPORT)
+    return report

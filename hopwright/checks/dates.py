@@ -1,0 +1,94 @@
+"""Checks against answers that change: words such as `today`, and values that only hold at a date."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from hopwright.checks.case import Case, Check, CheckContext, Finding
+from hopwright.knowledge.wikidata.facts import Facts
+from hopwright.records import Compute, Hop, Lookup
+
+_TIME = re.compile(
+    r"\b(?:current|currently|now|today|nowadays|presently|at present|as of now|as of this writing|to date|so far"
+    r"|recently|these days|at the moment|incumbent|most recent|up to now"
+    r"|(?:this|last|next) (?:year|month|season|century))\b"
+    r"|\b(?:is|are|has|have) still\b|\bthe latest (?=[a-z]+ of\b|president|prime|season|edition|winner|champion)",
+    re.IGNORECASE,
+)
+_DATED = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?!\d)")
+_EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
+_COMPARED = re.compile(r"value\((P\d+), (\w+)\) ?[<>]=? ?value\(\1, (\w+)\)")
+_VALUE = re.compile(r"\b(?:value|argmax|argmin)\((P\d+)\b")
+
+# Who holds an office, leads, coaches or owns: asked without a date, the answer is whoever does at the time of asking.
+_HOLDERS = frozenset(
+    ["P6", "P35", "P39", "P54", "P108", "P127", "P169", "P286", "P488", "P1037", "P1308", "P2388", "P3320", "P5769"]
+)
+
+
+def find_time(text: str) -> str:
+    """The words of a text that depend on when it is read; empty for none."""
+    match = _TIME.search(text)
+    return match[0] if match else ""
+
+
+def check_time(case: Case, context: CheckContext) -> Iterator[Finding]:
+    """Nothing is asked as of today: the answer would change."""
+    asked: list[tuple[int | None, str]] = [(None, case.item.question)]
+    asked += [(hop.index, hop.question) for hop in case.item.hops]
+    for index, text in asked:
+        if found := find_time(case.mask(text)):
+            yield index, f"depends on the time of asking: {found!r}"
+
+
+def check_undated(case: Case, context: CheckContext) -> Iterator[Finding]:
+    """No value that changes (a population, a holder of an office) is asked for without a date.
+
+    Two such values may be compared where they lie further apart than the years move them (the property's margin).
+    """
+    facts: Facts = case.evidence(context.table)
+    for hop in case.item.hops:
+        if _DATED.search(hop.question):
+            continue
+        if isinstance(hop.derivation, Lookup):
+            property = hop.derivation.property
+            literal = context.table.literal.get(property)
+            if literal is not None and not literal.stable:
+                yield hop.index, f"asks for a value that changes ({literal.label}) without a date"
+            elif property in _HOLDERS:
+                yield hop.index, f"asks who holds an office ({_name(property, context)}) without a date"
+        elif isinstance(hop.derivation, Compute):
+            yield from _check_computation(hop, hop.derivation.expression, facts, case, context)
+
+
+DATES = (
+    Check("time-dependence", "nothing depends on the time of asking", check_time, needs=()),
+    Check("undated", "no value that changes is asked for without a date", check_undated, needs=("plan", "factual")),
+)
+
+
+def _check_computation(hop: Hop, expression: str, facts: Facts, case: Case, context: CheckContext) -> Iterator[Finding]:
+    """Values that change may only be compared, and only where they lie apart by the property's margin."""
+    for property in dict.fromkeys(_VALUE.findall(expression)):
+        literal = context.table.literal.get(property)
+        if literal is None or literal.stable:
+            continue
+        if match := _EXTREME.match(expression):
+            pairs = list(itertools.combinations([case.resolve(one) for one in match[2].split(",")], 2))
+        else:
+            pairs = [(case.resolve(one), case.resolve(other)) for _, one, other in _COMPARED.findall(expression)]
+            if len(_VALUE.findall(expression)) != 2 * len(pairs):
+                yield hop.index, f"computes with a value that changes ({literal.label}) without a date"
+        for one, other in pairs:
+            values = [*facts.scalars(one, property)[:1], *facts.scalars(other, property)[:1]]
+            numbers = [Decimal(value) for value in values if isinstance(value, int | Decimal)]
+            if len(numbers) == 2 and abs(numbers[0] - numbers[1]) < literal.margin * max(map(abs, numbers)):
+                yield hop.index, f"compares values of {literal.label} that the years may turn round"
+
+
+def _name(property: str, context: CheckContext) -> str:
+    entry = context.table.entity.get(property)
+    return entry.label if entry is not None else property

@@ -1,0 +1,1 @@
+"""Wrong options: candidates, their ranking, and their letters."""

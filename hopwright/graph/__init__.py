@@ -1,1 +1,0 @@
-"""The knowledge graph: ingest, store, linking, literals."""

@@ -1,0 +1,1 @@
+"""Where facts come from: one folder a source."""

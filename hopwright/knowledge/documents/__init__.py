@@ -1,0 +1,1 @@
+"""Documents: corpora of passages."""

@@ -1,0 +1,80 @@
+"""A corpus of passages (`{title, text}`), looked up by the entities that its titles name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hopwright.errors import InputError
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records import Passage
+
+
+class CorpusPassage(BaseModel):
+    """One passage as corpora give it; whatever else they say of it is passed over."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    title: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+
+
+class Corpus:
+    """The passages of a corpus by the entity that their title names."""
+
+    def __init__(self, graph: GraphStore, passages: Iterable[CorpusPassage]) -> None:
+        self._by_entity: dict[str, list[CorpusPassage]] = {}
+        for passage in passages:
+            found = graph.find(passage.title)
+            # A title that several entities bear tells nothing but that one of them is meant.
+            if len(found) == 1:
+                self._by_entity.setdefault(found[0].id, []).append(passage)
+
+    def about(self, entity: str) -> Iterator[Passage]:
+        """The passages about an entity, in the corpus's order."""
+        for passage in self._by_entity.get(entity, ()):
+            yield Passage(title=passage.title, text=passage.text)
+
+    def __len__(self) -> int:
+        return len(self._by_entity)
+
+
+def read_corpus(path: Path) -> list[CorpusPassage]:
+    """Read a JSON array or JSON lines of `{title, text}`. Raises InputError naming the file and the first bad entry."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {error.strerror if isinstance(error, OSError) else 'not UTF-8'}") from None
+    rows = _read_array(path, text) if text.lstrip()[:1] == "[" else _read_lines(path, text)
+    passages = []
+    for place, row in rows:
+        try:
+            passages.append(CorpusPassage.model_validate(row))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"])) or "it"
+            raise InputError(f"{path}, {place}: {where}: {first['msg']}") from None
+    if not passages:
+        raise InputError(f"{path}: no passages in it")
+    return passages
+
+
+def _read_array(path: Path, text: str) -> Iterator[tuple[str, object]]:
+    try:
+        rows = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{path}: no JSON ({error})") from None
+    for number, row in enumerate(rows, start=1):
+        yield f"entry {number}", row
+
+
+def _read_lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                yield f"line {number}", json.loads(line)
+            except ValueError as error:
+                raise InputError(f"{path}, line {number}: no JSON ({error})") from None

@@ -1,0 +1,55 @@
+"""How entities of a graph are called in running text."""
+
+from __future__ import annotations
+
+import functools
+
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import Kind
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.text.phrases import plain_noun
+
+# Nouns that tell nobody what a name stands for.
+_VAGUE = frozenset({"person", "thing", "class", "natural feature", "transport link", "event", "work", "place", "other"})
+_SETTLED = frozenset({"city", "town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood"})
+# What so many facts mention is known by its bare name.
+_KNOWN = 60
+
+
+class GraphNames:
+    """Names from the graph's labels (the writer's `Names`)."""
+
+    def __init__(self, kinds: KindIndex) -> None:
+        self._kinds = kinds
+        self._graph: GraphStore = kinds.graph
+        self.phrase = functools.lru_cache(100_000)(self._phrase)
+
+    def noun(self, entity: str) -> str:
+        """A common noun for the entity."""
+        return self._kinds.noun(entity)
+
+    def kind(self, entity: str) -> Kind:
+        """Its coarse class."""
+        return self._kinds.kind(entity)
+
+    def _phrase(self, entity: str) -> str:
+        """The label with its article or quotation marks; short and shared names with their common noun before them."""
+        phrase = self._kinds.phrase(entity)
+        noun = plain_noun(self._kinds.noun(entity))
+        if noun in _VAGUE or phrase.startswith("the ") or not self._needs_noun(entity, noun):
+            return phrase
+        return f"the {noun} of {phrase}" if noun in _SETTLED else f"the {noun} {phrase}"
+
+    def _needs_noun(self, entity: str, noun: str) -> bool:
+        """Whether the bare name leaves open what it means."""
+        label, kind = self._graph.label(entity), self._kinds.kind(entity)
+        words = label.split()
+        if kind in ("country", "fiction") or {word.lower() for word in words} & set(noun.split()):
+            return False
+        if kind == "work":
+            return len(words) == 1
+        if kind in ("place", "nature"):
+            return len(label) <= 4 and self._graph.degree(entity) < _KNOWN
+        if kind == "person":
+            return len(words) == 1 or len(self._graph.matches(label)) > 1
+        return len(words) == 1 and self._graph.degree(entity) < _KNOWN

@@ -1,0 +1,1 @@
+"""Planning and proving multi-hop questions before they are worded."""

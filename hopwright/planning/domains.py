@@ -1,0 +1,97 @@
+"""The knowledge domain of a hop, and what it follows from.
+
+A hop's domain is its property's; of properties that only say where or when, it is that of their subject's class: the
+birthplace of a painter is a question of art, the home of a club one of sport. A computation takes the domain of what
+it computes with. The lists are data (`domains.toml`).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Sequence
+from importlib import resources
+from typing import NamedTuple, Protocol
+
+from hopwright.knowledge.wikidata.properties import Kind, PropertyTable
+from hopwright.planning.execution import hops_used
+from hopwright.planning.plan import Step
+from hopwright.records import Compute, Domain, Lookup
+
+_FACT = re.compile(r"(?:value|object)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((P\d+), (hop\d|Q\w+)")
+_WORD = re.compile(r"[a-z]+")
+
+
+class Nouns(Protocol):
+    """What domains are decided by (a KindIndex has it)."""
+
+    def kind(self, id: str) -> Kind:
+        """Coarse class."""
+        ...
+
+    def noun(self, id: str) -> str:
+        """Common noun."""
+        ...
+
+
+class Ruling(NamedTuple):
+    """A domain, and the reason in words: `place of birth (P19) of a painter`."""
+
+    domain: Domain
+    reason: str
+
+
+class DomainIndex:
+    """Assigns domains over one property table. Results are cached: neither the table nor the nouns change."""
+
+    def __init__(self, table: PropertyTable, nouns: Nouns) -> None:
+        self._table = table
+        self._nouns = nouns
+        self._by_subject, self._by_noun, self._by_kind = _load()
+        self.of_fact = functools.lru_cache(200_000)(self._rule_fact)
+
+    def of_steps(self, steps: Sequence[Step]) -> tuple[Ruling, ...]:
+        """The domain of every step of a plan, in order."""
+        found: list[Ruling] = []
+        for step in steps:
+            found.append(self._rule_step(step, steps, found))
+        return tuple(found)
+
+    def _rule_step(self, step: Step, steps: Sequence[Step], before: Sequence[Ruling]) -> Ruling:
+        derivation = step.derivation
+        if isinstance(derivation, Lookup):
+            return self.of_fact(derivation.property, _entity(derivation.subject, steps))
+        if not isinstance(derivation, Compute):
+            return self.of_fact(derivation.property, str(step.value))
+        if match := _FACT.search(derivation.expression):
+            property, subject = match[1] or match[3], match[2] or match[4]
+            return self.of_fact(property, _entity(subject, steps))
+        if used := hops_used(derivation):
+            index = used[0]
+            return Ruling(before[index - 1].domain, f"computes with the answer of hop {index}")
+        return Ruling(Domain.SCIENCE, "mathematics: it computes with numbers that the question states")
+
+    def _rule_fact(self, property: str, subject: str) -> Ruling:
+        entry = self._table.entity.get(property) or self._table.literal[property]
+        noun = self._nouns.noun(subject)
+        reason = f"{entry.label} ({property}) of {noun}"
+        if property in self._by_subject:
+            for word in reversed(_WORD.findall(noun.lower())):
+                if word in self._by_noun:
+                    return Ruling(self._by_noun[word], reason)
+            if (domain := self._by_kind.get(self._nouns.kind(subject))) is not None:
+                return Ruling(domain, reason)
+        return Ruling(entry.domain, reason)
+
+
+def _entity(reference: str, steps: Sequence[Step]) -> str:
+    return str(steps[int(reference[3:]) - 1].value) if reference.startswith("hop") else reference
+
+
+@functools.cache
+def _load() -> tuple[frozenset[str], dict[str, Domain], dict[str, Domain]]:
+    raw = tomllib.loads(resources.files(__package__).joinpath("domains.toml").read_text("utf-8"))
+    nouns = {noun: Domain(name) for noun, name in raw["noun"].items()}
+    kinds = {kind: Domain(name) for kind, name in raw["kind"].items()}
+    return frozenset(raw["by_subject"]), nouns, kinds

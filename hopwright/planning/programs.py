@@ -1,0 +1,319 @@
+"""Programs: for a graph of hops, every sequence of operations whose types fit together and that reads well.
+
+Small graphs are enumerated; of larger ones a seeded sample is taken. Nothing here looks at facts.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hopwright.planning.operations import OPERATIONS
+from hopwright.planning.operations.base import Operation
+from hopwright.planning.operations.claimed import CLAIMED
+from hopwright.planning.rolls import draw_reached, draw_weighed
+from hopwright.planning.topologies import Topology
+
+_ENUMERATED = 4
+_SAMPLED = 500
+_OFTEN = 6
+"""So many times more samples are taken where only those with a claim are wanted."""
+_WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
+_OF_CLAIMS = frozenset(one.name for one in CLAIMED)
+_LISTS = frozenset({"ahead", "later", "members"})
+# Pairs of operation and reader that would read like a sum in a textbook, or say the same thing twice.
+_UNHAPPY = frozenset(
+    {
+        ("committees", "choose"), ("committees", "times"), ("committees", "dated-by-amount"), ("shift", "dated"),
+        ("shift", "shift-both"), ("age", "times"), ("between", "times"), ("apart-named", "times"), ("apart", "times"),
+        ("between-two", "times"), ("apart-three", "times"), ("age", "product"), ("between", "product"),
+        ("apart-named", "product"), ("between-two", "product"), ("apart", "product"), ("product", "choose"),
+        ("shift-both", "dated"), ("named-year", "year"), ("committees", "later"),
+        # A count is one to five, and so few years are no distance.
+        ("ahead", "shift-both"), ("later", "shift-both"), ("members", "shift-both"),
+        ("ahead", "dated-by-both"), ("later", "dated-by-both"), ("members", "dated-by-both"),
+        # A number of years from what is a number of years from something, or a committee of committees.
+        ("shift", "claim-shift"), ("shift-both", "claim-shift"), ("named-year", "claim-shift"),
+        ("committees", "claim-choose"), ("claim-committees", "choose"), ("claim-committees", "dated-by-amount"),
+        # What a year singled out has its year stated already.
+        *itertools.product(
+            ("dated", "dated-by-amount", "dated-stated", "dated-among", "dated-by-both"),
+            ("year", "date", "between", "between-two"),
+        ),
+    }
+)  # fmt: skip
+_ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
+
+
+@dataclass(frozen=True)
+class Program:
+    """One operation a hop. `keeps`: of the anchor question's own two hops, how many may be kept at most."""
+
+    operations: tuple[Operation, ...]
+    depends_on: tuple[tuple[int, ...], ...]
+    weight: float
+
+    @functools.cached_property
+    def kinds(self) -> frozenset[str]:
+        """The computing kinds in it."""
+        return frozenset(one.kind for one in self.operations if one.kind)
+
+    @functools.cached_property
+    def answer(self) -> str:
+        """The type of the final answer, as targets name it."""
+        return _ANSWER[self.operations[-1].gives]
+
+    @functools.cached_property
+    def readers(self) -> tuple[int, ...]:
+        """For each hop, the place (from 0) of the hop that reads it first; -1 for the last."""
+        return tuple(
+            next((place for place, needs in enumerate(self.depends_on) if index in needs), -1)
+            for index in range(1, len(self.depends_on) + 1)
+        )
+
+    def names_after(self, place: int) -> tuple[str, ...]:
+        """The names of the operations that read the hop at a place (from 0), and what they give, in turn."""
+        return self._paths[place]
+
+    @functools.cached_property
+    def keys(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+        """For each hop what decides whether it can be had: its place, its operation and those that follow."""
+        return tuple((place, one.name, self._paths[place]) for place, one in enumerate(self.operations))
+
+    @functools.cached_property
+    def _paths(self) -> tuple[tuple[str, ...], ...]:
+        paths: list[tuple[str, ...]] = []
+        for place in reversed(range(len(self.operations))):
+            reader = self.readers[place]
+            after = paths[len(self.operations) - 1 - reader] if reader >= 0 else ()
+            paths.append((self.operations[reader].name, *after) if reader >= 0 else ())
+        return tuple(reversed(paths))
+
+    @functools.cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Places (from 0) of a root look-up and of the look-up that goes on from it, be it through a comparison."""
+        found = []
+        for root, operation in enumerate(self.operations):
+            if operation.name != "lead":
+                continue
+            reader = self.readers[root]
+            if reader >= 0 and self.operations[reader].name.startswith("compare"):
+                reader = self.readers[reader]
+            if reader >= 0 and self.operations[reader].name == "extend" and len(self.depends_on[reader]) == 1:
+                found.append((root, reader))
+        return tuple(found)
+
+    def names_after_anchor(self, kept: int) -> tuple[str, ...] | None:
+        """The operations that read the anchor, when so many of its own hops are kept; None where none does."""
+        if kept == 2:
+            return self.names_after(self.pairs[0][1])
+        return self.names_after(self.roots[0]) if self.roots else None
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """Places (from 0) of the root look-ups."""
+        return tuple(place for place, one in enumerate(self.operations) if one.name == "lead")
+
+
+class Branch:
+    """Programs that agree up to a place (from 0), and what they may do there. What follows is worked out once."""
+
+    def __init__(self, programs: Sequence[Program], place: int = 0) -> None:
+        self.place = place
+        self.last = place == len(programs[0].operations) - 1
+        self._programs = programs
+        self._next: dict[str, Branch] = {}
+        weights: dict[object, float] = {}
+        first: dict[object, Program] = {}
+        for program in programs:
+            key = program.keys[place]
+            weights[key] = weights.get(key, 0.0) + program.weight
+            first.setdefault(key, program)
+        self._ways = list(first.values())
+        self._weights = list(weights.values())
+        self._reached = list(itertools.accumulate(self._weights))
+
+    def choose(self, rng: random.Random, dead: Container[object]) -> Program | None:
+        """A program by what it does at the place, by weight; None when all of that is dead (keys of programs)."""
+        if not dead:
+            return draw_reached(rng, self._ways, self._reached)
+        place = self.place
+        left = [number for number, way in enumerate(self._ways) if way.keys[place] not in dead]
+        if not left:
+            return None
+        return self._ways[draw_weighed(rng, left, [self._weights[number] for number in left])]
+
+    def follow(self, program: Program) -> Branch:
+        """The programs that do at the place what this one does."""
+        operation = program.operations[self.place]
+        if (branch := self._next.get(operation.key)) is None:
+            alike = [one for one in self._programs if one.operations[self.place] is operation]
+            branch = self._next[operation.key] = Branch(alike, self.place + 1)
+        return branch
+
+
+class ProgramBook:
+    """The programs of a topology, by computing kind and answer type."""
+
+    def __init__(self, topology: Topology, programs: Sequence[Program]) -> None:
+        self.topology = topology
+        self.programs = tuple(programs)
+        self._cells: dict[tuple[str, str, str], tuple[Program, ...]] = {}
+        self._roots: dict[tuple[str, str], Branch] = {}
+        self._starts: dict[str, frozenset[tuple[str, ...]]] = {}
+
+    def find(self, kind: str = "", answer: str = "", anchoring: str = "") -> tuple[Program, ...]:
+        """The programs of a computing kind and an answer type that can keep so many of the anchor's hops."""
+        key = (kind, answer, anchoring)
+        if key not in self._cells:
+            self._cells[key] = tuple(
+                program
+                for program in self.programs
+                if (not kind or kind in program.kinds)
+                and (not answer or answer == program.answer)
+                and (anchoring != "2" or program.pairs)
+                and (anchoring not in ("1", "0") or program.roots)
+            )
+        return self._cells[key]
+
+    def root(self, kind: str = "", answer: str = "") -> Branch:
+        """The programs of a computing kind and an answer type that need no anchor, from their first hop on."""
+        key = (kind, answer)
+        if key not in self._roots:
+            self._roots[key] = Branch(self.find(kind, answer))
+        return self._roots[key]
+
+    def starts(self, anchoring: str) -> frozenset[tuple[str, ...]]:
+        """What may read an anchor, so many of whose own hops are kept; empty where an anchor need not be read."""
+        if anchoring not in self._starts:
+            found = {one.names_after_anchor(int(anchoring)) for one in self.find(anchoring=anchoring)}
+            self._starts[anchoring] = frozenset() if None in found else frozenset(one for one in found if one)
+        return self._starts[anchoring]
+
+    @functools.cached_property
+    def keeps_pairs(self) -> bool:
+        """Whether a good part of the programs can keep both hops of an anchor question."""
+        total = sum(program.weight for program in self.programs)
+        return sum(program.weight for program in self.programs if program.pairs) > 0.25 * total
+
+    @functools.cached_property
+    def cells(self) -> dict[str, dict[str, float]]:
+        """Computing kind → types of answers that it can end in, with the weight of the programs that do."""
+        found: dict[str, dict[str, float]] = {}
+        for program in self.programs:
+            for kind in program.kinds:
+                answers = found.setdefault(kind, {})
+                answers[program.answer] = answers.get(program.answer, 0.0) + program.weight
+        return found
+
+
+@functools.lru_cache(128)
+def open_book(topology: Topology, odds: tuple[tuple[str, float], ...] = (), claimed: bool = False) -> ProgramBook:
+    """The book of a topology. `odds`: operations that are chosen more seldom than others, with how readily.
+
+    `claimed`: of the programs that take one number from a claim; else of those that take none.
+    """
+    if not odds:
+        return ProgramBook(topology, _list_programs(topology.depends_on, claimed))
+    factors = dict(odds)
+    return ProgramBook(topology, [_weigh(one, factors) for one in open_book(topology, (), claimed).programs])
+
+
+def _weigh(program: Program, factors: Mapping[str, float]) -> Program:
+    weight = program.weight
+    for operation in program.operations:
+        weight *= factors.get(operation.name, 1.0)
+    return replace(program, weight=weight)
+
+
+def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> list[Program]:
+    known = _WITH_CLAIMS if claimed else OPERATIONS
+    if len(depends_on) <= _ENUMERATED:
+        found: Iterator[tuple[Operation, ...]] = _enumerate((), depends_on, known)
+    else:
+        found = _sample(depends_on, known)
+    programs = {}
+    for operations in found:
+        if sum(one.name in _OF_CLAIMS for one in operations) == claimed and _reads_well(operations, depends_on):
+            weight = 1.0
+            for one in operations:
+                weight *= one.weight
+            weight *= operations[-1].final
+            computing = sum(bool(one.kind) for one in operations)
+            programs[tuple(one.name for one in operations)] = Program(
+                operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)
+            )
+    return list(programs.values())
+
+
+def _enumerate(
+    before: tuple[Operation, ...], depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]
+) -> Iterator[tuple[Operation, ...]]:
+    if len(before) == len(depends_on):
+        yield before
+        return
+    for operation in _fitting(before, depends_on, known):
+        yield from _enumerate((*before, operation), depends_on, known)
+
+
+def _sample(depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]) -> Iterator[tuple[Operation, ...]]:
+    rng = random.Random(str(depends_on))
+    for _ in range(_SAMPLED if known is OPERATIONS else _OFTEN * _SAMPLED):
+        chosen: tuple[Operation, ...] = ()
+        while len(chosen) < len(depends_on):
+            options = _fitting(chosen, depends_on, known)
+            if not options:
+                break
+            # Look-ups rather, or a long chain would be all sums.
+            chosen = (*chosen, rng.choices(options, [one.weight * (0.35 if one.kind else 1) for one in options])[0])
+        else:
+            yield chosen
+
+
+def _fitting(
+    before: Sequence[Operation], depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]
+) -> list[Operation]:
+    place = len(before)
+    last = place == len(depends_on) - 1
+    types = sorted(before[need - 1].gives for need in depends_on[place])
+    return [
+        one
+        for one in known
+        if sorted(one.takes) == types
+        and (one.final > 0 if last else one.inner)
+        and not any((before[need - 1].name, one.name) in _UNHAPPY for need in depends_on[place])
+        and _has_reader(one, place, depends_on, known)
+    ]
+
+
+def _has_reader(
+    operation: Operation, place: int, depends_on: tuple[tuple[int, ...], ...], known: Sequence[Operation]
+) -> bool:
+    """Whether some operation could read this one's result together with something else."""
+    for needs in depends_on:
+        if place + 1 in needs:
+            return any(operation.gives in one.takes and len(one.takes) == len(needs) for one in known)
+    return True
+
+
+def _reads_well(operations: Sequence[Operation], depends_on: tuple[tuple[int, ...], ...]) -> bool:
+    names = Counter(one.name for one in operations)
+    computing = sum(bool(one.kind) for one in operations)
+    size = len(operations)
+    if not 1 <= computing <= (1 if size <= 2 else 2 if size <= 5 else 3):
+        return False
+    if size - computing < (2 if size >= 4 else 1):
+        return False
+    if sum(names[name] for name in _LISTS) > 1 or names["committees"] > 1:
+        return False
+    if size >= 4 and operations[-1].name in _LISTS:
+        return False  # one, two or three: too few answers for too many questions
+    if sum(count for name, count in names.items() if name.startswith("dated")) > (1 if size <= 5 else 2):
+        return False
+    # A plain graph of named numbers asks for nothing but arithmetic.
+    entities = sum(one.gives == "entity" for one in operations)
+    return size <= 3 or entities >= 1

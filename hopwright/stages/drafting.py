@@ -1,0 +1,235 @@
+"""From anchors to items: plan, word, add distractors and options, check; then select over all drafts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hopwright.checks import CheckContext, run_checks
+from hopwright.checks.guessing import overlap
+from hopwright.distractors.maker import DistractorMaker, Likeness
+from hopwright.distractors.options import assign_options
+from hopwright.errors import ExpressionError
+from hopwright.knowledge.external.notes import write_note
+from hopwright.knowledge.wikidata.names import GraphNames
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.drawing import Drawer, Drawn
+from hopwright.planning.evidence import evidence_for
+from hopwright.planning.execution import render_answer
+from hopwright.planning.mix import Mix
+from hopwright.planning.plan import Plan, Step
+from hopwright.planning.planner import NoPlanError, Planner
+from hopwright.planning.targeting import Ledger
+from hopwright.planning.topologies import TOPOLOGIES
+from hopwright.records import (
+    Anchor,
+    AnchorHop,
+    AnchorRef,
+    Claim,
+    Hop,
+    Item,
+    Provenance,
+    Rejected,
+    ReverseLookup,
+    Source,
+)
+from hopwright.records.values import Value
+from hopwright.wording.rules.writer import RulesWriter, Wording
+
+MAX_ALIASES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class DraftKey:
+    """What selection needs to know of a draft; `slot` is its number over all shards."""
+
+    slot: int
+    id: str
+    topology: str
+    answer: str
+    question: str
+
+
+class Synthesizer:
+    """Turns draft slots into items. Every slot gives one item or one rejection, and the same one in every run."""
+
+    def __init__(
+        self,
+        graph: GraphStore,
+        table: PropertyTable,
+        *,
+        seed: int,
+        topologies: Sequence[str] = ("chain", "converging", "bridge"),
+        min_domains: int = 2,
+        mix: Mix | None = None,
+        sources: tuple[Source, ...] = (),
+        likeness: Likeness = overlap,
+        claims: Sequence[Claim] = (),
+    ) -> None:
+        kinds = self.kinds = KindIndex(graph)
+        self.graph = graph
+        self._table = table
+        self._seed = seed
+        wanted = mix or Mix(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
+        self._planner = Planner(graph, table, kinds, min_domains=wanted.min_domains, claims=claims)
+        self._drawer = Drawer(self._planner, wanted, seed, graph)
+        self.ledger = Ledger(self._drawer)
+        self._writer = RulesWriter(table)
+        self._names = GraphNames(kinds)
+        self.distractors = DistractorMaker(graph, table, kinds, seed, likeness=likeness)
+        self.context = CheckContext(
+            table=table, facts=self._planner.moves.facts, graph=graph, min_domains=wanted.min_domains, kinds=kinds
+        )
+        self._sources = sources
+
+    def draft(self, anchors: Sequence[Anchor], start: int, count: int) -> tuple[list[Item], list[Rejected]]:
+        """Fill the slots start … start + count - 1; items out + rejections = count."""
+        items: list[Item] = []
+        rejected: list[Rejected] = []
+        for slot in range(start, start + count):
+            outcome = self._fill(anchors, slot)
+            if isinstance(outcome, Item):
+                items.append(outcome)
+            else:
+                rejected.append(outcome)
+        return items, rejected
+
+    def _fill(self, anchors: Sequence[Anchor], slot: int) -> Item | Rejected:
+        try:
+            drawn = self._drawer.draw(anchors, slot)
+        except NoPlanError as error:
+            self.ledger.note_failure(error)
+            return Rejected(key=f"slot-{slot}", check="no_plan", reason=str(error))
+        self.ledger.note(drawn)
+        item = self.compose(drawn.plan, _refer(drawn))
+        if isinstance(item, Rejected):
+            return item
+        checks = run_checks(item, self.context)
+        failed = next((check for check in checks if check.outcome == "fail"), None)
+        if failed is not None:
+            return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
+        return item.model_copy(update={"checks": checks})
+
+    def compose(self, plan: Plan, anchor: AnchorRef | None = None) -> Item | Rejected:
+        """Put a proven plan into the rules' words and give it options; not checked yet."""
+        try:
+            wording = self._writer.word(plan.steps, self._names, plan.id)
+        except ExpressionError as error:
+            return Rejected(key=plan.id, check="no_words", reason=str(error))
+        hops = self._hops(plan, wording)
+        if isinstance(hops, Rejected):
+            return hops
+        last = hops[-1]
+        assert last.label is not None
+        return Item(
+            id=plan.id,
+            topology=plan.topology,
+            hops=hops,
+            question=wording.question,
+            answer=last.answer,
+            answer_aliases=last.answer_aliases,
+            options=last.options,
+            label=last.label,
+            anchor=anchor,
+            provenance=Provenance(seed=self._seed, sources=self._sources),
+        )
+
+    def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:
+        answers: dict[int, Value] = {}
+        hops: list[Hop] = []
+        rulings = self._planner.domains.of_steps(plan.steps)
+        for index, (step, question) in enumerate(zip(plan.steps, wording.hop_questions, strict=True), start=1):
+            entity = step.value if step.answer_type == "entity" and isinstance(step.value, str) else None
+            hop = Hop(
+                index=index,
+                question=question,
+                answer=self.graph.label(entity) if entity else render_answer(step.value, step.unit),
+                answer_type=step.answer_type,
+                answer_id=entity,
+                answer_aliases=self.graph.aliases(entity)[:MAX_ALIASES] if entity else (),
+                unit=step.unit,
+                domain=rulings[index - 1].domain,
+                domain_reason=rulings[index - 1].reason,
+                depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
+                derivation=step.derivation,
+                evidence=evidence_for(step, answers, self.graph, self._table),
+                verify=self._verify(step),
+            )
+            asked = wording.question if index == len(plan.steps) else ""
+            distractors = self.distractors.make(hop, answers, hops, asked)
+            if distractors is None:
+                return Rejected(
+                    key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
+                )
+            options, label = assign_options(hop.answer, distractors, f"{self._seed}:{plan.id}:{index}")
+            hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
+            answers[index] = step.value
+        return tuple(hops)
+
+    def _verify(self, step: Step) -> str:
+        """Why an expert must look at a hop: who has a value, the graph may not know; a claim, nobody has proven."""
+        derivation = step.derivation
+        if step.claims:
+            return " ".join(map(write_note, step.claims))
+        if not isinstance(derivation, ReverseLookup):
+            return ""
+        classes = self._planner.moves.classes
+        entity_valued = [
+            property
+            for property in (derivation.property, *(condition.property for condition in derivation.constraints))
+            if property in self._table.entity
+        ]
+        reason = classes.explain(entity_valued[0], "reverse") if entity_valued else ""
+        if derivation.constraints:
+            reason = f"Nothing else may meet all conditions at once, also outside the graph. {reason}".rstrip()
+        return reason
+
+
+def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 0) -> dict[int, tuple[str, str]]:
+    """Decide over all drafts which slots are dropped: slot → (check, reason).
+
+    Drops repeated plans and questions, what nearly repeats an earlier question (named in the reason), and what is over
+    the share of one final answer. Half of the share is allowed here, because the difficulty filter then takes away a
+    part of the items but not evenly. Where a number of `items` is asked for, the share is of that number: what is kept
+    then stays kept when further drafts are drawn.
+    """
+    from hopwright.checks.near import NearDuplicateFinder  # slow to load, and of no use to the workers
+
+    dropped: dict[int, tuple[str, str]] = {}
+    kept: list[DraftKey] = []
+    seen: dict[str, int] = {}
+    finder = NearDuplicateFinder()
+    texts: dict[str, str] = {}
+    for draft in sorted(drafts, key=lambda one: one.slot):
+        first = next((seen[name] for name in (draft.id, draft.question.casefold()) if name in seen), None)
+        if first is not None:
+            dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
+            continue
+        seen[draft.id] = seen[draft.question.casefold()] = draft.slot
+        near = finder.add(draft.question, str(draft.slot))
+        if near is not None:
+            twin = f"slot {near.key}, {texts[near.key]!r}"
+            dropped[draft.slot] = ("near_duplicate", f"{near.share:.0%} the same as {twin}")
+            continue
+        texts[str(draft.slot)] = draft.question
+        kept.append(draft)
+    allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
+    counts: Counter[str] = Counter()
+    for draft in kept:
+        counts[draft.answer] += 1
+        if counts[draft.answer] > allowed:
+            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
+    return dropped
+
+
+def _refer(drawn: Drawn) -> AnchorRef | None:
+    """The anchor of an item and which of its single hops it keeps; None for a chain of the graph alone."""
+    if drawn.anchor is None:
+        return None
+    hops = tuple(AnchorHop(index=index, single_hop_id=id) for index, id in drawn.kept)
+    anchor = drawn.anchor
+    return AnchorRef(question_id=anchor.question_id, answer=anchor.answer, entity=anchor.entity, hops=hops)

@@ -1,0 +1,30 @@
+"""What the shards of one worker process share: opened once, read-only, memory-mapped where it is large."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records import Anchor, Source
+from hopwright.records.arrow import read_anchors
+from hopwright.runs import RunFolder, Stage
+
+SOURCES = (Source(name="Wikidata", licence="CC0-1.0"),)
+
+
+@functools.lru_cache(maxsize=2)
+def open_graph(store: Path) -> GraphStore:
+    """The graph store of a run."""
+    return GraphStore.open(store)
+
+
+@functools.lru_cache(maxsize=2)
+def load_anchors(parts: tuple[Path, ...]) -> tuple[Anchor, ...]:
+    """All anchors of a run, in order."""
+    return tuple(anchor for part in parts for anchor in read_anchors(part))
+
+
+def find_store(run: RunFolder) -> Path:
+    """Where the graph store of a run lies, as its retrieve stage noted. Raises RunError before that stage ended."""
+    return run.home / str(Stage(run, "retrieve").read().notes["store"])

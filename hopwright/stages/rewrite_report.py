@@ -1,0 +1,132 @@
+"""The report of the rewrite stage, from its finished files."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hopwright.counterfactual.proof import prove
+from hopwright.counterfactual.report import (
+    Example,
+    MemoryTable,
+    RewriteReport,
+    as_json,
+    draw_distributions,
+    render,
+)
+from hopwright.difficulty.endpoints import EndpointVoter, Manner
+from hopwright.difficulty.memory import measure_memory
+from hopwright.difficulty.shortcuts import shortcut_voters
+from hopwright.difficulty.voters import Voter
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.llm.types import parse_model
+from hopwright.records import Item
+from hopwright.records.arrow import ItemKey, read_columns, read_items
+from hopwright.runs import write_file
+from hopwright.stages.models import open_models
+from hopwright.stages.resources import open_graph
+from hopwright.stages.rewrite import Making
+
+_EXAMPLES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSources:
+    """The parts of the three sub-stages, and what their manifests count."""
+
+    items: tuple[Path, ...]
+    drafts: tuple[Path, ...]
+    twins: tuple[Path, ...]
+    taken: int
+    rejected: dict[str, int]
+    figures: dict[str, int]
+    passages: dict[str, int]
+    translator: str
+    translator_skipped: str
+
+
+def write_report(sources: ReportSources, making: Making, folder: Path) -> dict[str, Any]:
+    """Write report.md, report.json and the plot; returns a few figures and the files' names."""
+    proof = prove(_read_all(sources.twins), open_graph(making.store), default_table())
+    report = RewriteReport(
+        items=sources.taken,
+        twins=proof.twins,
+        rejected=sources.rejected,
+        figures=sources.figures,
+        passages=sources.passages,
+        translator=sources.translator,
+        translator_skipped=sources.translator_skipped,
+        proof=proof,
+        memory=_ask_voters(sources, making) if proof.twins and making.wanted.memory_items else None,
+        examples=_find_examples(sources, making.seed),
+    )
+    write_file(folder / "report.json", json.dumps(as_json(report), indent=2, ensure_ascii=False).encode() + b"\n")
+    write_file(folder / "report.md", render(report).encode())
+    drawn = draw_distributions(sources.figures, folder / "distributions.png")
+    memory = report.memory
+    return {
+        "files": ["report.json", "report.md", *(["distributions.png"] if drawn else [])],
+        "twins": proof.twins,
+        "proof_holds": proof.holds,
+        "memory_gap": "" if memory is None or not memory.remembers else memory.overall[0],
+        "text": render(report),
+    }
+
+
+def _ask_voters(sources: ReportSources, making: Making) -> MemoryTable:
+    pairs = _draw_pairs(sources, making)
+    models = making.wanted.memory_voters
+    voters: list[Voter]
+    if models:
+        assert making.access is not None
+        session = open_models(making.access)
+        voters = [EndpointVoter(model, parse_model(model), session, Manner(logprobs=False)) for model in models]
+    else:
+        voters = list(shortcut_voters(open_graph(making.store), default_table(), seed=making.seed))
+    found = measure_memory(voters, pairs, seed=making.seed)
+    return MemoryTable(
+        pairs=len(pairs),
+        voters={name: (*found.accuracy[name], gap.mean, gap.low, gap.high) for name, gap in found.gaps.items()},
+        overall=(found.overall.mean, found.overall.low, found.overall.high),
+        by_pair=[(row.item, row.twin, round(row.gap, 4)) for row in found.pairs],
+        remembers=bool(models),
+    )
+
+
+def _draw_pairs(sources: ReportSources, making: Making) -> list[tuple[Item, Item]]:
+    """Originals with their twins, drawn evenly by a keyed hash, in the order of their ids."""
+    originals = (original for part in sources.twins for (original,) in read_columns(part, "twin"))
+    chosen = heapq.nsmallest(making.wanted.memory_items, originals, key=lambda id: _shuffle(f"{making.seed}:{id}"))
+    by_item = {twin.twin: twin for twin in _read_all(sources.twins, chosen, "twin")}
+    items = _read_all(sources.items, chosen)
+    return sorted(((item, by_item[item.id]) for item in items), key=lambda pair: pair[0].id)
+
+
+def _find_examples(sources: ReportSources, seed: int) -> list[Example]:
+    """Ten questions through the stages, drawn among those that were reworded."""
+    reworded = (
+        (id, original)
+        for part in sources.twins
+        for id, original, checks in read_columns(part, "id", "twin", "checks")
+        if any(check["name"] == "back_translation" and check["outcome"] == "pass" for check in checks)
+    )
+    drawn = heapq.nsmallest(_EXAMPLES, reworded, key=lambda pair: _shuffle(f"{seed}:{pair[0]}"))
+    chosen = [original for _, original in drawn]
+    before = {item.id: item.question for item in _read_all(sources.items, chosen)}
+    drafts = {draft.twin: draft.question for draft in _read_all(sources.drafts, chosen, "twin")}
+    after = {twin.twin: twin.question for twin in _read_all(sources.twins, chosen, "twin")}
+    return [Example(before[id], drafts.get(id, ""), after[id]) for id in chosen if id in before]
+
+
+def _read_all(parts: Sequence[Path], only: Collection[str] | None = None, by: ItemKey = "id") -> Iterator[Item]:
+    for part in parts:
+        yield from read_items(part, only, by)
+
+
+def _shuffle(key: str) -> bytes:
+    return hashlib.blake2b(key.encode(), digest_size=8).digest()

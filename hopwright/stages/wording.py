@@ -1,0 +1,118 @@
+"""Having a model word the drafts of one shard."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from hopwright.errors import InputError
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.llm.config import read_settings
+from hopwright.llm.prompts import load_prompts
+from hopwright.llm.types import Request, parse_model
+from hopwright.records import Item, Rejected
+from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, table_to_items
+from hopwright.runs import ShardOutput, Usage
+from hopwright.settings import SynthesizeParameters
+from hopwright.stages.models import ModelAccess, open_models
+from hopwright.stages.synthesize import open_synthesizer, write_mix
+from hopwright.wording.base import KeepRules, Worded
+from hopwright.wording.llm.brief import Briefs
+from hopwright.wording.llm.editing import Editor
+from hopwright.wording.llm.model import PROMPT, Asker, ModelWriter, Terms
+
+_SPEAKS = {"anthropic": ("anthropic",), "openai": ("openai", "compatible")}
+"""Writer → the kinds of endpoints that it goes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commission:
+    """Some drafts to be worded: rows of parts, and all that wording them depends on.
+
+    `embeddings` names the sentence-embedding model that the drafts were made with, `claims` is their bank.
+    """
+
+    store: Path
+    seed: int
+    parameters: SynthesizeParameters
+    rows: tuple[tuple[Path, tuple[int, ...]], ...]
+    access: ModelAccess
+    embeddings: str = ""
+    claims: str = ""
+
+
+def word_drafts(commission: Commission) -> ShardOutput:
+    """Word one shard of drafts, checked; the same answers give the same bytes."""
+    writer = make_writer(commission, open_models(commission.access))
+    worded = writer.word(read_drafts(commission))
+    items = [one.result for one in worded if isinstance(one.result, Item)]
+    rejected = [one.result for one in worded if isinstance(one.result, Rejected)]
+    usage = Usage(
+        input_tokens=sum(one.input_tokens for one in worded),
+        output_tokens=sum(one.output_tokens for one in worded),
+        cost_usd=sum(one.cost_usd for one in worded),
+    )
+    return ShardOutput(items_to_table(items), rejected, taken=len(worded), usage=usage, figures=add_figures(worded))
+
+
+def list_requests(commission: Commission) -> Iterable[Request]:
+    """What wording a shard asks first; later rounds put right what was wrong, and are few."""
+    writer = make_writer(commission, None)
+    return (writer.first_request(draft) for draft in read_drafts(commission))
+
+
+def make_writer(commission: Commission, asker: Asker | None) -> ModelWriter:
+    """The writer that a commission asks for; without an asker it can only list requests."""
+    wanted = commission.parameters
+    synthesizer = open_synthesizer(
+        commission.store, commission.seed, write_mix(wanted), commission.embeddings, commission.claims
+    )
+    table = default_table()
+    editor = Editor(
+        synthesizer.graph, table, synthesizer.kinds, synthesizer.context, synthesizer.distractors, seed=commission.seed
+    )
+    terms = Terms(
+        parse_model(wanted.model), tuple(map(parse_model, wanted.fallback_models)), wanted.temperature, wanted.rounds
+    )
+    return ModelWriter(
+        asker, load_prompts()[PROMPT], terms, editor, Briefs(table, synthesizer.kinds),
+        KeepRules() if wanted.keep_rules else None,
+    )  # fmt: skip
+
+
+def check_models(parameters: SynthesizeParameters, access: ModelAccess) -> None:
+    """Raises InputError when a model's endpoint speaks another format than the writer's, or there is none."""
+    settings = read_settings(access.endpoints)
+    for model in (parameters.model, *parameters.fallback_models):
+        endpoint = settings.endpoint(parse_model(model).provider)
+        if endpoint.kind not in _SPEAKS[parameters.writer]:
+            other = next(writer for writer, kinds in _SPEAKS.items() if endpoint.kind in kinds)
+            raise InputError(
+                f"the endpoint {endpoint.name!r} of {model} speaks the format of the writer {other}: "
+                f"choose that (--writer {other}), or another model"
+            )
+
+
+def read_drafts(commission: Commission) -> list[Item]:
+    """The drafts of a commission, in order."""
+    drafts: list[Item] = []
+    for part, rows in commission.rows:
+        drafts += table_to_items(read_parquet(part, ITEM_SCHEMA).take(pa.array(rows, pa.int64())))
+    return drafts
+
+
+def add_figures(worded: Iterable[Worded]) -> Counter[str]:
+    """The sums that a shard reports: requests, faults of answers by kind, and what became of the answers."""
+    figures = Counter[str]()
+    for one in worded:
+        figures["requests"] += one.requests
+        if isinstance(one.result, Item) and one.result.provenance.generator == "model":
+            figures["requests_of_accepted"] += one.requests
+        for kind, count in one.faults.items():
+            figures[f"faults.{kind}"] += count
+        figures.update(one.counts)
+    return +figures

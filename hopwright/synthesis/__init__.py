@@ -1,1 +1,0 @@
-"""Planning, proving and wording multi-hop questions."""

@@ -1,0 +1,1 @@
+"""Names and texts: folding, matching, mentions, inflection."""

@@ -1,0 +1,1 @@
+"""Putting proven plans into words, by rules or by a language model."""

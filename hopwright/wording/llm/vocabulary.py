@@ -1,0 +1,147 @@
+"""The words of a plan: which of them say its steps, and which say a step that it does not have."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterable
+from importlib import resources
+from typing import Any
+
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.records import Compute, Derivation, Lookup
+from hopwright.text.matching import fold
+
+_PROPERTY = re.compile(r"\bP\d+\b")
+_SUFFIXES = (
+    "ational", "ations", "ation", "itions", "ition", "ality", "ments", "ment", "ships", "ship", "ings", "ing", "ators",
+    "ator", "ated", "ates", "ate", "ions", "ion", "ers", "ors", "ies", "ied", "ous", "er", "or", "ed", "es", "al", "s",
+    "e", "y",
+)  # fmt: skip
+_SHORTEST = 3
+_BARE = frozenset(
+    "a an the and or of in on at to by for from with as is are was were be been did do does has have had it its that "
+    "which what who whom whose when where how many much one two that this there he she his her their they year years "
+    "s o y a b n name no not than if all any so more most out up over under into only same".split()
+)
+_CLASSES = frozenset({"P31", "P279", "P21", "P106"})
+"""Properties whose value is worded as a noun (`the film that …`), not by a relation of its own."""
+
+
+@functools.lru_cache(maxsize=32_768)
+def stem(word: str) -> str:
+    """A word without its endings, so that forms of one word agree: director, directed, directing."""
+    folded = fold(word)
+    while True:
+        suffix = next((one for one in _SUFFIXES if folded.endswith(one) and len(folded) - len(one) >= _SHORTEST), "")
+        if not suffix:
+            return folded
+        folded = folded[: -len(suffix)]
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of a text's words, function words aside."""
+    return frozenset(stem(word) for word in fold(text).split() if word not in _BARE and len(word) > 1)
+
+
+def properties_in(derivation: Derivation) -> tuple[str, ...]:
+    """The properties that a derivation rests on, those that are worded as a noun aside."""
+    if isinstance(derivation, Lookup):
+        found = [derivation.property]
+    elif isinstance(derivation, Compute):
+        found = _PROPERTY.findall(derivation.expression)
+    else:
+        found = [derivation.property, *(constraint.property for constraint in derivation.constraints)]
+    return tuple(one for one in dict.fromkeys(found) if one not in _CLASSES)
+
+
+class Vocabulary:
+    """What the words of a property table say."""
+
+    def __init__(self, table: PropertyTable) -> None:
+        self._table = table
+        self._cues: dict[str, frozenset[str]] = {}
+
+    def cues(self, property: str) -> frozenset[str]:
+        """The stems by which a wording can say this property: its label, its phrases, and synonyms."""
+        known = self._cues.get(property)
+        if known is None:
+            texts = [self._table.label(property), load_words()["own"].get(property, ""), *self._phrases(property)]
+            found = frozenset(word for text in texts for word in stems(text))
+            # `the country` alone says neither citizenship nor birth; where nothing else is there, it must do.
+            kept = found if property in loose_properties() else found - _kinds()
+            known = self._cues[property] = kept or found
+        return known
+
+    def label(self, property: str) -> str:
+        """What a property is called."""
+        return self._table.label(property)
+
+    def _phrases(self, property: str) -> Iterable[str]:
+        entry = self._table.entity.get(property) or self._table.literal.get(property)
+        if entry is None:
+            return ()
+        return list(_list_phrases(entry.model_dump(exclude={"label", "domain", "avoid", "unit", "value"})))
+
+
+def find_steps(text: str, own: frozenset[str]) -> list[str]:
+    """Words of a text that say a step of reasoning which `own` stems do not account for, each once."""
+    words = dict.fromkeys(re.findall(r"[^\W\d_]+", text.lower()))
+    return [word for word in words if word in other_steps() and stem(word) not in own]
+
+
+@functools.cache
+def load_words() -> dict[str, Any]:
+    """The word lists of `relations.toml`."""
+    return tomllib.loads(resources.files(__package__).joinpath("relations.toml").read_text("utf-8"))
+
+
+@functools.cache
+def other_steps() -> frozenset[str]:
+    """Words that say a step of reasoning, as they are written: stems would take `may` for a mayor."""
+    words = [word for line in load_words()["other"] for word in line.split()]
+    return frozenset(words) | frozenset(f"{word}s" for word in words)
+
+
+@functools.cache
+def loose_properties() -> frozenset[str]:
+    """Properties of which a preposition says enough, once the value is named: `the league in the United Kingdom`."""
+    return frozenset(load_words()["loose"].split())
+
+
+@functools.cache
+def _kinds() -> frozenset[str]:
+    return frozenset(stem(word) for word in load_words()["kinds"].split())
+
+
+@functools.cache
+def side_of(word: str) -> str:
+    """Which way a word points: `greater`, `smaller`, `later`, `earlier`, or nowhere (empty)."""
+    for side, words in load_words()["sides"].items():
+        if word in words.split():
+            return str(side)
+    return ""
+
+
+@functools.cache
+def openings() -> frozenset[str]:
+    """Words that may open a sentence."""
+    return frozenset(load_words()["glue"]["openings"].split())
+
+
+@functools.cache
+def months() -> frozenset[str]:
+    """The names of the months."""
+    return frozenset(load_words()["glue"]["months"].split())
+
+
+def _list_phrases(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield re.sub(r"\{\w\}", " ", value)
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _list_phrases(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _list_phrases(one)

@@ -1,0 +1,62 @@
+"""What the command line shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hopwright.errors import InputError
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.inspect import find, info, render_find, render_info, render_ingest, render_show, show
+from hopwright.knowledge.wikidata.store import GraphStore
+from tests.builders import TRIPLETS
+from tests.knowledge.wikidata.builders import write_corpus
+
+
+def test_info_counts_what_is_there(sample: GraphStore) -> None:
+    about = info(sample, top=5, verify=True)
+    assert json.loads(json.dumps(about)) == about
+    assert (about["triplets"], about["entities"], about["literals"]) == (188_266, 45_132, 10_988)
+    assert about["top_properties"][0] == {
+        "property": "P31", "label": "instance of", "count": len(sample.edges("P31")),
+    }  # fmt: skip
+    assert about["literal_coverage"][0]["count"] == len(sample.literal_subjects("P569"))
+    assert about["degree"]["p100"] == max(map(sample.degree, sample.entities()))
+    text = render_info(about)
+    assert "188,266" in text and "instance of" in text
+
+
+def test_find_shows_candidates(sample: GraphStore) -> None:
+    found = find(sample, "Ireland")
+    assert found[0]["label"] == "Ireland" and found[0]["degree"] == sample.degree(found[0]["id"])
+    assert "Ireland" in render_find("Ireland", found)
+    assert "no entity is named 'xyzzy'" in render_find("xyzzy", find(sample, "xyzzy"))
+
+
+def test_show_gives_the_neighbourhood_with_labels(world: GraphStore) -> None:
+    entity = show(world, "Q903")
+    assert entity["label"] == "Vestmark" and entity["aliases"] == ["Kingdom of Vestmark"]
+    assert {
+        "property": "P36",
+        "property_label": "capital",
+        "other": "Q904",
+        "other_label": "Ostrava Bay",
+    } in entity["out"]
+    assert (entity["facts_out"], entity["facts_in"]) == (2, 1)
+    text = render_show(entity)
+    assert "capital (P36) → Ostrava Bay (Q904)" in text and "country of citizenship (P27) ← Ada Lindqvist" in text
+    assert "1 more" in render_show(show(world, "Q903", most=1))
+    with pytest.raises(InputError, match="hopwright graph find"):
+        show(world, "Q1")
+
+
+def test_ingest_report_lists_malformed_lines(tmp_path: Path) -> None:
+    raw = write_corpus(tmp_path / "raw", triplets=[*TRIPLETS, TRIPLETS[0], ("Q1", "P1", "x")])
+    report = ingest(raw, tmp_path / "store", max_malformed=0.2)
+    text = render_ingest(report)
+    assert "1 repeated triplets" in text and "wikidata5m_all_triplet.txt:21: no Q-id in column 3" in text
+    assert "up to date" in render_ingest(ingest(raw, tmp_path / "store", max_malformed=0.2))
+    about = info(GraphStore.open(tmp_path / "store"))
+    assert len(about["malformed_lines"]) == 1 and "1 malformed lines" in render_info(about)

@@ -1,0 +1,172 @@
+"""Names are linked rightly or not at all."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from hopwright.knowledge.wikidata.context import Context, content_stems
+from hopwright.knowledge.wikidata.entity_kinds import (
+    FAMILIES,
+    describe_kind,
+    expect,
+    head_noun,
+    kinds_of,
+    kinds_of_noun,
+)
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.linking import Abstention, Link, Linker
+from hopwright.knowledge.wikidata.store import GraphStore
+from tests.knowledge.wikidata.builders import SHARED, make_store
+from tests.knowledge.wikidata.homonyms import Case, find_homonyms, make_cases
+
+
+def measure(linker: Linker, cases: list[Case]) -> tuple[float, float]:
+    """Precision among the linked, and the share of all cases that are linked rightly."""
+    links = [linker.link(case.name, question=case.question, context=case.context) for case in cases]
+    linked = sum(isinstance(link, Link) for link in links)
+    right = sum(isinstance(link, Link) and link.entity == case.entity for link, case in zip(links, cases, strict=True))
+    return right / max(linked, 1), right / len(cases)
+
+
+def test_homonyms_of_the_sample(sample: GraphStore) -> None:
+    cases = make_cases(sample)
+    assert len(cases) > 3000
+    drawn = random.Random(7).sample(cases, 2000)
+    precision, coverage = measure(Linker(sample), drawn)
+    assert precision >= 0.99
+    assert coverage >= 0.90
+    for kind in ("class and facts", "one fact", "fact in noise", "question"):
+        precision, coverage = measure(Linker(sample), [case for case in drawn if case.kind == kind])
+        assert precision >= 0.98, kind
+        assert coverage >= 0.80, kind
+
+
+@pytest.mark.skipif(not (SHARED / "wikidata").is_dir(), reason="the descriptions are not shipped")
+def test_homonyms_told_by_their_descriptions(tmp_path: Path) -> None:
+    ingest(SHARED / "wikidata", tmp_path)
+    store = GraphStore.open(tmp_path)
+    cases = [
+        Case(name, entity, "description", context=store.stored_description(entity))
+        for bearers in find_homonyms(store).values()
+        for entity, name in bearers.items()
+        if store.stored_description(entity)
+        and all(store.stored_description(entity) != store.stored_description(o) for o in bearers if o != entity)
+    ]
+    drawn = random.Random(7).sample(cases, 1500)
+    precision, coverage = measure(Linker(store), drawn)
+    assert precision >= 0.98
+    assert coverage >= 0.85
+
+
+@pytest.fixture(scope="module")
+def towns(tmp_path_factory: pytest.TempPathFactory) -> Linker:
+    """Two towns and a film of one name, a country, and a person known under two letters."""
+    store = make_store(
+        tmp_path_factory.mktemp("towns"),
+        triplets=[
+            ("Q1", "P31", "Q515"), ("Q1", "P17", "Q10"), ("Q2", "P31", "Q515"), ("Q2", "P17", "Q11"),
+            ("Q3", "P31", "Q11424"), ("Q3", "P57", "Q4"), ("Q4", "P31", "Q5"), ("Q6", "P19", "Q2"),
+            ("Q10", "P31", "Q6256"), ("Q11", "P31", "Q6256"), ("Q12", "P31", "Q515"),
+        ],
+        names={
+            "Q1": ["Arden"], "Q2": ["Arden"], "Q3": ["Arden"], "Q4": ["Ada Lindqvist", "AL"], "Q5": ["human"],
+            "Q6": ["Tomas Ferreira"], "Q10": ["Vestmark"], "Q11": ["Iria"],
+            "Q12": ["Port Sabel", "The Harbour"], "Q515": ["city"], "Q11424": ["film"], "Q6256": ["country"],
+        },
+        relations={"P19": ["place of birth", "born in"], "P57": ["director"], "P17": ["country"]},
+        literals=[],
+    )  # fmt: skip
+    return Linker(store)
+
+
+def linked(result: Link | Abstention) -> str:
+    return result.entity if isinstance(result, Link) else result.reason
+
+
+def test_the_kind_asked_for_decides(towns: Linker) -> None:
+    assert linked(towns.link("Arden", question="Which film did Ada Lindqvist direct?")) == "Q3"
+    assert linked(towns.link("ARDEN", question="Tomas Ferreira >> place of birth")) == "Q2"
+    assert linked(towns.link("Arden", question="Tomas Ferreira >> born in")) == "Q2"
+
+
+def test_context_decides(towns: Linker) -> None:
+    assert linked(towns.link("Arden", context="city in Vestmark")) == "Q1"
+    assert linked(towns.link("Arden", context="Arden is a city of Iria.")) == "Q2"
+
+
+def test_it_abstains_and_says_why(towns: Linker) -> None:
+    assert "two stay close: Q1 (city (Vestmark)) and Q2 (city (Iria))" in linked(
+        towns.link("Arden", question="In which city was Rolf Ekman born?")
+    )
+    assert "no entity is named 'Nowhere'" in linked(towns.link("Nowhere"))
+    assert "none of the kind asked for" in linked(towns.link("Port Sabel", question="Who directed it?"))
+    assert "too weak a name" in linked(towns.link("AL"))
+    for question in (
+        "When was it founded?",
+        "How many people live there?",
+        "What year did it end?",
+        "X >> date of birth",
+    ):
+        assert "a date or a number" in linked(towns.link("Arden", question=question))
+
+
+def test_alternative_answers_are_used_only_as_variants(towns: Linker) -> None:
+    assert linked(towns.link("the old Port Sabel", aliases=["old Port Sabel", "Port Sabel"])).startswith("no entity")
+    assert linked(towns.link("old Port Sabel", aliases=["Port Sabel"])) == "Q12"
+    assert linked(towns.link("New Sabel", aliases=["Arden"])).startswith("no entity")
+
+
+def test_a_unique_name_needs_no_context(towns: Linker) -> None:
+    assert linked(towns.link("port sabel")) == "Q12"
+    assert linked(towns.link("Ada Lindqvist", question="Who directed Arden?")) == "Q4"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "noun"),
+    [
+        ("city of the United States", "city"), ("association football club", "club"), ("films", "film"),
+        ("county seat in Ohio", "seat"), ("municipalities of Norway", "municipality"), ("", ""),
+        ("order (visible honour)", "order"), ("place of birth", "place"),
+    ],
+)  # fmt: skip
+def test_head_noun(phrase: str, noun: str) -> None:
+    assert head_noun(phrase) == noun
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("What river does it flow into?", "water"), ("In which county is it?", "division"),
+        ("Who wrote it?", "person"), ("Where was he born?", "settlement"), ("X >> record label", "company"),
+        ("What is the capital of Iria?", "settlement"), ("What is the name of the film?", "screen"),
+        ("which university did she attend", "school"),
+    ],
+)  # fmt: skip
+def test_expected_kinds(question: str, kind: str) -> None:
+    assert kind in expect(question).kinds
+
+
+def test_what_a_text_says_a_name_is() -> None:
+    assert describe_kind("1974 film by Billy Wilder", "X").noun == "film"
+    assert describe_kind("Arden (old name: Ard) is a small town in Iria. It lies low.", "Arden").noun == "town"
+    assert describe_kind("Who lives in Arden?", "Arden").noun == ""
+    assert describe_kind("Iria is a country. " * 9, "Arden").noun == ""
+    assert kinds_of_noun("university") >= {"school", "site"} and kinds_of_noun("zzz") == frozenset()
+
+
+def test_entities_without_a_class_are_judged_by_their_facts(tmp_path: Path) -> None:
+    store = make_store(tmp_path, triplets=[("Q1", "P27", "Q2"), ("Q3", "P19", "Q4"), ("Q5", "P361", "Q7")])
+    assert "person" in kinds_of(store, "Q1") and kinds_of(store, "Q4") == FAMILIES[0]
+    assert kinds_of(store, "Q7") == kinds_of(store, "Q999") == frozenset()
+
+
+def test_context_reads_names_adjectives_and_years() -> None:
+    text = Context("In 1974 the American director Billy Wilder left Arden; a French crew stayed.", "Arden")
+    assert text.mentions("billy wilder") and text.mentions("united states of america") and text.mentions("france")
+    assert not text.mentions("billy") or text.mentions("wilder")
+    assert not text.mentions("arden") and not text.mentions("iria") and not text.mentions("ill")
+    assert text.years == {"1974"}
+    assert content_stems("the Germans") == content_stems("of Germany")

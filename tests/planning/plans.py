@@ -1,0 +1,62 @@
+"""Real plans of the sample with natural wordings, as a good editor would write them: derivations and texts."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from hopwright.knowledge.wikidata.facts import GraphFacts
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.execution import execute
+from hopwright.planning.plan import Plan, Step
+from hopwright.records import Derivation, Item
+from hopwright.records.values import Value
+from hopwright.stages.drafting import Synthesizer
+
+NATURAL = Path(__file__).with_name("natural.json")
+_READ: TypeAdapter[Any] = TypeAdapter(Derivation)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A draft in the rules' words, and the same plan in natural ones."""
+
+    draft: Item
+    sub_questions: tuple[str, ...]
+    question: str
+
+
+def compose(graph: GraphStore, topology: str, steps: list[dict[str, Any]]) -> Item | None:
+    """The draft of a plan, given as derivations with the type and unit of their answers; None without wrong options."""
+    facts, table = GraphFacts(graph, default_table()), default_table()
+    answers: dict[int, Value] = {}
+    done = []
+    for index, step in enumerate(steps, start=1):
+        derivation = _READ.validate_python(step["derivation"])
+        answers[index] = execute(derivation, step["answer_type"], answers, facts, table)
+        done.append(Step(derivation, answers[index], step["answer_type"], step["unit"]))
+    item = synthesizer(graph).compose(Plan(topology, tuple(done)))
+    return item if isinstance(item, Item) else None
+
+
+@functools.cache
+def read_natural(graph: GraphStore) -> tuple[Told, ...]:
+    """Every plan of `natural.json`."""
+    rows = json.loads(NATURAL.read_text("utf-8"))
+    return tuple(
+        Told(draft, tuple(row["sub_questions"]), row["question"])
+        for row in rows
+        if (draft := compose(graph, row["topology"], row["steps"])) is not None
+    )
+
+
+@functools.cache
+def synthesizer(graph: GraphStore) -> Synthesizer:
+    """One for the whole session; its caches are what costs."""
+    return Synthesizer(graph, default_table(), seed=1, min_domains=1)

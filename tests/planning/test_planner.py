@@ -1,0 +1,109 @@
+from collections import Counter
+
+import pytest
+
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.execution import execute, hops_used, same
+from hopwright.planning.plan import Plan, named_entities
+from hopwright.planning.planner import NoPlanError, Planner
+from hopwright.planning.topologies import TOPOLOGIES, Topology
+from hopwright.records import Compute
+
+TABLE = default_table()
+
+
+@pytest.fixture(scope="module")
+def planner(sample_store: GraphStore) -> Planner:
+    return Planner(sample_store, TABLE, KindIndex(sample_store))
+
+
+@pytest.fixture(scope="module")
+def plans(planner: Planner, sample_store: GraphStore) -> list[Plan]:
+    drawn = []
+    anchors = [e for e in list(sample_store.entities())[::37] if planner.moves.lookups_from(e)]
+    for number, anchor in enumerate(anchors[:90]):
+        for name in ("chain", "converging", "bridge"):
+            for start in (anchor, ""):
+                try:
+                    drawn.append(planner.draw(TOPOLOGIES[name], start, f"test:{number}", tries=8))
+                except NoPlanError:
+                    continue
+    assert len(drawn) > 200
+    return drawn
+
+
+def test_running_a_plan_gives_its_values_and_nothing_else(plans: list[Plan], planner: Planner) -> None:
+    for plan in plans:
+        answers = {}
+        for index, step in enumerate(plan.steps, start=1):
+            answers[index] = execute(step.derivation, step.answer_type, answers, planner.moves.facts, TABLE)
+            assert same(answers[index], step.value)
+
+
+def test_plans_have_their_topology_and_use_every_hop(plans: list[Plan]) -> None:
+    assert {plan.topology for plan in plans} == {"chain", "converging", "bridge"}
+    for plan in plans:
+        needs = tuple(hops_used(step.derivation) for step in plan.steps)
+        assert needs == TOPOLOGIES[plan.topology].depends_on
+        assert {hop for need in needs for hop in need} == {1, 2, 3}
+
+
+def test_a_hop_computes_and_two_domains_are_spanned(plans: list[Plan], planner: Planner) -> None:
+    for plan in plans:
+        assert any(isinstance(step.derivation, Compute) for step in plan.steps)
+        assert len({ruling.domain for ruling in planner.domains.of_steps(plan.steps)}) >= 2
+    kinds = Counter(
+        step.derivation.kind for plan in plans for step in plan.steps if isinstance(step.derivation, Compute)
+    )
+    assert {"comparison", "temporal", "combinatorics"} <= set(kinds)
+
+
+def test_no_answer_is_named_by_the_plan(plans: list[Plan]) -> None:
+    for plan in plans:
+        named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
+        assert not named & {step.value for step in plan.steps}
+
+
+def test_the_same_key_draws_the_same_plan(planner: Planner, plans: list[Plan], sample_store: GraphStore) -> None:
+    again = Planner(sample_store, TABLE, KindIndex(sample_store))
+    for name, topology in TOPOLOGIES.items():
+        try:
+            first = planner.draw(topology, "Q27", f"same:{name}")
+        except NoPlanError as error:
+            first = error.reasons
+        try:
+            second = again.draw(topology, "Q27", f"same:{name}")
+        except NoPlanError as error:
+            second = error.reasons
+        assert first == second
+
+
+def test_an_entity_without_facts_gives_reasons(planner: Planner) -> None:
+    with pytest.raises(NoPlanError, match=r"nothing that is computed there goes with"):
+        planner.draw(TOPOLOGIES["chain"], "Q999999999", "nothing")
+
+
+@pytest.mark.parametrize(
+    "depends_on",
+    [
+        ((), (1,)),
+        ((), (), (1, 2)),
+        ((), (1,), (2,), (3,), (4,), (5,)),
+        ((), (), (), (1, 2, 3)),
+        ((), (1,), (), (3,), (2, 4), (5,)),
+    ],
+)
+def test_any_graph_of_two_to_eight_hops_can_be_planned(
+    planner: Planner, sample_store: GraphStore, depends_on: tuple[tuple[int, ...], ...]
+) -> None:
+    shape = Topology("another", "Chain", depends_on)
+    for number in range(20):
+        try:
+            plan = planner.draw(shape, "", f"any:{number}")
+        except NoPlanError:
+            continue
+        assert tuple(hops_used(step.derivation) for step in plan.steps) == depends_on
+        return
+    pytest.fail("no anchor gave a plan")

@@ -1,0 +1,78 @@
+import math
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records import Anchor, Rejected
+from hopwright.stages.drafting import DraftKey, Synthesizer, select
+from tests.conftest import SAMPLE
+
+
+@pytest.fixture(scope="module")
+def anchors(sample_store: GraphStore) -> list[Anchor]:
+    questions = [one for one in read_anchor_questions(SAMPLE / "anchors.jsonl") if not isinstance(one, Rejected)]
+    linked, _ = link_anchors(questions, sample_store)
+    return linked
+
+
+@pytest.fixture(scope="module")
+def synthesizer(sample_store: GraphStore) -> Synthesizer:
+    return Synthesizer(sample_store, default_table(), seed=3)
+
+
+def test_every_slot_gives_an_item_or_a_reason(synthesizer: Synthesizer, anchors: list[Anchor]) -> None:
+    items, rejected = synthesizer.draft(anchors, 0, 90)
+    assert len(items) + len(rejected) == 90
+    assert all(one.reason and one.check for one in rejected)
+    assert {item.topology for item in items} == {"chain", "converging", "bridge"}
+    for item in items:
+        assert all(check.outcome != "fail" for check in item.checks)
+        assert item.provenance.generator == "rules"
+    assert any(item.anchor for item in items)
+
+
+def test_shards_and_earlier_work_make_no_difference(
+    synthesizer: Synthesizer, anchors: list[Anchor], sample_store: GraphStore
+) -> None:
+    whole = synthesizer.draft(anchors, 30, 60)
+    other = Synthesizer(sample_store, default_table(), seed=3)
+    late, early = other.draft(anchors, 60, 30), other.draft(anchors, 30, 30)
+    assert (early[0] + late[0], early[1] + late[1]) == whole
+
+
+def test_another_seed_gives_other_items(anchors: list[Anchor], sample_store: GraphStore) -> None:
+    drawn = [
+        {item.id for item in Synthesizer(sample_store, default_table(), seed=seed).draft(anchors, 0, 60)[0]}
+        for seed in (1, 2)
+    ]
+    assert len(drawn[0] & drawn[1]) < len(drawn[0]) / 2
+
+
+def test_reverse_look_ups_are_marked_for_the_expert(synthesizer: Synthesizer, anchors: list[Anchor]) -> None:
+    items, _ = synthesizer.draft(anchors, 0, 200)
+    hops = [hop for item in items for hop in item.hops]
+    assert any(hop.verify for hop in hops)
+    assert all(bool(hop.verify) == (hop.derivation.op == "reverse_lookup") for hop in hops)
+
+
+_KEYS = st.lists(
+    st.tuples(st.integers(0, 30), st.sampled_from("abcdefgh"), st.integers(0, 60)), min_size=0, max_size=120
+)
+
+
+@given(_KEYS, st.sampled_from([0.02, 0.1, 0.5, 1.0]))
+def test_selection_keeps_no_duplicate_and_no_crowded_answer(rows: list[tuple[int, str, int]], share: float) -> None:
+    drafts = [DraftKey(slot, f"id{id}", "chain", answer, f"Question {q}?") for slot, (id, answer, q) in enumerate(rows)]
+    dropped = select(drafts, max_answer_share=share)
+    kept = [draft for draft in drafts if draft.slot not in dropped]
+    assert len({draft.id for draft in kept}) == len({draft.question for draft in kept}) == len(kept)
+    without_duplicates = len(drafts) - sum(check == "duplicate" for check, _ in dropped.values())
+    allowed = max(1, math.floor(without_duplicates * share / 2))
+    assert max(Counter(draft.answer for draft in kept).values(), default=0) <= allowed
+    assert all(check in ("duplicate", "answer_share") and reason for check, reason in dropped.values())
+    assert select(reversed(drafts), max_answer_share=share) == dropped

@@ -1,0 +1,64 @@
+import re
+
+import pytest
+
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.text.phrases import exceed, listed, multiple, places, pluralise, pluralise_verb, superlative
+
+TABLE = default_table()
+
+
+@pytest.mark.parametrize(
+    ("noun", "many"),
+    [
+        ("film", "films"), ("city", "cities"), ("person", "people"), ("television series", "television series"),
+        ("church", "churches"), ("member of parliament", "members of parliament"), ("sportswoman", "sportswomen"),
+    ],
+)  # fmt: skip
+def test_plurals(noun: str, many: str) -> None:
+    assert pluralise(noun) == many
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [
+        ("was directed by X", "were directed by X"), ("lies in X", "lie in X"), ("belongs to X", "belong to X"),
+        ("is or was a citizen of X", "are or were citizens of X"), ("died in X", "died in X"),
+        ("has X as its highest point", "have X as their highest point"), ("crosses X", "cross X"),
+    ],
+)  # fmt: skip
+def test_predicates_of_many(one: str, many: str) -> None:
+    assert pluralise_verb(one) == many
+
+
+def test_every_comparative_of_the_table_has_a_plural_and_a_superlative() -> None:
+    for property, entry in TABLE.literal.items():
+        for phrase in (*entry.more, *entry.less):
+            assert not pluralise_verb(phrase).startswith(("has ", "is ", "was ")), (property, phrase)
+            assert superlative(phrase) != phrase, (property, phrase)
+            assert not re.search(r"\bthe \w+er\b", exceed(phrase)), (property, exceed(phrase))
+
+
+@pytest.mark.parametrize(
+    ("phrase", "most"),
+    [
+        ("covers the larger area", "covers the largest area"), ("was founded later", "was founded last"),
+        ("was born earlier", "was born first"), ("has more inhabitants", "has the most inhabitants"),
+        ("is larger in area", "is the largest in area"),
+        ("ranks higher on the Human Development Index", "ranks highest on the Human Development Index"),
+    ],
+)  # fmt: skip
+def test_superlatives(phrase: str, most: str) -> None:
+    assert superlative(phrase) == most
+
+
+def test_articles_of_comparatives() -> None:
+    assert exceed("covers the larger area") == "cover a larger area"
+    assert exceed("holds the smaller monetary reserves") == "hold smaller monetary reserves"
+    assert exceed("was founded later") == "were founded later"
+
+
+def test_lists_and_numbers() -> None:
+    assert listed(["A"]) == "A" and listed(["A", "B", "C"]) == "A, B and C"
+    assert (multiple(2), multiple(7), multiple(21)) == ("twice", "seven times", "21 times")
+    assert (places(0), places(1), places(2)) == ("the nearest whole number", "one decimal place", "two decimal places")

@@ -1,0 +1,277 @@
+"""Reading a wording against its plan: what is right passes, and each way of going wrong is seen and named."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.llm.answers import WordedItem
+from hopwright.llm.prompts import read_prompts
+from hopwright.records import Item
+from hopwright.settings import prompts_folder
+from hopwright.wording.llm.places import Name, Place, Places, spell
+from hopwright.wording.llm.reading import Reader
+from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, stem
+from tests.drafts import draft_items
+from tests.planning.plans import Told, compose, read_natural
+
+_OPPOSITES = {
+    "after": "before", "before": "after", "larger": "smaller", "smaller": "larger", "fewer": "more",
+    "later": "earlier", "less": "more",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reader(sample: GraphStore) -> Reader:
+    vocabulary = Vocabulary(default_table())
+    return Reader(vocabulary, Places(vocabulary, sample))
+
+
+@pytest.fixture(scope="module")
+def natural(sample: GraphStore) -> tuple[Told, ...]:
+    return read_natural(sample)
+
+
+def kinds(reader: Reader, told: Told, question: str = "", subs: dict[int, str] | None = None) -> set[str]:
+    """What is wrong once the whole question or some sub-questions are replaced."""
+    texts = [(subs or {}).get(index, text) for index, text in enumerate(told.sub_questions, start=1)]
+    return {problem.kind for problem in reader.read(told.draft, texts, question or told.question)}
+
+
+def test_the_rules_own_wording_of_every_draft_is_right(reader: Reader, sample: GraphStore) -> None:
+    for draft in draft_items(sample):
+        assert reader.read(draft, [hop.question for hop in draft.hops], draft.question) == []
+
+
+def test_natural_wordings_are_right(reader: Reader, natural: tuple[Told, ...]) -> None:
+    wrong = {
+        told.question: found
+        for told in natural
+        if (found := reader.read(told.draft, told.sub_questions, told.question))
+    }
+    assert wrong == {}
+    assert len(natural) >= 15
+
+
+def test_the_prompts_own_examples_are_right(reader: Reader, sample: GraphStore) -> None:
+    plans: list[tuple[str, list[tuple[dict[str, Any], str, str]]]] = [
+        ("chain", [
+            ({"op": "lookup", "subject": "Q180379", "property": "P17"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop1", "property": "P571"}, "number", "year"),
+            ({"op": "compute", "expression": "hop2 + 50", "kind": "temporal"}, "number", "year"),
+            ({"op": "reverse_lookup", "property": "P571", "value": "hop3",
+              "constraints": [{"property": "P1344", "value": "Q28012"}]}, "entity", ""),
+        ]),
+        ("bridge", [
+            ({"op": "lookup", "subject": "Q215481", "property": "P27"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop1", "property": "P2046"}, "number", "square kilometres"),
+            ({"op": "lookup", "subject": "Q229", "property": "P2046"}, "number", "square kilometres"),
+            ({"op": "compute", "expression": "hop2 + hop3", "kind": "arithmetic"}, "number", "square kilometres"),
+        ]),
+        ("converging", [
+            ({"op": "lookup", "subject": "Q932744", "property": "P27"}, "entity", ""),
+            ({"op": "lookup", "subject": "Q5437535", "property": "P8047"}, "entity", ""),
+            ({"op": "compute", "expression": "argmin(P1082, hop1, hop2)", "kind": "comparison"}, "entity", ""),
+            ({"op": "reverse_lookup", "property": "P1376", "value": "hop3", "constraints": []}, "entity", ""),
+        ]),
+    ]  # fmt: skip
+    shown = read_prompts(prompts_folder())["word-item"].turns[0].template.render()
+    answers = [
+        WordedItem.model_validate_json(text)
+        for text in re.findall(r"^\{\"sub_questions.*?\}$", shown, re.MULTILINE | re.DOTALL)
+    ]
+    assert len(answers) == len(plans)
+    for (topology, steps), answer in zip(plans, answers, strict=True):
+        fields = [{"derivation": one, "answer_type": kind, "unit": unit} for one, kind, unit in steps]
+        draft = compose(sample, topology, fields)
+        assert draft is not None
+        assert reader.read(draft, [hop.question for hop in answer.sub_questions], answer.question) == []
+        for hop in draft.hops:
+            assert json.dumps(hop.answer, ensure_ascii=False) in shown
+
+
+def test_another_name_in_place_of_one_is_seen_wherever_it_stands(reader: Reader, natural: tuple[Told, ...]) -> None:
+    tried = 0
+    for told, place, text in every_place(reader, natural):
+        for name in (*place.required, *place.shown):
+            if name.label not in text:
+                continue
+            tried += 1
+            changed = text.replace(name.label, "Zanzibar Records")
+            assert "entities" in kinds(reader, told, **put(place, changed)), changed
+    assert tried > 80
+
+
+def test_a_lower_cased_or_first_word_does_not_hide_a_strange_name(reader: Reader, natural: tuple[Told, ...]) -> None:
+    for told in natural:
+        assert "entities" in kinds(reader, told, question=f"Lummerland aside, {told.question}")
+        assert "entities" in kinds(reader, told, question=told.question.removesuffix("?") + ' ("the long road")?')
+
+
+def test_an_answer_is_seen_in_the_question_by_any_of_its_names(
+    reader: Reader, natural: tuple[Told, ...], sample: GraphStore
+) -> None:
+    tried = 0
+    for told in natural:
+        stated = reader.read(told.draft, told.sub_questions, told.question)
+        assert stated == []
+        for hop in told.draft.hops:
+            names = [hop.answer, *(name for name in hop.answer_aliases if name.count(" ") and name.isascii())]
+            for name in names:
+                if name in told.question or hop.answer in {"1", "2"} or is_constant(told.draft, name):
+                    continue
+                tried += 1
+                leaking = told.question.removesuffix("?") + f", as {name} was?"
+                assert "leakage" in kinds(reader, told, question=leaking), leaking
+    assert tried > 60
+
+
+def test_every_number_that_is_changed_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+    tried = 0
+    for told, place, text in every_place(reader, natural):
+        for number in place.written:
+            if number not in text:
+                continue
+            tried += 1
+            changed = text.replace(
+                number, f"{int(number.replace(',', '')) + 3:,}" if "," in number else str(int(number) + 3)
+            )
+            assert kinds(reader, told, **put(place, changed)) & {"numbers", "leakage"}, changed
+    assert tried > 25
+
+
+def test_every_number_in_words_that_is_changed_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+    tried = 0
+    for told, place, text in every_place(reader, natural):
+        for word, other in (
+            ("three-member", "five-member"),
+            ("two-member", "seven-member"),
+            ("six candidates", "nine candidates"),
+        ):
+            if word in text:
+                tried += 1
+                assert "numbers" in kinds(reader, told, **put(place, text.replace(word, other)))
+    assert tried >= 2
+
+
+def test_every_comparison_that_is_turned_round_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+    tried = 0
+    for told, place, text in every_place(reader, natural):
+        for word, opposite in _OPPOSITES.items():
+            if place.sides and re.search(rf"\b{word}\b", text):
+                tried += 1
+                assert "direction" in kinds(reader, told, **put(place, re.sub(rf"\b{word}\b", opposite, text)))
+    assert tried > 15
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "Who is the spouse of whoever answers this: {}",
+        "{} And what is its currency?",
+        "In the words of its publisher, {}",
+        "{bare}, and who was its mayor?",
+        "{bare}, whose anthem is well known?",
+        "Which river flows past the place in this question: {}",
+    ],
+)
+def test_a_further_step_is_seen(reader: Reader, natural: tuple[Told, ...], change: str) -> None:
+    for told in natural:
+        question = change.format(told.question, bare=told.question.removesuffix("?"))
+        assert "extra_hop" in kinds(reader, told, question=question)
+        first = change.format(told.sub_questions[0], bare=told.sub_questions[0].removesuffix("?"))
+        assert "extra_hop" in kinds(reader, told, subs={1: first})
+
+
+def test_a_hop_that_is_left_out_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+    """The whole question replaced by the last sub-question with its inputs described as `it`."""
+    for told in natural:
+        last = told.draft.hops[-1]
+        question = told.sub_questions[-1]
+        for index in last.depends_on:
+            question = question.replace(told.draft.hops[index - 1].answer, "it")
+        assert kinds(reader, told, question=question) & {"missing_hop", "entities", "numbers", "direction"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("citizen", "resident"), ("area", "population"), ("capital", "seaport"), ("represented in sport", "fought")],
+)
+def test_a_relation_that_is_exchanged_is_seen(reader: Reader, natural: tuple[Told, ...], old: str, new: str) -> None:
+    tried = 0
+    for told in natural:
+        for index, text in enumerate(told.sub_questions, start=1):
+            if old in text and told.draft.hops[index - 1].derivation.op != "compute":
+                tried += 1
+                assert kinds(reader, told, subs={index: text.replace(old, new)}) & {"missing_hop", "extra_hop"}, text
+    assert tried
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("First, find the country. {}", "enumeration"),
+        ("1. Find it. 2. {}", "enumeration"),
+        ("Step 1 is easy. {}", "enumeration"),
+        ("Of the entity that is meant: {}", "style"),
+    ],
+)
+def test_lists_and_machine_words_are_seen(reader: Reader, natural: tuple[Told, ...], question: str, kind: str) -> None:
+    for told in natural:
+        assert kind in kinds(reader, told, question=question.format(told.question))
+
+
+def test_a_name_in_other_letters_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+    tried = 0
+    for told, place, text in every_place(reader, natural):
+        for name in place.required:
+            if name.label in text and name.label.lower() != name.label:
+                tried += 1
+                lowered = text.replace(name.label, name.label.lower())
+                changed = lowered[:1].upper() + lowered[1:]
+                if name.label not in changed:
+                    assert "entities" in kinds(reader, told, **put(place, changed)) or len(name.label.split()) == 1, (
+                        changed
+                    )
+    assert tried > 40
+
+
+def test_dashes_and_apostrophes_are_put_right() -> None:
+    names = (Name("Q1", "1990–91 Cypriot Cup"), Name("Q2", "Craig's Wife"), Name("Q3", "Gregson-Williams"))
+    said = "Which club in the 1990-91 Cypriot Cup knew Craig’s Wife by Gregson–Williams?"
+    assert spell(said, names) == "Which club in the 1990–91 Cypriot Cup knew Craig's Wife by Gregson-Williams?"
+    assert spell("In 1990-91 it was another Cypriot Cup?", names) == "In 1990-91 it was another Cypriot Cup?"
+
+
+def test_a_unit_that_is_left_out_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+    told = next(told for told in natural if "square kilometres" in told.question)
+    assert "units" in kinds(reader, told, question=told.question.replace("many square kilometres", "much"))
+
+
+def test_words_of_steps_are_matched_as_written() -> None:
+    assert find_steps("It may be found on its own, whose mayor and founder are known", frozenset()) == [
+        "mayor",
+        "founder",
+    ]
+    assert find_steps("directed by its director", frozenset({stem("directing")})) == []
+
+
+def every_place(reader: Reader, natural: tuple[Told, ...]) -> Iterator[tuple[Told, Place, str]]:
+    for told in natural:
+        for place, text in zip(reader._places.lay_out(told.draft), (*told.sub_questions, told.question), strict=True):
+            yield told, place, text
+
+
+def put(place: Place, text: str) -> dict[str, Any]:
+    return {"subs": {place.hop: text}} if place.hop else {"question": text}
+
+
+def is_constant(draft: Item, text: str) -> bool:
+    """Whether an answer also stands in the plan as a constant, which the question must state."""
+    return any(text in str(hop.derivation.model_dump()) for hop in draft.hops)
