@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from annotation.stages.reviews import describe_review
 from hopwright.difficulty.specs import SOLVERS, parse_voters
 from hopwright.errors import InputError, RunError
 from hopwright.records import Source
@@ -20,7 +21,6 @@ from hopwright.stages.release import (
     add_audits,
     audit_file,
     count_makers,
-    describe_review,
     write_dataset,
 )
 from hopwright.stages.resources import SOURCES, find_store

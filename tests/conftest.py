@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,12 @@ def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def sample_store(sample_folder: Path) -> GraphStore:
+def sample(sample_folder: Path) -> GraphStore:
     """The graph of the shipped sample."""
     return GraphStore.open(sample_folder)
+
+
+@pytest.fixture(scope="session")
+def sample_kinds(sample: GraphStore) -> KindIndex:
+    """What the entities of the sample are in plain English."""
+    return KindIndex(sample)

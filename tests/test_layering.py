@@ -42,7 +42,7 @@ def test_flow_files_keep_their_annotations() -> None:
 
 
 def test_workers_do_without_prefect() -> None:
-    modules = sorted(f"hopwright.stages.{path.stem}" for path in (ROOT / "tasks" / "work").glob("[a-z]*.py"))
+    modules = sorted(f"hopwright.stages.{path.stem}" for path in (ROOT / "hopwright" / "stages").glob("[a-z]*.py"))
     assert len(modules) > 5
     heavy = "('prefect', 'matplotlib', 'scipy', 'label_studio_sdk')"
     code = f"import sys, {', '.join(modules)}; print([m for m in {heavy} if m in sys.modules])"

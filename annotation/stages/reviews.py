@@ -7,15 +7,16 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hopwright.checks import CheckContext
 from hopwright.errors import InputError, RunError, ServiceError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Item
-from hopwright.records.arrow import read_items
+from hopwright.records.arrow import read_items, read_reviews
 from hopwright.runs import RunFolder, Stage
 from hopwright.runs.files import hold_lock
+from hopwright.stages.release import ReviewParts
 from hopwright.stages.resources import find_store, open_graph
 
 if TYPE_CHECKING:  # the SDK takes a second to import
@@ -251,3 +252,29 @@ def _report(
     )
     write_report(report, folder / REPORT)
     return report
+
+
+def describe_review(review: ReviewParts) -> dict[str, Any]:
+    """The facts of a review: who said how much, what it came to, and how far the annotators agree."""
+    from annotation.agreement import measure_agreement
+
+    reviews = read_reviews(review.reviews)
+    lines = measure_agreement(reviews, {one.item_id: "" for one in reviews}, pairs=False)
+    return {
+        "annotators": len({one.annotator for one in reviews}),
+        "reviews": len(reviews),
+        "outcomes": dict(review.outcomes),
+        "scores": dict(review.scores),
+        "agreement": [
+            {
+                "kind": line.kind,
+                "criterion": line.criterion,
+                "units": line.reliability.units,
+                "alpha": line.reliability.alpha.value,
+                "low": line.reliability.alpha.low,
+                "high": line.reliability.alpha.high,
+            }
+            for line in lines
+            if line.scope == "all"
+        ],
+    }

@@ -10,14 +10,8 @@ from decimal import Decimal
 from hopwright.checks.case import Case, Check, CheckContext, Finding
 from hopwright.knowledge.wikidata.facts import Facts
 from hopwright.records import Compute, Hop, Lookup
+from hopwright.text.matching import find_time
 
-_TIME = re.compile(
-    r"\b(?:current|currently|now|today|nowadays|presently|at present|as of now|as of this writing|to date|so far"
-    r"|recently|these days|at the moment|incumbent|most recent|up to now"
-    r"|(?:this|last|next) (?:year|month|season|century))\b"
-    r"|\b(?:is|are|has|have) still\b|\bthe latest (?=[a-z]+ of\b|president|prime|season|edition|winner|champion)",
-    re.IGNORECASE,
-)
 _DATED = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?!\d)")
 _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
 _COMPARED = re.compile(r"value\((P\d+), (\w+)\) ?[<>]=? ?value\(\1, (\w+)\)")
@@ -27,12 +21,6 @@ _VALUE = re.compile(r"\b(?:value|argmax|argmin)\((P\d+)\b")
 _HOLDERS = frozenset(
     ["P6", "P35", "P39", "P54", "P108", "P127", "P169", "P286", "P488", "P1037", "P1308", "P2388", "P3320", "P5769"]
 )
-
-
-def find_time(text: str) -> str:
-    """The words of a text that depend on when it is read; empty for none."""
-    match = _TIME.search(text)
-    return match[0] if match else ""
 
 
 def check_time(case: Case, context: CheckContext) -> Iterator[Finding]:

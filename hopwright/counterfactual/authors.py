@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from hopwright.counterfactual.asking import Asked, ask_in_rounds
 from hopwright.counterfactual.forms import is_telling
+from hopwright.llm.asking import Asked, ask_in_rounds
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request

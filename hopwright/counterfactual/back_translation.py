@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hopwright.counterfactual.apertium import ApertiumBackTranslator
-from hopwright.counterfactual.asking import Spent
 from hopwright.counterfactual.gates import Masked, Reworded, has_paraphrase, mask, take_edits, take_whole
 from hopwright.counterfactual.meaning import Judge, Similarity
 from hopwright.counterfactual.translating import BackTranslator, Translated
 from hopwright.errors import ServiceError
+from hopwright.llm.asking import Spent
 from hopwright.records import CheckResult, Item, Passage
 
 __all__ = ["ApertiumBackTranslator", "BackTranslator", "Gates", "adopt", "back_translate", "list_questions"]

@@ -16,9 +16,9 @@ from hopwright.counterfactual.names import (
     split_person,
 )
 from hopwright.knowledge.wikidata.nouns import definite
-from hopwright.knowledge.wikidata.properties import Kind
 from hopwright.planning.plan import named_entities
 from hopwright.records import Item
+from hopwright.records.values import EntityKind
 from hopwright.text.mentions import count_letters, find_leftover, find_mentions, takes_article
 from hopwright.wording.rules.writer import Names
 
@@ -56,7 +56,7 @@ class Member:
 
     id: str
     labels: tuple[str, ...]
-    kind: Kind
+    kind: EntityKind
     noun: str
     owner: str
     gender: Gender = ""
@@ -286,13 +286,13 @@ def _find_common(item: Item, labels: Mapping[str, Mapping[str, None]]) -> set[st
 
 def make_member(id: str, labels: tuple[str, ...], like: str | None, names: Names, gender: Gender = "") -> Member:
     """A member of the kind of `like`, an entity's id; a name with a year is owned by what it is an edition of."""
-    kind: Kind = names.kind(like) if like else "other"
+    kind: EntityKind = names.kind(like) if like else "other"
     dated = _read_dated(labels[0], kind)
     owner = f"stem:{dated.stem}" if dated else id or labels[0]
     return Member(id, labels, kind, names.noun(like) if like else "", owner, gender)
 
 
-def _read_dated(label: str, kind: Kind) -> DatedName | None:
+def _read_dated(label: str, kind: EntityKind) -> DatedName | None:
     # A person's or a work's name does not state when it was.
     return None if kind in ("person", "work") else read_dated_name(label)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopwright.counterfactual.asking import NOTHING_SPENT, Spent
 from hopwright.counterfactual.authors import Author, Draft
 from hopwright.counterfactual.passages import (
     HopPassages,
@@ -17,6 +16,7 @@ from hopwright.counterfactual.passages import (
 from hopwright.counterfactual.scenery import find_unanswered
 from hopwright.knowledge.documents.corpus import Corpus
 from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.llm.asking import NOTHING_SPENT, Spent
 from hopwright.records import CheckResult, Item, Passage
 from hopwright.records.values import render
 from hopwright.wording.rules.writer import Names

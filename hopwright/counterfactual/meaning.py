@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from hopwright.counterfactual.asking import Asked, ask_in_rounds
+from hopwright.llm.asking import Asked, ask_in_rounds
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hopwright.counterfactual.asking import ask_in_rounds
 from hopwright.counterfactual.gates import count_masks
 from hopwright.counterfactual.translating import MaskStyle, Translated
+from hopwright.llm.asking import ask_in_rounds
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request

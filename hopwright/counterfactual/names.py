@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
-from hopwright.knowledge.wikidata.properties import Kind
+from hopwright.records.values import EntityKind
 
 Gender = Literal["", "female", "male"]
 _VOWELS = frozenset("aeiouy")
@@ -124,7 +124,7 @@ class Namer:
         self,
         key: str,
         label: str,
-        kind: Kind,
+        kind: EntityKind,
         *,
         noun: str = "",
         gender: Gender = "",
@@ -203,7 +203,9 @@ def _make_random(seed: int, key: str, attempt: int) -> random.Random:
     return random.Random(int.from_bytes(digest))
 
 
-def _propose(rng: random.Random, feel: _Feel, label: str, kind: Kind, noun: str, *, article: bool, keep: bool) -> str:
+def _propose(
+    rng: random.Random, feel: _Feel, label: str, kind: EntityKind, noun: str, *, article: bool, keep: bool
+) -> str:
     inventory = _load()
     if label[:1].islower():
         return " ".join(_make_word(rng, feel, "place").lower() for _ in label.split()[:2])
@@ -266,7 +268,7 @@ def _reshape(
     rng: random.Random,
     feel: _Feel,
     label: str,
-    kind: Kind,
+    kind: EntityKind,
     noun: str,
     inventory: _Inventory,
     *,

@@ -12,9 +12,9 @@ from hopwright.counterfactual.forms import is_telling, list_forms
 from hopwright.counterfactual.names import Gender, Namer, is_class_word
 from hopwright.counterfactual.recognition import Mention, Recogniser
 from hopwright.counterfactual.shifts import LAST_YEAR, draw_base, find_room
-from hopwright.knowledge.wikidata.properties import Kind
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Surrogate
+from hopwright.records.values import EntityKind
 from hopwright.text.demonyms import find_country
 from hopwright.text.mentions import find_mentions, replace_names
 from hopwright.wording.rules.writer import Names
@@ -128,7 +128,7 @@ def _make_unknown(mention: Mention, text: str) -> Member:
     """What the graph does not know is a person, unless quotation marks or its own words say otherwise."""
     words = mention.text.split()
     before, after = text[: mention.start].rstrip()[-1:], text[mention.end : mention.end + 2]
-    kind: Kind = "person"
+    kind: EntityKind = "person"
     gender: Gender = ""
     if any(is_class_word(word) for word in words):
         kind = "organization"

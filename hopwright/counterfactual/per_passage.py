@@ -17,13 +17,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from hopwright.counterfactual.asking import Asked, Spent, ask_in_rounds
 from hopwright.counterfactual.back_translation import Gates, reword, split_text
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.passage_graph import PassageGraph, PassageMoves
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, RewrittenPassage, move_years
 from hopwright.counterfactual.translating import BackTranslator
 from hopwright.errors import ExpressionError, InputError
+from hopwright.llm.asking import Asked, Spent, ask_in_rounds
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request

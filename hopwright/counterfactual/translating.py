@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from hopwright.counterfactual.asking import Spent
+from hopwright.llm.asking import Spent
 
 MaskStyle = Literal["words", "brackets"]
 """How masks look: nonce words ("Xqaba"), which a rule-based translator takes for names, or "[N1]"."""

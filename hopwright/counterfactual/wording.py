@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from hopwright.counterfactual.failures import TwinError
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.wikidata.nouns import definite
-from hopwright.knowledge.wikidata.properties import Kind
 from hopwright.planning.execution import hops_used, stated_value
 from hopwright.planning.plan import Step
 from hopwright.records import Hop, Item
-from hopwright.records.values import Value
+from hopwright.records.values import EntityKind, Value
 from hopwright.text.mentions import replace_names, replace_number
 from hopwright.wording.rules.writer import Names, RulesWriter, Wording
 
@@ -31,7 +30,7 @@ class Change:
     surrogate_id: str
     label: str
     surrogate: str
-    kind: Kind
+    kind: EntityKind
     other_labels: tuple[str, ...] = ()
 
 
@@ -154,7 +153,7 @@ class TwinNames:
         change = self._changed.get(entity)
         return strip_proper(self._names.noun(change.id if change else entity))
 
-    def kind(self, entity: str) -> Kind:
+    def kind(self, entity: str) -> EntityKind:
         """See Names."""
         change = self._changed.get(entity)
         return change.kind if change else self._names.kind(entity)

@@ -11,19 +11,20 @@ from typing import Any
 
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import Kind, PropertyTable
+from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.plan import Plan, Step
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Constraint, Domain, Lookup, ReverseLookup
+from hopwright.records.values import EntityKind
 from hopwright.wording.rules.writer import RulesWriter
 
 # Answers that no topology can grow from make poor anchors, and one answer should not anchor too many items.
 _GROWN = ("chain", "converging", "bridge")
 _MAX_PER_ANSWER = 3
 # No kind of answer may take more than its share: left to themselves, countries would take nearly all.
-_SHARES: dict[Kind, float] = {"country": 0.15, "person": 0.4, "place": 0.25, "organization": 0.15, "event": 0.2}
+_SHARES: dict[EntityKind, float] = {"country": 0.15, "person": 0.4, "place": 0.25, "organization": 0.15, "event": 0.2}
 _OTHER_SHARE = 0.15
 # The same by the domain of the second hop, so that the rare ones (art) find their place.
 _DOMAIN_SHARE = 0.22
@@ -42,7 +43,7 @@ def write_anchor_questions(
     rng = random.Random(f"anchors:{seed}")
     entities = [entity for entity in graph.entities() if planner.moves.nameable(entity)]
     answers: Counter[str] = Counter()
-    by_kind: Counter[Kind] = Counter()
+    by_kind: Counter[EntityKind] = Counter()
     by_domain: Counter[Domain] = Counter()
     seen: set[str] = set()
     written = 0

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import NamedTuple, Protocol
 
-from hopwright.knowledge.wikidata.properties import Kind, PropertyTable
+from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import Step
 from hopwright.records import Compute, Domain, Lookup
+from hopwright.records.values import EntityKind
 
 _FACT = re.compile(r"(?:value|object)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((P\d+), (hop\d|Q\w+)")
 _WORD = re.compile(r"[a-z]+")
@@ -26,7 +27,7 @@ _WORD = re.compile(r"[a-z]+")
 class Nouns(Protocol):
     """What domains are decided by (a KindIndex has it)."""
 
-    def kind(self, id: str) -> Kind:
+    def kind(self, id: str) -> EntityKind:
         """Coarse class."""
         ...
 
@@ -91,7 +92,7 @@ def _entity(reference: str, steps: Sequence[Step]) -> str:
 
 @functools.cache
 def _load() -> tuple[frozenset[str], dict[str, Domain], dict[str, Domain]]:
-    raw = tomllib.loads(resources.files(__package__).joinpath("domains.toml").read_text("utf-8"))
+    raw = tomllib.loads(resources.files("hopwright.knowledge.wikidata").joinpath("domains.toml").read_text("utf-8"))
     nouns = {noun: Domain(name) for noun, name in raw["noun"].items()}
     kinds = {kind: Domain(name) for kind, name in raw["kind"].items()}
     return frozenset(raw["by_subject"]), nouns, kinds

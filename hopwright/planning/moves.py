@@ -17,7 +17,7 @@ from hopwright.knowledge.wikidata.properties import EntityProperty, LiteralPrope
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.rolls import draw
 from hopwright.records.values import Scalar
-from hopwright.text.matching import holds_alias, pad
+from hopwright.text.matching import holds_alias, pad, telling_words
 
 _T = TypeVar("_T")
 
@@ -34,12 +34,6 @@ FORMER_STATE = "former country"
 _OUTLIVING = frozenset({"P27", "P1532"})
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
 
-_TOKEN = re.compile(r"[^\W\d_]{4,}|\d{4}")
-_COMMON = frozenset(
-    "the and county city state states united kingdom republic national international university football club "
-    "association award film series season world cup league championship north south east west northern southern "
-    "eastern western saint river lake mount island islands province region district municipality with from".split()
-)
 # Some labels of the sample are other people's notes: `West Africa BENIN Rep`.
 _SHOUT = re.compile(r" [A-Z]{5,}\b")
 
@@ -301,11 +295,6 @@ class Moves:
             return False
         by_label = [match for match in self.graph.matches(label) if match.by_label]
         return len(by_label) <= 1
-
-
-def telling_words(label: str) -> frozenset[str]:
-    """What gives a name away: the first four letters of its words (Cyprus and Cypriot share them), and its years."""
-    return frozenset(word[:4] for word in _TOKEN.findall(label.lower()) if word not in _COMMON)
 
 
 def spread(rows: Sequence[_T], limit: int) -> Sequence[_T]:

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hopwright.knowledge.wikidata.nouns import name_states_year
-from hopwright.knowledge.wikidata.properties import Kind
 from hopwright.planning.moves import FORMER_STATE, MAX_POOL, Edge, Measure, Moves, spread
 from hopwright.planning.rolls import draw, draw_reached
+from hopwright.records.values import EntityKind
 
 # Kinds whose members a reference work lists in full, so that "the only one founded in 1957" can hold in reality, by the
 # property that dates them (a season's team is not "what began in 2015"). People are not among them: the graph always
 # lacks somebody who was born in that year; nor are states that are no more, of which "is a member" is no longer true.
-_CLOSED: dict[str, frozenset[Kind]] = {
+_CLOSED: dict[str, frozenset[EntityKind]] = {
     "P571": frozenset({"country", "competition", "team"}),
     "P580": frozenset({"event"}),
     "P582": frozenset({"event"}),
@@ -25,7 +25,7 @@ _CLOSED: dict[str, frozenset[Kind]] = {
 }
 # What a club or a season may be singled out by besides its year: a roster, which is complete, not a country, which
 # holds clubs and races that the graph has never heard of.
-_ROSTERS: dict[Kind, frozenset[str]] = {
+_ROSTERS: dict[EntityKind, frozenset[str]] = {
     "team": frozenset({"P1344", "P118"}),
     "event": frozenset({"P1923", "P3450", "P664", "P2881", "P2882"}),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from decimal import Decimal, InvalidOperation
+from typing import Literal
 
 from hopwright.errors import InputError
 from hopwright.records.model import AnswerType
@@ -32,6 +33,14 @@ _MONTHS = [
 ]
 _MOST_DIGITS = 100
 _DATE = re.compile(r"^(\d{1,2}) ([A-Z][a-z]+) (\d{1,4})$")
+
+EntityKind = Literal[
+    "person", "country", "place", "nature", "work", "team", "competition", "event", "organization",
+    "award", "transport", "fiction", "other",
+]  # fmt: skip
+"""Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains,
+islands; `work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one
+edition, season, election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
 
 
 def render(value: Scalar, *, year: bool = False) -> str:

@@ -5,15 +5,16 @@ import hashlib
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[2]
-_BELOW = ("hopwright/records", "hopwright/llm", "hopwright/stages", "prompts")
+_BELOW = ("hopwright/records", "hopwright/text", "hopwright/llm", "hopwright/knowledge", "hopwright/stages", "prompts")
+_QUESTIONS = ("hopwright/planning", "hopwright/wording", "hopwright/distractors", "hopwright/checks")
 _PACKAGES = {
-    "retrieve": ("hopwright/knowledge/wikidata",),
-    "synthesize": ("hopwright/knowledge/wikidata", "hopwright/planning"),
-    "filter": ("hopwright/knowledge/wikidata", "hopwright/planning", "hopwright/difficulty"),
-    "rewrite": ("hopwright/knowledge/wikidata", "hopwright/planning", "hopwright/counterfactual"),
-    "review": ("hopwright/planning", "annotation"),
-    "release": ("hopwright/planning", "hopwright/release"),
-    "evaluate": ("hopwright/evaluation",),
+    "retrieve": (),
+    "synthesize": _QUESTIONS,
+    "filter": ("hopwright/difficulty", "hopwright/checks"),
+    "rewrite": (*_QUESTIONS, "hopwright/counterfactual"),
+    "review": (*_QUESTIONS, "annotation"),
+    "release": (*_QUESTIONS, "hopwright/release", "hopwright/reporting"),
+    "evaluate": ("hopwright/evaluation", "hopwright/release"),
 }
 """Stage → the packages whose code and tables shape its output."""
 _SUFFIXES = frozenset({".py", ".toml", ".tsv", ".j2", ".json", ".xml", ".md"})

@@ -182,32 +182,6 @@ def count_makers(items: list[Path]) -> tuple[dict[str, int], dict[str, int]]:
     return dict(writers.most_common()), dict(prompts.most_common())
 
 
-def describe_review(review: ReviewParts) -> dict[str, Any]:
-    """The facts of a review: who said how much, what it came to, and how far the annotators agree."""
-    from annotation.agreement import measure_agreement
-
-    reviews = read_reviews(review.reviews)
-    lines = measure_agreement(reviews, {one.item_id: "" for one in reviews}, pairs=False)
-    return {
-        "annotators": len({one.annotator for one in reviews}),
-        "reviews": len(reviews),
-        "outcomes": dict(review.outcomes),
-        "scores": dict(review.scores),
-        "agreement": [
-            {
-                "kind": line.kind,
-                "criterion": line.criterion,
-                "units": line.reliability.units,
-                "alpha": line.reliability.alpha.value,
-                "low": line.reliability.alpha.low,
-                "high": line.reliability.alpha.high,
-            }
-            for line in lines
-            if line.scope == "all"
-        ],
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Audited:
     """What the audit of a file came to; `by_check` counts violations."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.llm.asking import Asker
 from hopwright.llm.config import read_settings
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Request, parse_model
@@ -23,7 +24,7 @@ from hopwright.stages.synthesize import open_synthesizer, write_mix
 from hopwright.wording.base import KeepRules, Worded
 from hopwright.wording.llm.brief import Briefs
 from hopwright.wording.llm.editing import Editor
-from hopwright.wording.llm.model import PROMPT, Asker, ModelWriter, Terms
+from hopwright.wording.llm.model import PROMPT, ModelWriter, Terms
 
 _SPEAKS = {"anthropic": ("anthropic",), "openai": ("openai", "compatible")}
 """Writer → the kinds of endpoints that it goes to."""

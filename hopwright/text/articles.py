@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hopwright.knowledge.wikidata.properties import Kind
+from hopwright.records.values import EntityKind
 
 # Openings that sound otherwise than they are written, letters and numbers among them.
 _VOWEL_SOUND = re.compile(
@@ -146,7 +146,7 @@ def article(noun_phrase: str) -> str:
     return "an" if _VOWEL_SOUND.match(noun_phrase) else "a"
 
 
-def definite(label: str, kind: Kind, noun: str = "") -> str:
+def definite(label: str, kind: EntityKind, noun: str = "") -> str:
     """The label as a noun phrase in running text.
 
     Works stand in straight double quotes (a quoted part inside in single ones). Other names take `the` where English
@@ -164,7 +164,7 @@ def definite(label: str, kind: Kind, noun: str = "") -> str:
     return f"the {label}" if label[:4] != "the " and _wants_the(label, kind, noun) else label
 
 
-def _wants_the(label: str, kind: Kind, noun: str) -> bool:
+def _wants_the(label: str, kind: EntityKind, noun: str) -> bool:
     match kind:
         case "country":
             return _COUNTRY.search(label) is not None

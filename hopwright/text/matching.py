@@ -32,6 +32,19 @@ def fold(text: str) -> str:
         text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     folded = _SEPARATORS.sub(" ", text.casefold()).strip()
     return folded or text.strip()
+_TIME = re.compile(
+    r"\b(?:current|currently|now|today|nowadays|presently|at present|as of now|as of this writing|to date|so far"
+    r"|recently|these days|at the moment|incumbent|most recent|up to now"
+    r"|(?:this|last|next) (?:year|month|season|century))\b"
+    r"|\b(?:is|are|has|have) still\b|\bthe latest (?=[a-z]+ of\b|president|prime|season|edition|winner|champion)",
+    re.IGNORECASE,
+)
+_TELLING_TOKEN = re.compile(r"[^\W\d_]{4,}|\d{4}")
+_COMMON_WORDS = frozenset(
+    "the and county city state states united kingdom republic national international university football club "
+    "association award film series season world cup league championship north south east west northern southern "
+    "eastern western saint river lake mount island islands province region district municipality with from".split()
+)
 
 
 def pad(text: str) -> str:
@@ -135,3 +148,14 @@ def differs_in_form(text: str, answer: str, answer_type: AnswerType, unit: str) 
     if text.partition(".")[0] != grouped:
         return f"not written with thousands separators ({grouped})"
     return None
+
+
+def find_time(text: str) -> str:
+    """The words of a text that depend on when it is read; empty for none."""
+    match = _TIME.search(text)
+    return match[0] if match else ""
+
+
+def telling_words(label: str) -> frozenset[str]:
+    """What gives a name away: the first four letters of its words (Cyprus and Cypriot share them), and its years."""
+    return frozenset(word[:4] for word in _TELLING_TOKEN.findall(label.lower()) if word not in _COMMON_WORDS)

@@ -12,6 +12,7 @@ from annotation.accepted import Decided, decide_all
 from annotation.decisions import Thresholds
 from annotation.gathering import Gathered, TaskNow
 from annotation.stages.accepted import DecidedShard, keep_accepted
+from annotation.stages.reviews import describe_review
 from hopwright.checks import CheckContext
 from hopwright.errors import RunError
 from hopwright.knowledge.wikidata.properties import default_table
@@ -20,7 +21,7 @@ from hopwright.records.arrow import encode_parquet, items_to_table, read_items, 
 from hopwright.release.dataset import _Work
 from hopwright.runs import RunFolder, ShardOutput, Stage, write_file, write_shard
 from hopwright.settings import ReleaseRun
-from hopwright.stages.release import ReleaseOrder, ReviewParts, describe_review, write_dataset
+from hopwright.stages.release import ReleaseOrder, ReviewParts, write_dataset
 from tasks.release import plan_release
 from tests.annotation.reviews import make_review
 from tests.builders import all_items

@@ -313,19 +313,19 @@ def test_fewer_domains_than_asked_for_fail():
 
 
 class TestOnTheSample:
-    def test_drafted_items_pass_with_a_fresh_context(self, sample_store: GraphStore):
-        context = CheckContext(TABLE, graph=sample_store)
-        items = (*draft_items(sample_store), *draft_claimed_items(sample_store))
+    def test_drafted_items_pass_with_a_fresh_context(self, sample: GraphStore):
+        context = CheckContext(TABLE, graph=sample)
+        items = (*draft_items(sample), *draft_claimed_items(sample))
         assert len(items) >= 150
         for item in items:
             assert not failures(run_checks(item, context)), item.question
 
-    def test_every_fault_planted_in_them_is_found(self, sample_store: GraphStore):
+    def test_every_fault_planted_in_them_is_found(self, sample: GraphStore):
         """At least 400 faults of at least 40 kinds in real items: all are found, each by a check that should."""
-        context = CheckContext(TABLE, graph=sample_store)
+        context = CheckContext(TABLE, graph=sample)
         planted: Counter[str] = Counter()
-        for item in (*draft_items(sample_store)[::20], *pick_claimed(sample_store)[::8]):
-            for fault in plant_faults(item, sample_store):
+        for item in (*draft_items(sample)[::20], *pick_claimed(sample)[::8]):
+            for fault in plant_faults(item, sample):
                 planted[fault.kind] += 1
                 parsed = parse_row(fault.row)
                 found = {"schema"} if parsed.problems else set()

@@ -65,14 +65,14 @@ def test_known_and_refused_names_are_passed_over() -> None:
     assert Namer(1, lambda name: True).name("a", "Iria", "place") is None
 
 
-def test_names_differ_between_keys_and_none_is_in_the_sample_graph(sample_store: GraphStore) -> None:
-    kinds = KindIndex(sample_store)
-    namer = Namer(5, sample_store.knows_name)
+def test_names_differ_between_keys_and_none_is_in_the_sample_graph(sample: GraphStore) -> None:
+    kinds = KindIndex(sample)
+    namer = Namer(5, sample.knows_name)
     given_to: Counter[str] = Counter()
-    for id in list(sample_store.entities())[::4]:
-        if label := sample_store.label(id):
+    for id in list(sample.entities())[::4]:
+        if label := sample.label(id):
             name = namer.name(f"item:{id}", label, kinds.kind(id))
-            assert name is not None and not sample_store.knows_name(name), label
+            assert name is not None and not sample.knows_name(name), label
             given_to[name] += 1
     repeated = sum(count - 1 for count in given_to.values())
     assert repeated / given_to.total() < 0.001

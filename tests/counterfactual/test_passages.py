@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopwright.counterfactual.asking import Asked
 from hopwright.counterfactual.authors import Draft, find_fault
 from hopwright.counterfactual.furnishing import Furnisher
 from hopwright.counterfactual.passages import PassagePlanner, gather_extras, list_passages
@@ -19,6 +18,7 @@ from hopwright.knowledge.wikidata.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.llm.asking import Asked
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Compute, Item, Passage
 from tests.sample_items import draft_sample_items
@@ -27,13 +27,13 @@ TABLE = default_table()
 
 
 @pytest.fixture(scope="module")
-def workshop(sample_store: GraphStore) -> Workshop:
-    return Workshop(sample_store, KindIndex(sample_store), TABLE, seed=1)
+def workshop(sample: GraphStore) -> Workshop:
+    return Workshop(sample, KindIndex(sample), TABLE, seed=1)
 
 
 @pytest.fixture(scope="module")
-def items(sample_store: GraphStore) -> tuple[Item, ...]:
-    return draft_sample_items(sample_store)[:40]
+def items(sample: GraphStore) -> tuple[Item, ...]:
+    return draft_sample_items(sample)[:40]
 
 
 @pytest.fixture(scope="module")
@@ -171,14 +171,14 @@ def test_an_author_that_adds_what_it_remembers_is_refused_and_rules_step_in(
 
 
 def test_passages_of_a_corpus_are_taken_where_they_hold_the_answer(
-    workshop: Workshop, items: tuple[Item, ...], sample_store: GraphStore
+    workshop: Workshop, items: tuple[Item, ...], sample: GraphStore
 ) -> None:
     hop = next(hop for item in items for hop in item.hops[:1] if hop.evidence.triplets)
     item = next(item for item in items if hop in item.hops)
     subject = hop.evidence.triplets[0].subject_label
     good = CorpusPassage(title=subject, text=f"{subject} has to do with {hop.answer} in many ways since 1987.")
     for passage, taken in ((good, True), (CorpusPassage(title=subject, text="Nothing is known."), False)):
-        corpus = Corpus(sample_store, [passage])
+        corpus = Corpus(sample, [passage])
         furnisher = Furnisher(workshop.planner, workshop.names, TABLE, corpus=corpus)
         (one,) = furnisher.furnish([item])
         assert one.item.hops[0].evidence.passages[0].text.startswith(f"{subject} has to do") == taken
@@ -208,12 +208,12 @@ def test_a_corpus_that_cannot_be_read_is_named_with_its_place(tmp_path, text: st
 
 @settings(max_examples=8)
 @given(st.integers(0, 10**6))
-def test_any_seed_gives_proven_twins(sample_store: GraphStore, seed: int) -> None:
-    shop = Workshop(sample_store, KindIndex(sample_store), TABLE, seed=seed, distractors=seed % 3)
-    some = draft_sample_items(sample_store)[seed % 30 : seed % 30 + 2]
+def test_any_seed_gives_proven_twins(sample: GraphStore, seed: int) -> None:
+    shop = Workshop(sample, KindIndex(sample), TABLE, seed=seed, distractors=seed % 3)
+    some = draft_sample_items(sample)[seed % 30 : seed % 30 + 2]
     made, rejected = shop.make_twins([one.item for one in shop.make_furnisher().furnish(some)])
     assert len(made) + len(rejected) == len(some)
-    proof = prove(made, sample_store, TABLE)
+    proof = prove(made, sample, TABLE)
     assert proof.holds, proof.examples
 
 

@@ -38,8 +38,8 @@ TEXT = "Zorin Vale is a film by Mara Quist. Quist was born in Tolmin in 1951. To
 
 
 @pytest.fixture(scope="module")
-def workshop(sample_store: GraphStore) -> Workshop:
-    return Workshop(sample_store, KindIndex(sample_store), default_table(), seed=0)
+def workshop(sample: GraphStore) -> Workshop:
+    return Workshop(sample, KindIndex(sample), default_table(), seed=0)
 
 
 def make_asker(workshop: Workshop, **fields: Any) -> PassageAsker:

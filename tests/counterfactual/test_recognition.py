@@ -20,13 +20,13 @@ from tests.worlds import DictGraph
 
 
 @pytest.fixture(scope="module")
-def recogniser(sample_store: GraphStore) -> Recogniser:
-    return Recogniser(sample_store)
+def recogniser(sample: GraphStore) -> Recogniser:
+    return Recogniser(sample)
 
 
 @pytest.fixture(scope="module")
-def rewriter(sample_store: GraphStore) -> PassageRewriter:
-    return PassageRewriter(sample_store, GraphNames(KindIndex(sample_store)), seed=0)
+def rewriter(sample: GraphStore) -> PassageRewriter:
+    return PassageRewriter(sample, GraphNames(KindIndex(sample)), seed=0)
 
 
 def found(recogniser: Recogniser, text: str) -> list[str]:
@@ -108,11 +108,11 @@ TEXTS = [
 
 @pytest.mark.parametrize(("title", "text"), TEXTS)
 def test_nothing_is_left_of_what_was_replaced_and_nothing_else_changes(
-    rewriter: PassageRewriter, sample_store: GraphStore, title: str, text: str
+    rewriter: PassageRewriter, sample: GraphStore, title: str, text: str
 ) -> None:
     members = rewriter.gather(title, text)
     done = rewriter.rewrite(title, text, key="k", names=members, years=False)
-    assert members and find_left([done.title, done.text], members, sample_store, done.forms) == []
+    assert members and find_left([done.title, done.text], members, sample, done.forms) == []
     assert done == rewriter.rewrite(title, text, key="k", years=False)
     assert done.text != rewriter.rewrite(title, text, key="other", years=False).text
     marked = replace_names([text], dict.fromkeys(done.forms, "¤"))[0]
@@ -120,7 +120,7 @@ def test_nothing_is_left_of_what_was_replaced_and_nothing_else_changes(
     drop = re.compile(r"\ban? ", re.IGNORECASE)
     assert drop.sub("", marked) == drop.sub("", back)
     assert len({one.surrogate for one in done.world}) == len(done.world)
-    assert not any(sample_store.knows_name(one.surrogate) for one in done.world)
+    assert not any(sample.knows_name(one.surrogate) for one in done.world)
 
 
 def test_years_of_a_passage_move_together(rewriter: PassageRewriter) -> None:

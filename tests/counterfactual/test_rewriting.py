@@ -24,20 +24,20 @@ TABLE = default_table()
 
 
 @pytest.fixture(scope="module")
-def items(sample_store: GraphStore) -> tuple[Item, ...]:
-    found = draft_sample_items(sample_store)
+def items(sample: GraphStore) -> tuple[Item, ...]:
+    found = draft_sample_items(sample)
     assert len(found) > 50 and len({item.topology for item in found}) == 3
     return found
 
 
 @pytest.fixture(scope="module")
-def kinds(sample_store: GraphStore) -> KindIndex:
-    return KindIndex(sample_store)
+def kinds(sample: GraphStore) -> KindIndex:
+    return KindIndex(sample)
 
 
 @pytest.fixture(scope="module")
-def twins(items: tuple[Item, ...], sample_store: GraphStore, kinds: KindIndex) -> list[Item]:
-    twins, rejected = rewrite_items(items, sample_store, kinds, TABLE, 1)
+def twins(items: tuple[Item, ...], sample: GraphStore, kinds: KindIndex) -> list[Item]:
+    twins, rejected = rewrite_items(items, sample, kinds, TABLE, 1)
     assert len(twins) + len(rejected) == len(items)
     assert len(rejected) <= 0.02 * len(items), [(one.check, one.reason) for one in rejected]
     return twins
@@ -52,13 +52,13 @@ def test_every_twin_rederives_and_passes_every_check(twins: list[Item]) -> None:
     assert len({twin.id for twin in twins}) == len(twins)
 
 
-def test_no_real_name_is_left_and_no_surrogate_is_in_the_graph(twins: list[Item], sample_store: GraphStore) -> None:
+def test_no_real_name_is_left_and_no_surrogate_is_in_the_graph(twins: list[Item], sample: GraphStore) -> None:
     for twin in twins:
         entities = [one for one in twin.world if "." not in one.id]
         assert len({one.surrogate.casefold() for one in entities}) == len(entities)
-        assert not any(sample_store.knows_name(one.surrogate) for one in entities)
+        assert not any(sample.knows_name(one.surrogate) for one in entities)
         names = {one.original for one in entities}
-        names |= {alias for one in entities for alias in sample_store.aliases(one.id) if not names_no_one(alias)}
+        names |= {alias for one in entities for alias in sample.aliases(one.id) if not names_no_one(alias)}
         assert find_leftover(list_texts(twin), [name for name in names if count_letters(name) >= 4]) is None
         left = {ref for hop in twin.hops for ref in (hop.answer_id, *(d.id for d in hop.distractors)) if ref}
         assert all(ref.startswith("QX") for ref in left)
@@ -72,12 +72,12 @@ def test_no_two_items_share_a_surrogate(twins: list[Item]) -> None:
 def test_texts_of_the_rules_writer_are_worded_again_from_the_plan(
     items: tuple[Item, ...],
     twins: list[Item],
-    sample_store: GraphStore,
+    sample: GraphStore,
     kinds: KindIndex,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("hopwright.counterfactual.wording.reword_by_mentions", None)
-    maker = TwinMaker(sample_store, GraphNames(kinds), TABLE, seed=1)
+    maker = TwinMaker(sample, GraphNames(kinds), TABLE, seed=1)
     again = {twin.twin: twin for item in items if isinstance(twin := maker.make_twin(item), Item)}
     assert set(again) >= {twin.twin for twin in twins}
     assert all(again[twin.twin].question == twin.question for twin in twins)
@@ -86,13 +86,13 @@ def test_texts_of_the_rules_writer_are_worded_again_from_the_plan(
 def test_mentions_give_nearly_the_same_texts_as_the_plan(
     items: tuple[Item, ...],
     twins: list[Item],
-    sample_store: GraphStore,
+    sample: GraphStore,
     kinds: KindIndex,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The road for texts that no template made, on texts for which we know what should come out."""
     monkeypatch.setattr(TwinWriter, "_word_plan", lambda *_: None)
-    maker = TwinMaker(sample_store, GraphNames(kinds), TABLE, seed=1)
+    maker = TwinMaker(sample, GraphNames(kinds), TABLE, seed=1)
     by_mention = {twin.twin: twin for item in items if isinstance(twin := maker.make_twin(item), Item)}
     both = [(twin, by_mention[twin.twin]) for twin in twins if twin.twin in by_mention]
     assert len(both) > 0.9 * len(twins)
@@ -101,32 +101,32 @@ def test_mentions_give_nearly_the_same_texts_as_the_plan(
 
 
 def test_order_and_company_have_no_influence(
-    items: tuple[Item, ...], twins: list[Item], sample_store: GraphStore, kinds: KindIndex
+    items: tuple[Item, ...], twins: list[Item], sample: GraphStore, kinds: KindIndex
 ) -> None:
     shuffled = random.Random(5).sample(items, 25)
-    some, _ = rewrite_items(shuffled, sample_store, KindIndex(sample_store), TABLE, 1)
+    some, _ = rewrite_items(shuffled, sample, KindIndex(sample), TABLE, 1)
     known = {twin.id: twin for twin in twins}
     assert some and all(known[twin.id].model_dump_json() == twin.model_dump_json() for twin in some)
 
 
 def test_back_translation_rewords_some_and_breaks_none(
-    items: tuple[Item, ...], sample_store: GraphStore, kinds: KindIndex
+    items: tuple[Item, ...], sample: GraphStore, kinds: KindIndex
 ) -> None:
     translator = ApertiumBackTranslator()
     if obstacle := translator.find_obstacle():
         pytest.skip(obstacle)
-    done, _ = rewrite_items(items, sample_store, kinds, TABLE, 1, translator)
+    done, _ = rewrite_items(items, sample, kinds, TABLE, 1, translator)
     outcomes = [check.outcome for twin in done for check in twin.checks if check.name == "back_translation"]
     assert len(outcomes) == len(done) and "pass" in outcomes and "skip" not in outcomes
     assert all(failures(tuple(c for c in twin.checks if c.name != "back_translation")) == () for twin in done)
-    again, _ = rewrite_items(items, sample_store, kinds, TABLE, 1, translator)
+    again, _ = rewrite_items(items, sample, kinds, TABLE, 1, translator)
     assert again == done
 
 
 def test_a_rewording_that_breaks_a_check_is_taken_back(
     items: tuple[Item, ...],
     twins: list[Item],
-    sample_store: GraphStore,
+    sample: GraphStore,
     kinds: KindIndex,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -147,7 +147,7 @@ def test_a_rewording_that_breaks_a_check_is_taken_back(
 
     pairs = {"the": [(("the", "country"), ("the", "the", "country"))]}
     monkeypatch.setattr("hopwright.counterfactual.gates._load_paraphrases", lambda: pairs)
-    done, _ = rewrite_items(items, sample_store, kinds, TABLE, 1, Stutter())
+    done, _ = rewrite_items(items, sample, kinds, TABLE, 1, Stutter())
     assert [twin.question for twin in done] == [twin.question for twin in twins]
     notes = [check for twin in done for check in twin.checks if check.name == "back_translation"]
     assert any(check.outcome == "fail" and check.reason.startswith("grammar") for check in notes)

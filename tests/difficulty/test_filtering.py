@@ -91,13 +91,13 @@ def test_figures_add_up() -> None:
     assert summarise_votes([], [])["items"] == 0
 
 
-def test_on_the_sample_the_shortcuts_leave_most_items(sample_store: GraphStore) -> None:
-    items = draft_sample_items(sample_store)
-    voters = shortcut_voters(sample_store, default_table(), seed=1)
+def test_on_the_sample_the_shortcuts_leave_most_items(sample: GraphStore) -> None:
+    items = draft_sample_items(sample)
+    voters = shortcut_voters(sample, default_table(), seed=1)
     kept, dropped = filter_items(items, voters)
     assert len(kept) + len(dropped) == len(items)
     assert len(kept) > 0.5 * len(items)
-    again, _ = filter_items(items[::-1], shortcut_voters(sample_store, default_table(), seed=1))
+    again, _ = filter_items(items[::-1], shortcut_voters(sample, default_table(), seed=1))
     assert again[::-1] == kept
     accuracy = summarise_votes(kept, dropped)["accuracy"]
     assert set(accuracy) == {"popularity-prior", "lexical-overlap", "options-only", "last-hop-only"}

@@ -215,13 +215,13 @@ class TestEntities:
 
 
 @pytest.fixture(scope="module")
-def items(sample_store: GraphStore) -> tuple[Item, ...]:
-    return draft_items(sample_store)
+def items(sample: GraphStore) -> tuple[Item, ...]:
+    return draft_items(sample)
 
 
 class TestOnTheSample:
-    def test_no_distractor_meets_the_derivation(self, items, sample_store):
-        facts = GraphFacts(sample_store, TABLE)
+    def test_no_distractor_meets_the_derivation(self, items, sample):
+        facts = GraphFacts(sample, TABLE)
         for item in items:
             answers = {}
             for hop in item.hops:
@@ -229,17 +229,17 @@ class TestOnTheSample:
                     assert not holds_true(hop, one, answers, facts), (hop.question, one)
                 answers[hop.index] = stated_value(hop)
 
-    def test_neither_is_called_by_the_others_label(self, items, sample_store):
+    def test_neither_is_called_by_the_others_label(self, items, sample):
         for item in items:
             for hop in item.hops:
                 if hop.answer_type == "entity":
-                    names = {fold(name) for name in (hop.answer, *sample_store.aliases(hop.answer_id))}
+                    names = {fold(name) for name in (hop.answer, *sample.aliases(hop.answer_id))}
                     for one in hop.distractors:
                         assert fold(one.text) not in names
-                        assert fold(hop.answer) not in {fold(name) for name in sample_store.aliases(one.id)}
+                        assert fold(hop.answer) not in {fold(name) for name in sample.aliases(one.id)}
 
-    def test_kinds_agree(self, items, sample_store):
-        kinds = KindIndex(sample_store)
+    def test_kinds_agree(self, items, sample):
+        kinds = KindIndex(sample)
         for item in items:
             for hop in item.hops:
                 if hop.answer_type == "entity":
@@ -269,9 +269,9 @@ class TestOnTheSample:
                     total += 1
         assert total > 100 and longest / total < 0.38
 
-    def test_the_same_seed_makes_the_same_and_another_seed_others(self, items, sample_store):
-        kinds = KindIndex(sample_store)
-        same, other = (DistractorMaker(sample_store, TABLE, kinds, seed) for seed in (5, 6))
+    def test_the_same_seed_makes_the_same_and_another_seed_others(self, items, sample):
+        kinds = KindIndex(sample)
+        same, other = (DistractorMaker(sample, TABLE, kinds, seed) for seed in (5, 6))
         changed = 0
         for item in items[:40]:
             answers = {}

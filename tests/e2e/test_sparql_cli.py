@@ -24,9 +24,9 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def endpoint(sample_store: GraphStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def endpoint(sample: GraphStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("oxigraph")
-    write_plain(sample_store, folder / "sample.nt")
+    write_plain(sample, folder / "sample.nt")
     with Oxigraph(folder, folder / "sample.nt") as server:
         yield server.url
 
@@ -42,9 +42,9 @@ def call(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_look_ups_of_a_release_are_confirmed_and_a_changed_fact_is_not(
-    endpoint: str, sample_store: GraphStore, tmp_path: Path
+    endpoint: str, sample: GraphStore, tmp_path: Path
 ) -> None:
-    items = draft_sample_items(sample_store, 20)[:20]
+    items = draft_sample_items(sample, 20)[:20]
     first = items[0]
     hops = list(first.hops)
     place = next(n for n, hop in enumerate(hops) if hop.evidence.triplets)
@@ -80,8 +80,8 @@ def test_literals_are_written_in_the_layout_of_the_sample(endpoint: str, tmp_pat
     assert len(lines) == 610 and all(line.split("\t")[1] == "P569" for line in lines)
 
 
-def test_a_wrong_option_is_one_line(tmp_path: Path, sample_store: GraphStore) -> None:
+def test_a_wrong_option_is_one_line(tmp_path: Path, sample: GraphStore) -> None:
     file = tmp_path / "data.jsonl"
-    write_jsonl(draft_sample_items(sample_store, 20)[:1], file)
+    write_jsonl(draft_sample_items(sample, 20)[:1], file)
     wrong = call(tmp_path, "verify", str(file), "--batch-size", "0")
     assert wrong.returncode == 1 and wrong.stderr.count("\n") == 1 and "batch_size" in wrong.stderr

@@ -70,7 +70,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> GraphStore:
 
 
 @pytest.fixture(scope="module")
-def sample(store: GraphStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def served_sample(store: GraphStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The sample as plain triples, with hostile names; the server's address."""
     folder = tmp_path_factory.mktemp("sample")
     extra = [name_line(f"Q{10**9 + number}", name) for number, name in enumerate(HOSTILE)]
@@ -130,7 +130,9 @@ def make_client(url: str, cache: AnswerCache | None = None, **settings: object) 
     return SparqlClient(SparqlSettings.model_validate({**defaults, **settings}), cache)
 
 
-def test_every_literal_of_the_sample_comes_back_as_it_was(sample: str, store: GraphStore, tmp_path: Path) -> None:
+def test_every_literal_of_the_sample_comes_back_as_it_was(
+    served_sample: str, store: GraphStore, tmp_path: Path
+) -> None:
     properties = known_literal_properties(store)
     ids = {id for property in properties for id in store.literal_subjects(property)}
     units = {
@@ -140,7 +142,7 @@ def test_every_literal_of_the_sample_comes_back_as_it_was(sample: str, store: Gr
         if fact.datatype == "decimal"
     }  # fmt: skip
     report = write_literals(
-        make_client(sample, truthy_units=units), ids, properties, tmp_path / "a.tsv.gz", store=store
+        make_client(served_sample, truthy_units=units), ids, properties, tmp_path / "a.tsv.gz", store=store
     )
     want = gzip.decompress((ROOT / "data/sample/attribute_literals.tsv.gz").read_bytes()).decode().splitlines()
     got = gzip.decompress((tmp_path / "a.tsv.gz").read_bytes()).decode().splitlines()
@@ -149,7 +151,7 @@ def test_every_literal_of_the_sample_comes_back_as_it_was(sample: str, store: Gr
     assert sorted(map(_canonical, got)) == sorted(map(_canonical, want))
 
 
-def test_a_graph_takes_in_what_was_fetched(sample: str, store: GraphStore, tmp_path: Path) -> None:
+def test_a_graph_takes_in_what_was_fetched(served_sample: str, store: GraphStore, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     for name in ("all_triplet", "entity", "relation"):
@@ -157,7 +159,7 @@ def test_a_graph_takes_in_what_was_fetched(sample: str, store: GraphStore, tmp_p
         (corpus / file).write_bytes((ROOT / "data/sample" / file).read_bytes())
     dates = [p for p in known_literal_properties(store) if store.literals(store.literal_subjects(p)[0])]
     people = store.literal_subjects(BORN)
-    write_literals(make_client(sample), people, dates, corpus / "attribute_literals.tsv", store=store)
+    write_literals(make_client(served_sample), people, dates, corpus / "attribute_literals.tsv", store=store)
     ingest(corpus, tmp_path / "store")
     again = GraphStore.open(tmp_path / "store")
     for id in people[:50]:
@@ -165,8 +167,10 @@ def test_a_graph_takes_in_what_was_fetched(sample: str, store: GraphStore, tmp_p
         assert [fact for fact in again.literals(id) if fact.property == BORN] == born
 
 
-def test_plain_numbers_without_a_known_unit_are_kept_apart(sample: str, store: GraphStore, tmp_path: Path) -> None:
-    report = write_literals(make_client(sample), ["Q17", "Q183"], [AREA, BUILT], tmp_path / "a.tsv")
+def test_plain_numbers_without_a_known_unit_are_kept_apart(
+    served_sample: str, store: GraphStore, tmp_path: Path
+) -> None:
+    report = write_literals(make_client(served_sample), ["Q17", "Q183"], [AREA, BUILT], tmp_path / "a.tsv")
     assert report.apart == {"the endpoint gives no unit": report.apart["the endpoint gives no unit"]}
     assert AREA not in (tmp_path / "a.tsv").read_text() and BUILT in (tmp_path / "a.tsv").read_text()
     assert AREA in report.apart_file.read_text()
@@ -210,13 +214,13 @@ def test_coordinates_come_in_two_parts_and_from_earth_only(statements: str) -> N
     assert all("Q111" in literal.apart for literal in harvest.literals if literal.fact.subject == "Q922")
 
 
-def test_the_dialect_is_found_out(sample: str, statements: str) -> None:
+def test_the_dialect_is_found_out(served_sample: str, statements: str) -> None:
     assert make_client(statements, dialect="auto").has_statements()
-    assert not make_client(sample, dialect="auto").has_statements()
+    assert not make_client(served_sample, dialect="auto").has_statements()
 
 
-def test_names_are_counted_and_nothing_can_be_injected(sample: str, store: GraphStore) -> None:
-    client = make_client(sample)
+def test_names_are_counted_and_nothing_can_be_injected(served_sample: str, store: GraphStore) -> None:
+    client = make_client(served_sample)
     counts = count_namesakes(client, ["Hancock County", "Nobody Of That Name", "Twin Peak", *HOSTILE])
     homonyms = [match for match in store.matches("Hancock County") if match.by_label]
     assert counts["Hancock County"].labelled == len(homonyms) >= 6 and counts["Hancock County"].is_ambiguous
@@ -296,7 +300,7 @@ def test_items_are_verified_hop_by_hop(tmp_path: Path) -> None:
     assert (shared.status, shared.values) == ("different", ("Q901", "Q906"))
 
 
-def test_facts_of_the_sample_are_confirmed_by_a_server_of_the_sample(sample: str, store: GraphStore) -> None:
+def test_facts_of_the_sample_are_confirmed_by_a_server_of_the_sample(served_sample: str, store: GraphStore) -> None:
     checks, units = [], {}
     for id in sorted({*store.literal_subjects(BORN)[:200], *store.literal_subjects(AREA)}):
         objects: dict[str, list[str]] = {}
@@ -307,7 +311,7 @@ def test_facts_of_the_sample_are_confirmed_by_a_server_of_the_sample(sample: str
         held = [fact.property for fact in facts]
         checks += [Check(id, fact.property, fact) for fact in facts if held.count(fact.property) == 1]
         units |= {fact.property: fact.unit for fact in facts if fact.datatype == "decimal"}
-    client = make_client(sample, truthy_units=units)
+    client = make_client(served_sample, truthy_units=units)
     verdicts = verify_facts(client, checks)
     assert len(verdicts) > 3000 and client.requests < 40
     assert [str(verdict) for verdict in verdicts.values() if verdict.status != "confirmed"] == []
@@ -316,8 +320,8 @@ def test_facts_of_the_sample_are_confirmed_by_a_server_of_the_sample(sample: str
 
 
 @pytest.mark.parametrize("fault", ["429 1", "503 1"])
-def test_retry_after_is_obeyed_to_the_second(sample: str, fault: str) -> None:
-    with FaultProxy(sample, {1: fault, 2: fault}) as proxy:
+def test_retry_after_is_obeyed_to_the_second(served_sample: str, fault: str) -> None:
+    with FaultProxy(served_sample, {1: fault, 2: fault}) as proxy:
         client = make_client(proxy.url, first_wait_s=0)
         waits: list[float] = []
         client._sleep = lambda seconds: (waits.append(seconds), time.sleep(seconds))
@@ -327,18 +331,18 @@ def test_retry_after_is_obeyed_to_the_second(sample: str, fault: str) -> None:
     assert second - first >= 1.0 and third - second >= 1.0
 
 
-def test_a_pause_longer_than_allowed_is_reported_at_once(sample: str) -> None:
-    with FaultProxy(sample, always="429 3600") as proxy:
+def test_a_pause_longer_than_allowed_is_reported_at_once(served_sample: str) -> None:
+    with FaultProxy(served_sample, always="429 3600") as proxy:
         with pytest.raises(ServiceError, match=r"asks to wait 3600 s.*run again later"):
             make_client(proxy.url).ask("ASK { }")
         assert len(proxy.seen) == 1
 
 
-def test_faults_on_the_way_lose_and_double_nothing(sample: str, store: GraphStore, tmp_path: Path) -> None:
+def test_faults_on_the_way_lose_and_double_nothing(served_sample: str, store: GraphStore, tmp_path: Path) -> None:
     ids = store.literal_subjects(BORN)[:60]
-    calm = fetch_literals(make_client(sample, batch_size=10), ids, [BORN])
+    calm = fetch_literals(make_client(served_sample, batch_size=10), ids, [BORN])
     faults = {1: "500", 3: "cut", 4: "drop", 6: "html", 7: "half", 9: "hang", 11: "429 0", 12: "503 0"}
-    with FaultProxy(sample, faults) as proxy:
+    with FaultProxy(served_sample, faults) as proxy:
         cache = AnswerCache(tmp_path / "cache.db")
         client = make_client(proxy.url, cache, batch_size=10, timeout_s=4)
         stormy = fetch_literals(client, ids, [BORN])
@@ -362,8 +366,8 @@ def test_faults_on_the_way_lose_and_double_nothing(sample: str, store: GraphStor
         ("half", r"sends no whole SPARQL JSON"),
     ],
 )
-def test_a_fault_that_stays_is_one_clear_line(sample: str, fault: str, words: str) -> None:
-    with FaultProxy(sample, always=fault) as proxy:
+def test_a_fault_that_stays_is_one_clear_line(served_sample: str, fault: str, words: str) -> None:
+    with FaultProxy(served_sample, always=fault) as proxy:
         client = make_client(proxy.url, max_tries=3, timeout_s=0.3 if fault == "hang" else 5)
         with pytest.raises(ServiceError, match=words) as caught:
             client.select("SELECT ?s WHERE { ?s ?p ?o } LIMIT 50")
@@ -371,8 +375,8 @@ def test_a_fault_that_stays_is_one_clear_line(sample: str, fault: str, words: st
     assert proxy.url in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_refused_query_is_not_sent_again(sample: str) -> None:
-    client = make_client(sample)
+def test_a_refused_query_is_not_sent_again(served_sample: str) -> None:
+    client = make_client(served_sample)
     with pytest.raises(ServiceError, match=r"refuses the query \(HTTP 400"):
         client.select("SELECT nonsense")
     assert client.requests == 1
@@ -384,10 +388,10 @@ def test_an_endpoint_that_is_not_there_is_named(store: GraphStore) -> None:
         client.ask("ASK { }")
 
 
-def test_the_store_stands_in_for_an_endpoint_that_fails(sample: str, store: GraphStore, tmp_path: Path) -> None:
+def test_the_store_stands_in_for_an_endpoint_that_fails(served_sample: str, store: GraphStore, tmp_path: Path) -> None:
     ids = store.literal_subjects(BORN)[:40]
     cache = AnswerCache(tmp_path / "cache.db")
-    with FaultProxy(sample) as proxy:
+    with FaultProxy(served_sample) as proxy:
         fetch_literals(make_client(proxy.url, cache, batch_size=10), [*ids[:10], *ids[20:30]], [BORN])
         proxy.always = "500"
         client = make_client(proxy.url, cache, batch_size=10, max_tries=2)
@@ -403,8 +407,8 @@ def test_the_store_stands_in_for_an_endpoint_that_fails(sample: str, store: Grap
     assert [literal.fact for literal in offline.literals] == [literal.fact for literal in harvest.literals]
 
 
-def test_long_queries_go_by_post_and_say_who_asks(sample: str, store: GraphStore) -> None:
-    with FaultProxy(sample) as proxy:
+def test_long_queries_go_by_post_and_say_who_asks(served_sample: str, store: GraphStore) -> None:
+    with FaultProxy(served_sample) as proxy:
         client = make_client(proxy.url, contact="maintainer@example.org", post_from=1000)
         fetch_literals(client, ["Q17"], [BORN])
         fetch_literals(client, store.literal_subjects(BORN)[:100], [BORN])
@@ -424,10 +428,10 @@ print(report.requests, report.cached)
 
 
 @pytest.mark.parametrize("held", [1, 5, 12])
-def test_a_killed_fetch_goes_on_where_it_was(sample: str, store: GraphStore, tmp_path: Path, held: int) -> None:
+def test_a_killed_fetch_goes_on_where_it_was(served_sample: str, store: GraphStore, tmp_path: Path, held: int) -> None:
     ids = store.literal_subjects(BORN)[:120]
     out, cache = tmp_path / "out.tsv", tmp_path / "cache.db"
-    with FaultProxy(sample, {held: "hang"}) as proxy:
+    with FaultProxy(served_sample, {held: "hang"}) as proxy:
         command = [sys.executable, "-c", CHILD, proxy.url, str(cache), str(out), BORN, *ids]
         child = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
         proxy.wait_for(held)
@@ -442,15 +446,15 @@ def test_a_killed_fetch_goes_on_where_it_was(sample: str, store: GraphStore, tmp
         sent = [seen.query for seen in proxy.seen[held:]]
     assert done.stdout.split() == [str(12 - (held - 1)), str(held - 1)]
     assert not set(sent) & set(before) and len(set(sent) | set(before)) == 12
-    write_literals(make_client(sample, batch_size=10), ids, [BORN], tmp_path / "calm.tsv")
+    write_literals(make_client(served_sample, batch_size=10), ids, [BORN], tmp_path / "calm.tsv")
     assert out.read_bytes() == (tmp_path / "calm.tsv").read_bytes() != b""
     assert not list(tmp_path.glob(".*"))  # nothing half-written is left behind
 
 
-def test_two_processes_share_a_cache(sample: str, store: GraphStore, tmp_path: Path) -> None:
+def test_two_processes_share_a_cache(served_sample: str, store: GraphStore, tmp_path: Path) -> None:
     ids = store.literal_subjects(BORN)[:60]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with FaultProxy(sample) as proxy:
+    with FaultProxy(served_sample) as proxy:
         start = [sys.executable, "-c", CHILD, proxy.url, str(tmp_path / "c.db")]
         outs = [tmp_path / "1.tsv", tmp_path / "2.tsv"]
         children = [subprocess.Popen([*start, str(out), BORN, *ids], cwd=ROOT, env=env) for out in outs]

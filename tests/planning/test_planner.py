@@ -15,14 +15,14 @@ TABLE = default_table()
 
 
 @pytest.fixture(scope="module")
-def planner(sample_store: GraphStore) -> Planner:
-    return Planner(sample_store, TABLE, KindIndex(sample_store))
+def planner(sample: GraphStore) -> Planner:
+    return Planner(sample, TABLE, KindIndex(sample))
 
 
 @pytest.fixture(scope="module")
-def plans(planner: Planner, sample_store: GraphStore) -> list[Plan]:
+def plans(planner: Planner, sample: GraphStore) -> list[Plan]:
     drawn = []
-    anchors = [e for e in list(sample_store.entities())[::37] if planner.moves.lookups_from(e)]
+    anchors = [e for e in list(sample.entities())[::37] if planner.moves.lookups_from(e)]
     for number, anchor in enumerate(anchors[:90]):
         for name in ("chain", "converging", "bridge"):
             for start in (anchor, ""):
@@ -66,8 +66,8 @@ def test_no_answer_is_named_by_the_plan(plans: list[Plan]) -> None:
         assert not named & {step.value for step in plan.steps}
 
 
-def test_the_same_key_draws_the_same_plan(planner: Planner, plans: list[Plan], sample_store: GraphStore) -> None:
-    again = Planner(sample_store, TABLE, KindIndex(sample_store))
+def test_the_same_key_draws_the_same_plan(planner: Planner, plans: list[Plan], sample: GraphStore) -> None:
+    again = Planner(sample, TABLE, KindIndex(sample))
     for name, topology in TOPOLOGIES.items():
         try:
             first = planner.draw(topology, "Q27", f"same:{name}")
@@ -96,7 +96,7 @@ def test_an_entity_without_facts_gives_reasons(planner: Planner) -> None:
     ],
 )
 def test_any_graph_of_two_to_eight_hops_can_be_planned(
-    planner: Planner, sample_store: GraphStore, depends_on: tuple[tuple[int, ...], ...]
+    planner: Planner, sample: GraphStore, depends_on: tuple[tuple[int, ...], ...]
 ) -> None:
     shape = Topology("another", "Chain", depends_on)
     for number in range(20):

@@ -21,18 +21,18 @@ ITEMS, FAULTY = 240, 200
 
 
 @pytest.fixture(scope="module")
-def items(sample_store: GraphStore) -> list[Item]:
-    return list(draft_sample_items(sample_store, ITEMS)[:ITEMS])
+def items(sample: GraphStore) -> list[Item]:
+    return list(draft_sample_items(sample, ITEMS)[:ITEMS])
 
 
 @pytest.fixture(scope="module")
-def planted(items: list[Item], sample_store: GraphStore) -> dict[int, Fault]:
+def planted(items: list[Item], sample: GraphStore) -> dict[int, Fault]:
     """One fault in each of many items, by line; kinds that were planted least go first."""
     rng = random.Random("faults of a release")
     used: dict[str, int] = defaultdict(int)
     faults: dict[int, Fault] = {}
     for line in sorted(rng.sample(range(1, len(items) + 1), FAULTY)):
-        possible = list(plant_faults(items[line - 1], sample_store))
+        possible = list(plant_faults(items[line - 1], sample))
         rarest = min(used[fault.kind] for fault in possible)
         faults[line] = rng.choice([fault for fault in possible if used[fault.kind] == rarest])
         used[faults[line].kind] += 1
@@ -41,10 +41,10 @@ def planted(items: list[Item], sample_store: GraphStore) -> dict[int, Fault]:
 
 @pytest.mark.parametrize("with_graph", [True, False], ids=["with the graph", "with the file alone"])
 def test_every_planted_fault_is_found_and_nothing_else(
-    with_graph: bool, items: list[Item], planted: dict[int, Fault], sample_store: GraphStore, tmp_path: Path
+    with_graph: bool, items: list[Item], planted: dict[int, Fault], sample: GraphStore, tmp_path: Path
 ) -> None:
     rows = [planted[line].row if line in planted else to_release(item) for line, item in enumerate(items, 1)]
-    report = audit_rows(tmp_path / "data.jsonl", rows, sample_store if with_graph else None)
+    report = audit_rows(tmp_path / "data.jsonl", rows, sample if with_graph else None)
     found: dict[int, set[str]] = defaultdict(set)
     for one in report.violations:
         found[one.line].add(one.check)
@@ -63,8 +63,8 @@ def test_the_faults_are_of_nearly_every_kind(planted: dict[int, Fault]) -> None:
     assert len({fault.kind for fault in planted.values()}) > 0.9 * len(possible)
 
 
-def test_the_items_have_no_fault_of_their_own(items: list[Item], sample_store: GraphStore, tmp_path: Path) -> None:
-    report = audit_rows(tmp_path / "data.jsonl", [to_release(item) for item in items], sample_store)
+def test_the_items_have_no_fault_of_their_own(items: list[Item], sample: GraphStore, tmp_path: Path) -> None:
+    report = audit_rows(tmp_path / "data.jsonl", [to_release(item) for item in items], sample)
     assert report.items == ITEMS
     assert report.violations == ()
 

@@ -54,15 +54,15 @@ def test_it_reads_well_and_round_trips():
     assert Scorecard.model_validate_json(card.model_dump_json()) == card
 
 
-def test_the_order_of_the_items_plays_no_part(sample_store: GraphStore):
-    items = list(draft_items(sample_store))
+def test_the_order_of_the_items_plays_no_part(sample: GraphStore):
+    items = list(draft_items(sample))
     card = score(items)
     random.Random(1).shuffle(items)
     assert score(items) == card
 
 
-def test_options_of_the_sample_cannot_be_guessed(sample_store: GraphStore):
+def test_options_of_the_sample_cannot_be_guessed(sample: GraphStore):
     """No solver above chance on items and sub-questions; the bound is wide for so few (see bench for many)."""
-    card = score(draft_items(sample_store))
+    card = score(draft_items(sample))
     assert card.item_solvers and card.hop_solvers
     assert [one for one in (*card.item_solvers, *card.hop_solvers) if one.accuracy > one.bound + 0.04] == []

@@ -14,15 +14,15 @@ from tests.conftest import SAMPLE
 
 
 @pytest.fixture(scope="module")
-def anchors(sample_store: GraphStore) -> list[Anchor]:
+def anchors(sample: GraphStore) -> list[Anchor]:
     questions = [one for one in read_anchor_questions(SAMPLE / "anchors.jsonl") if not isinstance(one, Rejected)]
-    linked, _ = link_anchors(questions, sample_store)
+    linked, _ = link_anchors(questions, sample)
     return linked
 
 
 @pytest.fixture(scope="module")
-def synthesizer(sample_store: GraphStore) -> Synthesizer:
-    return Synthesizer(sample_store, default_table(), seed=3)
+def synthesizer(sample: GraphStore) -> Synthesizer:
+    return Synthesizer(sample, default_table(), seed=3)
 
 
 def test_every_slot_gives_an_item_or_a_reason(synthesizer: Synthesizer, anchors: list[Anchor]) -> None:
@@ -37,17 +37,17 @@ def test_every_slot_gives_an_item_or_a_reason(synthesizer: Synthesizer, anchors:
 
 
 def test_shards_and_earlier_work_make_no_difference(
-    synthesizer: Synthesizer, anchors: list[Anchor], sample_store: GraphStore
+    synthesizer: Synthesizer, anchors: list[Anchor], sample: GraphStore
 ) -> None:
     whole = synthesizer.draft(anchors, 30, 60)
-    other = Synthesizer(sample_store, default_table(), seed=3)
+    other = Synthesizer(sample, default_table(), seed=3)
     late, early = other.draft(anchors, 60, 30), other.draft(anchors, 30, 30)
     assert (early[0] + late[0], early[1] + late[1]) == whole
 
 
-def test_another_seed_gives_other_items(anchors: list[Anchor], sample_store: GraphStore) -> None:
+def test_another_seed_gives_other_items(anchors: list[Anchor], sample: GraphStore) -> None:
     drawn = [
-        {item.id for item in Synthesizer(sample_store, default_table(), seed=seed).draft(anchors, 0, 60)[0]}
+        {item.id for item in Synthesizer(sample, default_table(), seed=seed).draft(anchors, 0, 60)[0]}
         for seed in (1, 2)
     ]
     assert len(drawn[0] & drawn[1]) < len(drawn[0]) / 2

@@ -5,12 +5,13 @@ import pytest
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import Kind, default_table
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.plan import Plan, Step, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Compute, Lookup
+from hopwright.records.values import EntityKind
 from hopwright.wording.rules.writer import RulesWriter
 
 TABLE = default_table()
@@ -29,20 +30,20 @@ class Renamed:
     def noun(self, entity: str) -> str:
         return self._names.noun(entity)
 
-    def kind(self, entity: str) -> Kind:
+    def kind(self, entity: str) -> EntityKind:
         return self._names.kind(entity)
 
 
 @pytest.fixture(scope="module")
-def names(sample_store: GraphStore) -> GraphNames:
-    return GraphNames(KindIndex(sample_store))
+def names(sample: GraphStore) -> GraphNames:
+    return GraphNames(KindIndex(sample))
 
 
 @pytest.fixture(scope="module")
-def plans(sample_store: GraphStore) -> list[Plan]:
-    planner = Planner(sample_store, TABLE, KindIndex(sample_store))
+def plans(sample: GraphStore) -> list[Plan]:
+    planner = Planner(sample, TABLE, KindIndex(sample))
     drawn = []
-    anchors = [e for e in list(sample_store.entities())[::41] if planner.moves.lookups_from(e)]
+    anchors = [e for e in list(sample.entities())[::41] if planner.moves.lookups_from(e)]
     for number in range(60):
         for name in TOPOLOGIES:
             for anchor in (anchors[number], ""):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from hopwright.checks.claims import find_faults
 from hopwright.errors import InputError
+from hopwright.knowledge.external.rules import find_faults
 from hopwright.llm.schemas import describe_error
 from hopwright.records import Claim, Rejected
 from hopwright.runs import write_file

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.moves import telling_words
 from hopwright.records import Claim
+from hopwright.text.matching import telling_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from pydantic import ValidationError
 
 from hopwright.knowledge.external.bank import Sieve
 from hopwright.llm.answers import ProposedClaim, ProposedClaims
+from hopwright.llm.asking import Asker
 from hopwright.llm.estimate import Likely
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.schemas import describe_error
 from hopwright.llm.types import ModelRef, Outcome, Request, Response, Sampling
 from hopwright.records import Claim, Domain, Rejected, make_claim
 from hopwright.records.values import render
-from hopwright.wording.llm.model import Asker
 
 PROMPT = "propose-claims"
 AT_ONCE = 10

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 
 from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import Kind
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records.values import EntityKind
 from hopwright.text.phrases import plain_noun
 
 # Nouns that tell nobody what a name stands for.
@@ -28,7 +28,7 @@ class GraphNames:
         """A common noun for the entity."""
         return self._kinds.noun(entity)
 
-    def kind(self, entity: str) -> Kind:
+    def kind(self, entity: str) -> EntityKind:
         """Its coarse class."""
         return self._kinds.kind(entity)
 

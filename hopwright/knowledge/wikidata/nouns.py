@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, cast
 
-from hopwright.knowledge.wikidata.properties import Kind
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records.values import EntityKind
 from hopwright.text.articles import article, definite
 
 __all__ = ["KindIndex", "article", "definite", "name_states_year"]
@@ -36,7 +36,7 @@ _OF = re.compile(r"^(?P<head>[\w/’' -]+?) (of|in) (?P<where>(the )?[A-Z].*)$")
 class Sense:
     """What one class, description or property makes of an entity."""
 
-    kind: Kind
+    kind: EntityKind
     noun: str
     sort: str
     """Empty in a rule: the head of the matched text."""
@@ -91,7 +91,7 @@ class KindIndex:
         self._sense = functools.lru_cache(400_000)(self._find)
         self._class_sense = functools.lru_cache(20_000)(self._read_class)
 
-    def kind(self, id: str) -> Kind:
+    def kind(self, id: str) -> EntityKind:
         """The coarse kind; `other` where nothing is known."""
         return self._sense(id).kind
 
@@ -244,12 +244,13 @@ def _naturalise(label: str, demonym: Mapping[str, str]) -> str:
 
 @functools.cache
 def _load() -> _Lexicon:
-    raw = tomllib.loads(resources.files(__package__).joinpath("kinds.toml").read_text("utf-8"))
+    raw = tomllib.loads(resources.files(__package__).joinpath("nouns.toml").read_text("utf-8"))
     person = {phrase: (noun, sort) for phrase, (noun, sort) in raw["person"].items()}
     longest_first = sorted(person, key=lambda phrase: (-len(phrase), phrase))
     return _Lexicon(
         classes={
-            id: Sense(cast(Kind, kind), noun, sort, rank) for id, (kind, noun, sort, rank) in raw["classes"].items()
+            id: Sense(cast(EntityKind, kind), noun, sort, rank)
+            for id, (kind, noun, sort, rank) in raw["classes"].items()
         },
         former=frozenset(raw["former"]),
         big=frozenset(raw["big"]),

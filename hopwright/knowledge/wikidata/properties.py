@@ -18,15 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.errors import InputError
 from hopwright.records import Domain
-from hopwright.records.values import Scalar
-
-Kind = Literal[
-    "person", "country", "place", "nature", "work", "team", "competition", "event", "organization",
-    "award", "transport", "fiction", "other",
-]  # fmt: skip
-"""Coarse classes of entities. `place`: settlements, regions, buildings, venues; `nature`: waters, mountains,
-islands; `work`: films, series, episodes, books, games; `competition`: leagues and recurring events; `event`: one
-edition, season, election, treaty; `transport`: roads, lines, stations, airports, ships, spacecraft."""
+from hopwright.records.values import EntityKind, Scalar
 
 Reverse = Literal["no", "alone", "joined"]
 
@@ -47,9 +39,9 @@ class EntityWording(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    subject: tuple[Kind, ...] = ()
+    subject: tuple[EntityKind, ...] = ()
     """The kinds it is for; empty for any."""
-    object: tuple[Kind, ...] = ()
+    object: tuple[EntityKind, ...] = ()
     ask: tuple[str, ...] = ()
     np: tuple[str, ...] = ()
     predicate: tuple[str, ...] = ()
@@ -66,13 +58,13 @@ class EntityProperty(_Entry):
     `joined` (only together with a second condition), or `no`.
     """
 
-    subject: tuple[Kind, ...]
-    object: tuple[Kind, ...]
+    subject: tuple[EntityKind, ...]
+    object: tuple[EntityKind, ...]
     lookup: bool = True
-    lookup_of: tuple[Kind, ...] = ()
+    lookup_of: tuple[EntityKind, ...] = ()
     """The kinds of subject of which it may be asked; empty for all."""
     reverse: Reverse = "no"
-    object_class: dict[Kind, str] = {}
+    object_class: dict[EntityKind, str] = {}
     """By kind of subject, the class (P31) that the object must have: the capital of a country is a capital today."""
     avoid: tuple[str, ...] = ()
     """Subjects whose fact in Wikidata is true only with the qualifiers that triplets lose, and objects that are not to
@@ -91,7 +83,7 @@ class EntityProperty(_Entry):
     variants: tuple[EntityWording, ...] = ()
     """Tried in order; the first whose kinds fit replaces the base phrases."""
 
-    def worded(self, subject: Kind, object: Kind, noun: str = "") -> EntityProperty:
+    def worded(self, subject: EntityKind, object: EntityKind, noun: str = "") -> EntityProperty:
         """Return this property with the phrases that fit the kinds of a fact's subject and object.
 
         With `noun`, the common noun of the object ("Italian province"), the typed phrases take the place of `ask` and
@@ -106,7 +98,7 @@ class LiteralWording(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    subject: tuple[Kind, ...]
+    subject: tuple[EntityKind, ...]
     ask: tuple[str, ...] = ()
     np: tuple[str, ...] = ()
     year_ask: tuple[str, ...] = ()
@@ -126,7 +118,7 @@ class LiteralProperty(_Entry):
     """
 
     value: Literal["date", "year", "number"]
-    subject: tuple[Kind, ...]
+    subject: tuple[EntityKind, ...]
     unit: str = ""
     scale: Decimal = Decimal(1)
     decimals: int = Field(default=0, ge=0, le=3)
@@ -167,7 +159,7 @@ class LiteralProperty(_Entry):
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
     variants: tuple[LiteralWording, ...] = ()
 
-    def worded(self, subject: Kind) -> LiteralProperty:
+    def worded(self, subject: EntityKind) -> LiteralProperty:
         """Return this property with the phrases that fit the kind of its subject."""
         return _word_literal(self, subject)
 
@@ -177,7 +169,7 @@ _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "even
 
 
 @functools.lru_cache(maxsize=16_384)
-def _word_entity(entry: EntityProperty, subject: Kind, object: Kind, noun: str) -> EntityProperty:
+def _word_entity(entry: EntityProperty, subject: EntityKind, object: EntityKind, noun: str) -> EntityProperty:
     chosen: dict[str, tuple[str, ...]] = {}
     for variant in entry.variants:
         if (not variant.subject or subject in variant.subject) and (not variant.object or object in variant.object):
@@ -193,7 +185,7 @@ def _word_entity(entry: EntityProperty, subject: Kind, object: Kind, noun: str) 
 
 
 @functools.lru_cache(maxsize=1024)
-def _word_literal(entry: LiteralProperty, subject: Kind) -> LiteralProperty:
+def _word_literal(entry: LiteralProperty, subject: EntityKind) -> LiteralProperty:
     for variant in entry.variants:
         if subject in variant.subject:
             return entry.model_copy(update={**_phrases(variant), "variants": ()})

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
-from typing import Protocol
 
 from hopwright.llm.answers import WordedItem
+from hopwright.llm.asking import Asker
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.types import Attempt, Failure, Message, ModelRef, Outcome, Request, Response, Sampling
 from hopwright.records import Item, Rejected
@@ -22,14 +22,6 @@ PROMPT = "word-item"
 _MOST_PROBLEMS = 12
 _ANSWERS = {"invalid": "broken_json", "empty": "empty", "refusal": "refusal", "truncated": "truncated"}
 """Kinds of attempts in which the model did answer, and what the report calls them."""
-
-
-class Asker(Protocol):
-    """Whoever passes requests on to models; a `Session` does."""
-
-    def submit(self, request: Request) -> Future[Outcome]:
-        """The outcome, when it comes. The future raises what ends a whole run."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

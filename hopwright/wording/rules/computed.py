@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.properties import Kind
 from hopwright.planning.forms import (
     Age,
     Ahead,
@@ -26,6 +25,7 @@ from hopwright.planning.forms import (
 )
 from hopwright.planning.plan import Step
 from hopwright.records import Compute, Lookup
+from hopwright.records.values import EntityKind
 from hopwright.text.phrases import (
     exceed,
     listed,
@@ -57,7 +57,7 @@ _PAIRS = (
     "Look at {a} and {b}.", "Weigh {a} against {b}.", "Think of {a} and {b}.", "Here are two: {a}, and {b}.",
 )  # fmt: skip
 _GROUPS = ("Consider {all}.", "Take {all}.", "Compare {all}.", "Look at {all}.")
-_GROUP: dict[Kind, str] = {
+_GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
     "nature": "places", "transport": "routes and stations", "event": "events", "competition": "competitions",
     "award": "awards", "fiction": "characters", "country": "countries",
@@ -437,7 +437,7 @@ class ComputedWords:
         """Names, those with a clause of their own last, so that what follows does not attach to it."""
         return sorted((say(reference) for reference in references), key=_has_clause)
 
-    def _kind(self, reference: str) -> Kind:
+    def _kind(self, reference: str) -> EntityKind:
         return self._text.names.kind(self._text.entity(reference))
 
 

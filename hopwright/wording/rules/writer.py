@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.properties import Kind, PropertyTable
+from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.planning.forms import Shift, read_form
 from hopwright.planning.plan import Step
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
-from hopwright.records.values import render
+from hopwright.records.values import EntityKind, render
 from hopwright.text.phrases import multiple, plain_noun, sentence
 from hopwright.wording.rules.computed import ComputedWords
 
@@ -53,7 +53,7 @@ class Names(Protocol):
         """A common noun for it, without an article: `film`."""
         ...
 
-    def kind(self, entity: str) -> Kind:
+    def kind(self, entity: str) -> EntityKind:
         """Its coarse class; persons are asked for by `who`."""
         ...
 

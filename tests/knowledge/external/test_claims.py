@@ -182,20 +182,20 @@ class TestBank:
         with pytest.raises(InputError, match="cannot be read"):
             read_bank(tmp_path / "claims.jsonl")
 
-    def test_what_the_graph_holds_is_refused_and_names_are_linked(self, sample_store: GraphStore) -> None:
-        moon = next(one.id for one in sample_store.find("Moon") if one.by_label)
-        links, refused = hold_against(BANK, sample_store, TABLE)
+    def test_what_the_graph_holds_is_refused_and_names_are_linked(self, sample: GraphStore) -> None:
+        moon = next(one.id for one in sample.find("Moon") if one.by_label)
+        links, refused = hold_against(BANK, sample, TABLE)
         assert refused == [] and any(moon in text for text in links[0].entities)
         subject = next(
-            id for id in sample_store.literal_subjects("P2046") if len(sample_store.find(sample_store.label(id))) == 1
+            id for id in sample.literal_subjects("P2046") if len(sample.find(sample.label(id))) == 1
         )
-        area = read_area(sample_store, subject)
-        label = sample_store.label(subject)
+        area = read_area(sample, subject)
+        label = sample.label(subject)
         held = write_claim(
             f"The area of {label} is {area} square kilometres.", f"the area of {label}", area, "A page",
             "https://example.org/page", label, unit="square kilometres",
         )  # fmt: skip
-        _, refused = hold_against([held], sample_store, TABLE)
+        _, refused = hold_against([held], sample, TABLE)
         assert [one.check for one in refused] == ["claim_in_graph"] and "the graph holds it" in refused[0].reason
 
 
@@ -205,17 +205,17 @@ def read_area(graph: GraphStore, subject: str) -> str:
 
 
 class TestItems:
-    def test_slots_that_may_rest_on_one_mostly_do(self, sample_store: GraphStore) -> None:
-        items = draft_claimed_items(sample_store)
-        assert len(pick_claimed(sample_store)) >= 0.6 * len(items)
-        forms = {form.how for item in pick_claimed(sample_store) if (form := form_of(hop_of(item)))}
+    def test_slots_that_may_rest_on_one_mostly_do(self, sample: GraphStore) -> None:
+        items = draft_claimed_items(sample)
+        assert len(pick_claimed(sample)) >= 0.6 * len(items)
+        forms = {form.how for item in pick_claimed(sample) if (form := form_of(hop_of(item)))}
         assert len(forms) >= 4
-        assert {item.topology for item in pick_claimed(sample_store)} == set(TOPOLOGIES)
+        assert {item.topology for item in pick_claimed(sample)} == set(TOPOLOGIES)
 
-    def test_the_share_is_kept_and_all_other_slots_stay_as_they_were(self, sample_store: GraphStore) -> None:
+    def test_the_share_is_kept_and_all_other_slots_stay_as_they_were(self, sample: GraphStore) -> None:
         mix = Mix(dict.fromkeys(TOPOLOGIES, 1.0), claim_share=0.25)
-        plain = Synthesizer(sample_store, TABLE, seed=4, mix=mix)
-        with_bank = Synthesizer(sample_store, TABLE, seed=4, mix=mix, claims=BANK)
+        plain = Synthesizer(sample, TABLE, seed=4, mix=mix)
+        with_bank = Synthesizer(sample, TABLE, seed=4, mix=mix, claims=BANK)
         before, _ = plain.draft((), 0, 60)
         after, _ = with_bank.draft((), 0, 60)
         changed = {item.id for item in after} - {item.id for item in before}
@@ -231,16 +231,16 @@ class TestItems:
         )
         assert not any("claim" in name for name in plain.ledger.take())
 
-    def test_nothing_shows_the_number_and_everything_says_what_it_is(self, sample_store: GraphStore) -> None:
-        context = CheckContext(TABLE, graph=sample_store)
-        for item in pick_claimed(sample_store):
+    def test_nothing_shows_the_number_and_everything_says_what_it_is(self, sample: GraphStore) -> None:
+        context = CheckContext(TABLE, graph=sample)
+        for item in pick_claimed(sample):
             hop = hop_of(item)
             (claim,) = hop.evidence.claims
             assert claim.sealed and claim.phrase in item.question and claim.phrase in hop.question
             assert hop.verify == write_note(claim) and claim.source_url in hop.verify
             assert isinstance(hop.derivation, Compute) and claims_in(hop.derivation.expression) == (claim.id,)
             assert not failures(run_checks(item, context))
-            linked = link_claim(claim, sample_store)
+            linked = link_claim(claim, sample)
             assert linked.entities.isdisjoint({one.answer_id for one in item.hops})
 
     def test_an_item_without_claims_is_told_nothing_of_them(self) -> None:
@@ -248,16 +248,16 @@ class TestItems:
             assert "claims" not in {result.name for result in run_checks(item, CheckContext(TABLE))}
 
     def test_an_audit_of_the_file_alone_finds_nothing_and_counts_them_apart(
-        self, sample_store: GraphStore, tmp_path: Path
+        self, sample: GraphStore, tmp_path: Path
     ) -> None:
-        items = draft_claimed_items(sample_store)
+        items = draft_claimed_items(sample)
         path = tmp_path / "data.jsonl"
         write_jsonl(items, path)
-        for graph in (None, sample_store):
+        for graph in (None, sample):
             report = audit(path, graph, TABLE)
             assert report.clean, report.text()
             assert report.claims == score(items).claims == describe(items).claims
-            assert report.claims.items == len(pick_claimed(sample_store)) == sum(report.claims.claims.values())
+            assert report.claims.items == len(pick_claimed(sample)) == sum(report.claims.claims.values())
             assert report.claims.describe() in report.text()
         used = {claim.id for item in items for hop in item.hops for claim in hop.evidence.claims}
         assert set(report.claims.claims) == used <= {claim.id for claim in BANK}
@@ -265,14 +265,14 @@ class TestItems:
         assert sum(report.claims.domains.values()) == report.claims.items
         assert json.loads(report.model_dump_json())["claims"]["items"] == report.claims.items
 
-    def test_no_twin_is_made_of_one(self, sample_store: GraphStore) -> None:
-        maker = TwinMaker(sample_store, GraphNames(KindIndex(sample_store)), TABLE, seed=0)
-        outcome = maker.make_twin(pick_claimed(sample_store)[0])
+    def test_no_twin_is_made_of_one(self, sample: GraphStore) -> None:
+        maker = TwinMaker(sample, GraphNames(KindIndex(sample)), TABLE, seed=0)
+        outcome = maker.make_twin(pick_claimed(sample)[0])
         assert isinstance(outcome, Rejected)
         assert outcome.check == "twin_claim" and "no world of a graph can prove" in outcome.reason
 
-    def test_an_expert_sees_the_claim_and_its_source(self, sample_store: GraphStore) -> None:
-        for item in pick_claimed(sample_store)[:5]:
+    def test_an_expert_sees_the_claim_and_its_source(self, sample: GraphStore) -> None:
+        for item in pick_claimed(sample)[:5]:
             hop = hop_of(item)
             (claim,) = hop.evidence.claims
             working = work_out(hop, item)
@@ -287,15 +287,15 @@ class TestItems:
                 assert f'href="{claim.source_url}"' in data["item_html"]
                 assert "look it up" in data["item_html"]
 
-    def test_two_sets_that_share_a_claim_share_a_fact(self, sample_store: GraphStore) -> None:
-        hop = hop_of(pick_claimed(sample_store)[0])
+    def test_two_sets_that_share_a_claim_share_a_fact(self, sample: GraphStore) -> None:
+        hop = hop_of(pick_claimed(sample)[0])
         (claim,) = hop.evidence.claims
         assert (claim.id, "", claim.value) in facts_of(hop)
 
-    def test_a_model_must_keep_the_phrase_and_not_say_the_number(self, sample_store: GraphStore) -> None:
-        places = Places(Vocabulary(TABLE), sample_store)
+    def test_a_model_must_keep_the_phrase_and_not_say_the_number(self, sample: GraphStore) -> None:
+        places = Places(Vocabulary(TABLE), sample)
         reader = Reader(Vocabulary(TABLE), places)
-        for item in pick_claimed(sample_store)[:12]:
+        for item in pick_claimed(sample)[:12]:
             (claim,) = hop_of(item).evidence.claims
             questions = [hop.question for hop in item.hops]
             assert not [one for one in reader.read(item, questions, item.question) if one.kind in ("claims", "leakage")]
@@ -315,14 +315,14 @@ def with_unit(hop: Hop) -> str:
     return hop.answer if hop.unit in ("", "year") else f"{hop.answer} {hop.unit}"
 
 
-def test_a_row_of_a_release_says_all_of_a_claim(sample_store: GraphStore) -> None:
-    item = pick_claimed(sample_store)[0]
+def test_a_row_of_a_release_says_all_of_a_claim(sample: GraphStore) -> None:
+    item = pick_claimed(sample)[0]
     hop = hop_of(item)
     row = to_release(item)["single_hop"][hop.index - 1]
     assert row["evidence"]["claims"] == [claim.model_dump(mode="json") for claim in hop.evidence.claims]
 
 
 def test_the_pages_example_is_a_claim() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "claims.md").read_text()
+    page = (Path(__file__).resolve().parents[3] / "docs" / "claims.md").read_text()
     claim = Claim.model_validate_json(page.partition("```json\n")[2].partition("```")[0])
     assert not list(find_faults(claim)) and claim.author == "person"

@@ -9,8 +9,8 @@ from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.store import GraphStore
 from tests.builders import ALIAS, LABEL, LITERALS, PROPERTY, TRIPLETS
 
-SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
-SHARED = Path(__file__).resolve().parents[2] / "../shared/data"
+SAMPLE = Path(__file__).resolve().parents[3] / "data" / "sample"
+SHARED = Path(__file__).resolve().parents[3] / "../shared/data"
 
 Names = Mapping[str, Sequence[str]]
 

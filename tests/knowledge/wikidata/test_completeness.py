@@ -20,7 +20,7 @@ from hopwright.knowledge.wikidata.completeness import (
 from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.store import GraphStore
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 Facts = set[tuple[int, int, int]]
 
 

@@ -257,7 +257,7 @@ def test_a_killed_ingest_leaves_the_old_store(tmp_path: Path, place: int) -> Non
     ingest(raw, tmp_path / "store")
     before = (tmp_path / "store" / STORE_FILE).read_bytes()
     write_lines(raw / TRIPLET_FILE, [*TRIPLETS, ("Q901", "P58", "Q907")])
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     run = subprocess.run(
         [sys.executable, "-c", _KILLED, raw, tmp_path / "store", str(place)],
         cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, check=False,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.knowledge.wikidata.nouns import KindIndex, article, definite, name_states_year
-from hopwright.knowledge.wikidata.properties import Kind
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records.values import EntityKind
 from tests.worlds import DictGraph
 
 
@@ -118,7 +118,7 @@ def test_the_indefinite_article_follows_the_sound(phrase: str, expected: str) ->
     assert article(phrase) == expected
 
 
-THE: list[tuple[Kind, str, str]] = [
+THE: list[tuple[EntityKind, str, str]] = [
     *[("country", "country", label) for label in (
         "United States of America", "Netherlands", "Philippines", "Soviet Union", "Gambia", "Maldives", "Isle of Man",
         "United Kingdom", "Kingdom of Bavaria", "Republic of the Congo", "Ottoman Empire", "Solomon Islands",
@@ -146,7 +146,7 @@ THE: list[tuple[Kind, str, str]] = [
     ("transport", "bridge", "Golden Gate Bridge"), ("transport", "railway line", "Yamanote Line"),
     ("other", "period", "1980s"), ("other", "period", "20th century"), ("other", "time zone", "Pacific Time Zone"),
 ]  # fmt: skip
-BARE: list[tuple[Kind, str, str]] = [
+BARE: list[tuple[EntityKind, str, str]] = [
     *[("person", "actor", label) for label in ("Marilyn Monroe", "Jesus", "Elizabeth II")],
     *[("country", "country", label) for label in (
         "France", "Japan", "North Korea", "New Zealand", "Bosnia and Herzegovina", "Great Britain", "South Sudan",
@@ -171,12 +171,12 @@ BARE: list[tuple[Kind, str, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "noun", "label"), THE)
-def test_names_that_take_the(kind: Kind, noun: str, label: str) -> None:
+def test_names_that_take_the(kind: EntityKind, noun: str, label: str) -> None:
     assert definite(label, kind, noun) == f"the {label}"
 
 
 @pytest.mark.parametrize(("kind", "noun", "label"), BARE)
-def test_names_that_take_no_article(kind: Kind, noun: str, label: str) -> None:
+def test_names_that_take_no_article(kind: EntityKind, noun: str, label: str) -> None:
     assert definite(label, kind, noun) == label
 
 
@@ -196,7 +196,7 @@ def test_works_stand_in_quotes() -> None:
 @given(st.text(st.characters(categories=["L", "N", "Zs"]), min_size=1, max_size=30), st.sampled_from(
     ["country", "place", "nature", "team", "competition", "event", "organization", "award", "transport", "other"]
 ))  # fmt: skip
-def test_running_text_keeps_the_whole_name(label: str, kind: Kind) -> None:
+def test_running_text_keeps_the_whole_name(label: str, kind: EntityKind) -> None:
     text = definite(label, kind)
     assert text.removeprefix("the ") in (label, label.removeprefix("The "), label.removeprefix("the "))
     assert not text.startswith("the the ")
@@ -227,7 +227,7 @@ def test_few_entities_of_the_sample_stay_unknown(sample: GraphStore, sample_kind
 
 
 def test_what_properties_say_of_the_sample_agrees_with_its_classes(sample: GraphStore, sample_kinds: KindIndex) -> None:
-    expected: dict[str, set[Kind]] = {
+    expected: dict[str, set[EntityKind]] = {
         "P57": {"person"}, "P86": {"person"}, "P27": {"country"}, "P166": {"award"}, "P272": {"organization"},
         "P647": {"team"}, "P19": {"place", "country", "nature"}, "P36": {"place"},
     }  # fmt: skip

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from hopwright.llm.session import Session
-from hopwright.llm.types import Request
+from hopwright.llm.types import Outcome, Request
 
 _Q = TypeVar("_Q")
 _T = TypeVar("_T")
+
+
+class Asker(Protocol):
+    """Whoever passes requests on to models; a `Session` does."""
+
+    def submit(self, request: Request) -> Future[Outcome]:
+        """The outcome, when it comes. The future raises what ends a whole run."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
