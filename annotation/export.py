@@ -92,7 +92,7 @@ def build_task(item: Item, kind: Kind, hop: int | None = None) -> Task:
 
     Raises InputError for a hop that the item does not have.
     """
-    return _finish(item, kind, hop, {"kind": kind.value}, {"item_html": render_item(item, kind, hop)})
+    return _finish(item, hop, {"kind": kind.value}, {"item_html": render_item(item, kind, hop)})
 
 
 def build_adjudication(item: Item, of: Kind, hop: int | None, reviews: Sequence[ShownReview]) -> Task:
@@ -115,7 +115,7 @@ def build_adjudication(item: Item, of: Kind, hop: int | None, reviews: Sequence[
         "reviews_html": shown,
         "reviews": [review.model_dump(mode="json") for review in reviews],
     }
-    return _finish(item, of, hop, {"kind": Kind.ADJUDICATION.value, "of": of.value}, fields)
+    return _finish(item, hop, {"kind": Kind.ADJUDICATION.value, "of": of.value}, fields)
 
 
 def list_texts(item: Item, hop: int | None = None) -> dict[str, str]:
@@ -183,7 +183,7 @@ def view_hop(hop: Hop, item: Item) -> HopView:
     )
 
 
-def _finish(item: Item, kind: Kind, hop: int | None, kinds: dict[str, str], html: dict[str, Any]) -> Task:
+def _finish(item: Item, hop: int | None, kinds: dict[str, str], html: dict[str, Any]) -> Task:
     """Join what a task holds, and hash it."""
     texts = list_texts(item, hop)
     data: dict[str, Any] = {

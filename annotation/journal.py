@@ -63,11 +63,6 @@ class Held:
         """Every annotation that did not fit the interface."""
         return [one for task in sorted(self.tasks) for one in self.tasks[task].refused]
 
-    @property
-    def annotations(self) -> int:
-        """How many annotations are held, those that did not fit included."""
-        return sum(len(pulled.reviews) + len(pulled.refused) for pulled in self.tasks.values())
-
 
 class Journal:
     """The journal of one project, in a folder of its own. One writer at a time."""

@@ -63,46 +63,6 @@ TITLES: Mapping[str, str] = MappingProxyType(
 """A criterion as tables and pages name it."""
 
 ERRORS_CONTROL = "errors"
-ERRORS: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
-    {
-        Kind.SINGLE_HOP: (
-            "Wrong answer",
-            "Outdated fact",
-            "Wrong computation",
-            "Second answer possible",
-            "Answer leaks",
-            "Bad distractor",
-            "True distractor",
-            "Ambiguous wording",
-            "Bad grammar",
-            "Missing evidence",
-        ),
-        Kind.MULTI_HOP: (
-            "Wrong answer",
-            "Broken chain",
-            "Wrong computation",
-            "Second answer possible",
-            "Hop can be skipped",
-            "Answer leaks",
-            "Bad distractor",
-            "True distractor",
-            "Ambiguous wording",
-            "Bad grammar",
-        ),
-        Kind.TWIN: (
-            "Bad grammar",
-            "Real name left",
-            "Known fact",
-            "World contradicts itself",
-            "Not in the passages",
-            "Wrong answer",
-            "Wrong computation",
-            "Answer leaks",
-            "True distractor",
-        ),
-    }
-)
-"""What a task of that kind can be tagged with. An adjudication has no tags: the reviewers' stand beside it."""
 
 FIX_QUESTION, FIX_ANSWER = "fix_question", "fix_answer"
 FIX_OPTIONS: Mapping[str, str] = MappingProxyType({label: f"fix_option_{label.lower()}" for label in LABELS})
@@ -112,7 +72,6 @@ FIXES: tuple[str, ...] = (FIX_QUESTION, FIX_ANSWER, *FIX_OPTIONS.values())
 without one leaves that field as it is. On a single-hop task they are that hop's."""
 
 COMPUTATION, SOURCE_URL, COMMENT = "computation", "source_url", "comment"
-NOTES: tuple[str, ...] = (COMPUTATION, SOURCE_URL, COMMENT)
 """Free text (TextArea): the annotator's own computation, where it was looked up (one address a line), the rest.
 An adjudication has only the last."""
 

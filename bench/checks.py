@@ -29,8 +29,8 @@ from hopwright.knowledge.wikidata.properties import default_table  # noqa: E402
 from hopwright.knowledge.wikidata.store import GraphStore  # noqa: E402
 from hopwright.records import Item, Rejected  # noqa: E402
 from hopwright.release.format import parse_row  # noqa: E402
-from hopwright.reporting.scorecard import score  # noqa: E402
 from hopwright.stages.drafting import Synthesizer  # noqa: E402
+from tests.builders import score  # noqa: E402
 from tests.faults import Fault, kinds, plant_faults  # noqa: E402
 
 SAMPLE = ROOT / "data" / "sample"

@@ -26,12 +26,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from hopwright.counterfactual import ApertiumBackTranslator, Workshop, finish_twins
-from hopwright.counterfactual.back_translation import split_text
+from hopwright.counterfactual.back_translation import ApertiumBackTranslator, split_text
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.gates import Masked, mask, take_edits
 from hopwright.counterfactual.meaning import MiniLmSimilarity
-from hopwright.counterfactual.passage_rewriting import PassageRewriter, find_left
+from hopwright.counterfactual.passage_rewriting import PassageRewriter
+from hopwright.counterfactual.rewriting import Workshop, finish_twins
 from hopwright.knowledge.documents.corpus import CorpusPassage, read_corpus
 from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions
 from hopwright.knowledge.wikidata.ingest import ingest
@@ -45,6 +45,7 @@ from hopwright.stages.drafting import Synthesizer
 from hopwright.text.embeddings import find_obstacle
 from hopwright.text.mentions import replace_names
 from tasks.pool import prepare_worker
+from tests.counterfactual.leftovers import find_left
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
 SHARD = 250

@@ -32,6 +32,7 @@ from hopwright.difficulty.endpoints import EndpointVoter, Manner, list_request
 from hopwright.difficulty.filtering import decide, list_open
 from hopwright.difficulty.local import LocalSettings, TransformersVoter, import_transformers
 from hopwright.difficulty.ordering import Order, keep_order, order_by_pilot
+from hopwright.difficulty.prompting import word_choice
 from hopwright.difficulty.vllm_server import ServerSettings, check_fit, place, serve
 from hopwright.difficulty.voters import view
 from hopwright.difficulty.weights import find_weights
@@ -315,8 +316,8 @@ def measure_local() -> None:
     voter.choose(choices)
     synchronise(torch, has_gpu)
     seconds = time.perf_counter() - began
-    tokens = sum(voter.count_tokens(choices))
-    flops = count_flops(model, config, voter.count_tokens(choices))
+    lengths = [len(voter._encode(word_choice(choice, "letter"))) for choice in choices]
+    tokens, flops = sum(lengths), count_flops(model, config, lengths)
     print(
         f"local: {shape} with random weights on {describe_device(torch, has_gpu)}: "
         f"{len(items) / seconds:,.1f} prompts/s, {tokens / seconds:,.0f} tokens/s, {tokens / len(items):.0f} tokens a "

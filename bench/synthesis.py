@@ -21,8 +21,8 @@ from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Rejected
-from hopwright.release.format import write_jsonl
 from hopwright.stages.drafting import Synthesizer
+from tests.builders import write_jsonl
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
 SHARD = 250

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from hopwright.checks import Case
 from hopwright.planning.topologies import topology
 from hopwright.records import (
     LABELS,
@@ -17,6 +22,8 @@ from hopwright.records import (
     Triplet,
     plan_id,
 )
+from hopwright.release.format import to_release
+from hopwright.reporting.scorecard import Scorecard, ScorecardMaker
 
 LABEL = {
     "Q901": "Night Harbour", "Q902": "Ada Lindqvist", "Q903": "Vestmark", "Q904": "Ostrava Bay", "Q905": "Karelund",
@@ -147,3 +154,16 @@ def bridge_item() -> Item:
 def all_items() -> list[Item]:
     """One item per topology."""
     return [chain_item(), converging_item(), bridge_item()]
+
+
+def write_jsonl(items: Iterable[Item], path: Path) -> None:
+    """Items as the lines of a release's file."""
+    path.write_text("".join(json.dumps(to_release(item), ensure_ascii=False) + "\n" for item in items), "utf-8")
+
+
+def score(items: Iterable[Item]) -> Scorecard:
+    """The scorecard of a set of items."""
+    maker = ScorecardMaker()
+    for item in items:
+        maker.add(Case(item))
+    return maker.finish()

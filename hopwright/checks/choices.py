@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from hopwright.checks.case import Case, Check, CheckContext, Finding
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.wikidata.facts import Facts, matches
-from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.planning.expressions import evaluate
 from hopwright.records import LABELS, AnswerType, Compute, Constraint, Distractor, Hop, Label, Lookup
 from hopwright.records.values import Value, parse
@@ -130,12 +129,12 @@ def is_true(
             Constraint(property=derivation.property, value=derivation.value),
             *derivation.constraints,
         )
-        return any(all(meets(id, one, answers, facts, table) for one in conditions) for id in ids)
+        return any(all(meets(id, one, answers, facts) for one in conditions) for id in ids)
     except (ExpressionError, InputError):
         return False
 
 
-def meets(id: str, condition: Constraint, answers: Mapping[int, Value], facts: Facts, table: PropertyTable) -> bool:
+def meets(id: str, condition: Constraint, answers: Mapping[int, Value], facts: Facts) -> bool:
     """Whether an entity meets one condition of a reverse look-up. Raises ExpressionError for an unreadable one."""
     value: Value = condition.value if condition.value.startswith("Q") else evaluate(condition.value, answers, facts)
     if isinstance(value, str):

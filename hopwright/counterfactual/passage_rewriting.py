@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hopwright.counterfactual.cast import Member, find_gender, list_names, make_member, name_cast
@@ -16,7 +16,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Surrogate
 from hopwright.records.values import EntityKind
 from hopwright.text.demonyms import find_country
-from hopwright.text.mentions import find_mentions, replace_names
+from hopwright.text.mentions import replace_names
 from hopwright.wording.rules.writer import Names
 
 _YEAR = re.compile(r"(?<![\w.,–-])(1\d{3}|20[0-2]\d)(?![\w])")
@@ -106,22 +106,6 @@ class PassageRewriter:
 def move_years(text: str, by: int) -> str:
     """The text with every year from 1000 that stands alone moved."""
     return _YEAR.sub(lambda match: str(int(match[0]) + by), text)
-
-
-def find_left(
-    texts: Sequence[str], members: Sequence[Member], graph: GraphStore, forms: dict[str, str]
-) -> list[tuple[str, str]]:
-    """(entity, name) of what was to be replaced and still is there, by every form that stands for it."""
-    joined = "\x1f".join(texts)
-    left: list[tuple[str, str]] = []
-    for member in members:
-        names = [*member.labels, *(graph.aliases(member.id) if member.id else ())]
-        left += [
-            (member.id, name)
-            for name in dict.fromkeys(names)
-            if name in forms and name in joined and next(find_mentions(joined, name), None) is not None
-        ]
-    return left
 
 
 def _make_unknown(mention: Mention, text: str) -> Member:

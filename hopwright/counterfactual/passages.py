@@ -23,6 +23,7 @@ from hopwright.planning.plan import named_entities
 from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, Triplet
 from hopwright.records.values import render
 from hopwright.text.articles import article
+from hopwright.text.phrases import sentence as capitalise
 from hopwright.wording.rules.writer import Names
 
 _VAGUE = frozenset({"", "thing", "class", "work", "event", "place", "natural feature", "transport link", "other"})
@@ -191,7 +192,7 @@ class PassageWriter:
         told = (self._tell_literal(literal, phrase, names) for literal in plan.literals)
         sentences += [sentence for sentence in told if sentence]
         text = " ".join(
-            _capitalise(_refer(sentence, phrase, pronoun) if place else sentence)
+            capitalise(_refer(sentence, phrase, pronoun) if place else sentence)
             for place, sentence in enumerate(sentences)
         )
         return Passage(title=label or plan.subject_label, text=text, supporting=plan.supporting)
@@ -226,12 +227,6 @@ def attach_passages(item: Item, passages: Sequence[Sequence[Passage]]) -> Item:
         for hop, own in zip(item.hops, passages, strict=True)
     )
     return item.model_copy(update={"hops": hops})
-
-
-def list_passages(item: Item) -> Iterator[Passage]:
-    """All passages of an item, in the order of its hops."""
-    for hop in item.hops:
-        yield from hop.evidence.passages
 
 
 def gather_extras(item: Item, plans: HopPassages) -> Evidence:
@@ -300,7 +295,3 @@ def _refer(sentence: str, phrase: str, pronoun: str) -> str:
     if pronoun and sentence.startswith(f"{phrase} "):
         return pronoun + sentence[len(phrase) :]
     return sentence
-
-
-def _capitalise(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -81,42 +81,17 @@ class Finished:
     returned: list[Returned]
 
 
-class Rewriter:
-    """Turns items into checked twins, both stages at once."""
-
-    def __init__(
-        self,
-        graph: GraphStore,
-        kinds: KindIndex,
-        table: PropertyTable,
-        *,
-        seed: int,
-        translator: BackTranslator | Sequence[BackTranslator] | None = None,
-        gates: Gates = NO_BOUNDS,
-    ) -> None:
-        self.workshop = Workshop(graph, kinds, table, seed=seed)
-        self._translator = translator
-        self._gates = gates
-
-    def rewrite(self, items: Sequence[Item]) -> tuple[list[Item], list[Rejected]]:
-        """Make the twins of items (those that pass every check), and say why the others have none.
-
-        Twins + rejected = items, both in the items' order. Every twin carries the results of all checks that apply to
-        it, among them `back_translation`: pass (reworded), fail (kept its stage-one question, and why) or skip
-        (nothing could be translated, and why).
-        """
-        made, rejected = self.workshop.make_twins(items)
-        finished = finish_twins(self.workshop, made, self._translator, self._gates)
-        return finished.twins, [*rejected, *finished.rejected]
-
-
 def finish_twins(
     workshop: Workshop,
     made: Sequence[Item],
     translator: BackTranslator | Sequence[BackTranslator] | None,
     gates: Gates = NO_BOUNDS,
 ) -> Finished:
-    """Stage two: back-translate and check. What a rewording breaks goes back to the words of stage one, and says so."""
+    """Stage two: back-translate and check. What a rewording breaks goes back to the words of stage one, and says so.
+
+    Every twin carries the results of all checks that apply to it, among them `back_translation`: pass (reworded), fail
+    (kept its stage-one question, and why) or skip (nothing could be translated, and why).
+    """
     if translator is None:
         returned = [Returned(skipped="switched off")] * len(made)
     else:
@@ -141,18 +116,6 @@ def finish_twins(
             key, row = twin.twin or twin.id, twin.model_dump_json()
             rejected.append(Rejected(key=key, check=failed.name, reason=failed.reason, row=row))
     return Finished(twins, rejected, returned)
-
-
-def rewrite_items(
-    items: Sequence[Item],
-    graph: GraphStore,
-    kinds: KindIndex,
-    table: PropertyTable,
-    seed: int,
-    translator: BackTranslator | Sequence[BackTranslator] | None = None,
-) -> tuple[list[Item], list[Rejected]]:
-    """Rewrite one lot of items (see `Rewriter.rewrite`)."""
-    return Rewriter(graph, kinds, table, seed=seed, translator=translator).rewrite(items)
 
 
 def find_real_names(twin: Item, graph: GraphStore) -> str:

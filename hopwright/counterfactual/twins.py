@@ -7,7 +7,7 @@ What cannot be done so without a trace of the original is rejected with the chec
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hopwright.counterfactual.cast import (
@@ -159,12 +159,6 @@ class TwinMaker:
         if any(hop.evidence.passages for hop in twin.hops):
             names.append("twin_passages")
         return tuple(CheckResult(name=name, outcome="pass") for name in names)
-
-
-def link_twins(items: Iterable[Item], twins: Iterable[Item]) -> list[Item]:
-    """The factual items, those that have a twin naming it."""
-    twin_of = {twin.twin: twin.id for twin in twins}
-    return [item.model_copy(update={"twin": twin_of[item.id]}) if item.id in twin_of else item for item in items]
 
 
 class _Relabelling:

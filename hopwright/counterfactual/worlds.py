@@ -163,7 +163,7 @@ class _Attempt:
         self._check_answers(answers)
         self._check_margins(hops)
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
-        return World(hops, answers, years, tuple(self._list_changes(hops)), self._list_moved(), self._base)
+        return World(hops, answers, years, tuple(self._list_changes()), self._list_moved(), self._base)
 
     def _build(self) -> tuple[Hop, ...]:
         hops: list[Hop] = []
@@ -316,7 +316,7 @@ class _Attempt:
         keys = {(one.subject, one.property, one.value): one for hop in self._item.hops for one in hop.evidence.literals}
         return {key: value for key, one in keys.items() if (value := self._value(one)) is not None}
 
-    def _list_changes(self, hops: tuple[Hop, ...]) -> Iterator[tuple[str, str, Scalar, Scalar]]:
+    def _list_changes(self) -> Iterator[tuple[str, str, Scalar, Scalar]]:
         seen: set[_Key] = set()
         for hop in self._item.hops:
             for literal in hop.evidence.literals:

@@ -8,15 +8,14 @@ the choice depends on the order.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 
-from hopwright.difficulty.voters import Answer, Choice, Picked, Unanswered, Voter, pick, view
+from hopwright.difficulty.voters import Answer, Choice, Picked, Unanswered, Voter, hash_text, pick, view
 from hopwright.records import LABELS, Item, Rejected, Vote
 from hopwright.records.arrow import read_parquet
 
@@ -101,7 +100,7 @@ def rotate(choice: Choice, by: int) -> Choice:
 
 def draw_rotation(seed: int, voter: str, item: str) -> int:
     """The rotation (0–3) in which a voter sees an item."""
-    return _hash(f"{seed}:rotation:{voter}:{item}") % 4
+    return hash_text(f"{seed}:rotation:{voter}:{item}") % 4
 
 
 def ballots_to_table(ballots: Iterable[Ballot]) -> pa.Table:
@@ -127,13 +126,6 @@ def read_ballots(path: Path) -> list[Ballot]:
         )
         for row in rows
     ]
-
-
-def tally(ballots: Mapping[str, Ballot | None]) -> tuple[int, int]:
-    """Right and wrong votes among those of one item."""
-    cast_ones = [ballot for ballot in ballots.values() if ballot is not None]
-    right = sum(ballot.right for ballot in cast_ones)
-    return right, len(cast_ones) - right
 
 
 def _draw_rotations(seed: int, voter: str, item: str, rotations: Rotations) -> tuple[int, ...]:
@@ -179,8 +171,4 @@ def _pick_first(spread: Sequence[float], options: Sequence[str], key: str) -> in
     equals = [index for index in range(4) if spread[index] == top]
     if len(equals) == 1:
         return LABELS.index(pick(spread))
-    return max(equals, key=lambda index: _hash(f"{key}:{options[index]}"))
-
-
-def _hash(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+    return max(equals, key=lambda index: hash_text(f"{key}:{options[index]}"))

@@ -88,10 +88,6 @@ class TransformersVoter:
             for text in self._write(prompts, front.max_tokens)
         ]
 
-    def count_tokens(self, choices: Sequence[Choice]) -> list[int]:
-        """Prompt tokens of every question, for measurements."""
-        return [len(self._encode(word_choice(choice, "letter"))) for choice in choices]
-
     def _weigh(self, prompts: Sequence[list[int]]) -> list[Answer]:
         answers: list[Answer] = [self._refuse(len(prompt)) for prompt in prompts]
         for batch in self._batch([place for place, one in enumerate(prompts) if self._fits(one)], prompts, 0):

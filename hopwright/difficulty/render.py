@@ -50,8 +50,8 @@ def _list_dropped(report: DifficultyReport) -> str:
 def _say_calls(calls: Calls, order: tuple[str, ...]) -> str:
     if calls.asked >= calls.everyone:
         return f"Everybody was asked about everything: {calls.asked:,} votes."
-    asked = f"{calls.asked:,} votes asked for instead of {calls.everyone:,}: {_percent(calls.saved)} saved"
-    bound = f"; no way of asking could save more than {_percent(calls.most_savable)} with these verdicts"
+    asked = f"{calls.asked:,} votes asked for instead of {calls.everyone:,}: {percent(calls.saved)} saved"
+    bound = f"; no way of asking could save more than {percent(calls.most_savable)} with these verdicts"
     asking = f" Asked in this order: {', '.join(map(escape, order))}." if order else ""
     return f"{asked}{bound}.{asking}"
 
@@ -62,9 +62,9 @@ def _table_voters(report: DifficultyReport) -> list[str]:
             escape(name),
             f"{voter.overall.votes:,}",
             f"{voter.overall.right:,}",
-            _percent(voter.overall.accuracy),
+            percent(voter.overall.accuracy),
             f"{voter.unanswered:,}",
-            "–" if voter.confidence is None else _percent(voter.confidence),
+            "–" if voter.confidence is None else percent(voter.confidence),
             "–" if voter.calibration_error is None else f"{voter.calibration_error:.3f}",
         ]
         for name, voter in report.voters.items()
@@ -77,7 +77,7 @@ def _table_pairs(report: DifficultyReport) -> list[str]:
         [
             f"{escape(pair.one)} and {escape(pair.other)}",
             f"{pair.items:,}",
-            _percent(pair.agreement),
+            percent(pair.agreement),
             "–" if pair.kappa is None else f"{pair.kappa:.3f}",
         ]
         for pair in report.pairs
@@ -88,7 +88,7 @@ def _table_pairs(report: DifficultyReport) -> list[str]:
 
 
 def _table_right_votes(report: DifficultyReport) -> list[str]:
-    rows = [[str(number), f"{count:,}", _percent(count / report.items)] for number, count in report.right_votes.items()]
+    rows = [[str(number), f"{count:,}", percent(count / report.items)] for number, count in report.right_votes.items()]
     return _tabulate(["right votes", "items", "share"], rows)
 
 
@@ -106,8 +106,8 @@ def _table_bins(report: DifficultyReport) -> list[str]:
             escape(name),
             f"{one.low:.1f}–{one.high:.1f}",
             f"{one.votes:,}",
-            _percent(one.confidence),
-            _percent(one.accuracy),
+            percent(one.confidence),
+            percent(one.accuracy),
         ]
         for name, voter in report.voters.items()
         for one in voter.bins
@@ -121,9 +121,9 @@ def _table_letters(report: DifficultyReport) -> list[str]:
         if not voter.letters:
             continue
         total = sum(voter.letters.values()) or 1
-        moved = "–" if voter.order_sensitivity is None else _percent(voter.order_sensitivity)
-        flipped = "–" if voter.order_flips is None else _percent(voter.order_flips)
-        rows.append([escape(name), *(_percent(count / total) for count in voter.letters.values()), moved, flipped])
+        moved = "–" if voter.order_sensitivity is None else percent(voter.order_sensitivity)
+        flipped = "–" if voter.order_flips is None else percent(voter.order_flips)
+        rows.append([escape(name), *(percent(count / total) for count in voter.letters.values()), moved, flipped])
     return _tabulate(["voter", "chose A", "B", "C", "D", "choice depends on the order", "verdict does"], rows)
 
 
@@ -132,8 +132,8 @@ def _table_closed_book(books: Mapping[str, ClosedBook]) -> list[str]:
         [
             escape(name),
             f"{book.items:,}",
-            f"{_percent(book.exact)} / {book.f1:.3f}",
-            f"{_percent(book.hop_exact)} / {book.hop_f1:.3f}",
+            f"{percent(book.exact)} / {book.f1:.3f}",
+            f"{percent(book.hop_exact)} / {book.hop_f1:.3f}",
             *(f"{book.difficulty.get(kind, 0):,}" for kind in _KINDS),
         ]
         for name, book in books.items()
@@ -151,7 +151,7 @@ def _show_example(example: Example) -> str:
 
 
 def _say_score(score: Score | None) -> str:
-    return "–" if score is None else f"{_percent(score.accuracy)} of {score.votes:,}"
+    return "–" if score is None else f"{percent(score.accuracy)} of {score.votes:,}"
 
 
 def _tabulate(head: list[str], rows: Iterable[list[str]]) -> list[str]:
@@ -159,5 +159,6 @@ def _tabulate(head: list[str], rows: Iterable[list[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share with one digit after the point; one that is not nothing never reads as nothing."""
     return "< 0.1 %" if 0 < share < 0.0005 else f"{share * 100:.1f} %"

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -294,30 +293,6 @@ class ReportBuilder:
             hop_f1=_mean([probe.f1 for probe in hops]),
             difficulty={kind: count for kind, count in sorted(kinds.items(), key=str) if kind is not None},
         )
-
-
-def summarise_votes(kept: Iterable[Item], dropped: Iterable[Rejected] = ()) -> dict[str, Any]:
-    """The first figures over all voted items, the dropped ones (read back from their rows) included.
-
-    `items`, `kept`, `dropped`: counts. `accuracy`: per voter, share right. `agreement`: per pair of voters
-    (`one | other`), share of items on which they chose the same option. `right_votes`: number of right votes →
-    number of items. `by_topology`: per topology, accuracy per voter. Shares are rounded to 4 digits.
-    """
-    builder = ReportBuilder()
-    builder.add_items([item for item in kept if item.votes], dropped)
-    report = builder.make()
-    topologies = report.by.get("topology", {})
-    return {
-        "items": report.items,
-        "kept": report.kept,
-        "dropped": sum(report.dropped.values()),
-        "accuracy": {name: voter.overall.accuracy for name, voter in report.voters.items()},
-        "agreement": {f"{pair.one} | {pair.other}": pair.agreement for pair in report.pairs},
-        "right_votes": report.right_votes,
-        "by_topology": {
-            name: {v: score.accuracy for v, score in scores.items()} for name, scores in topologies.items()
-        },
-    }
 
 
 def _bin(sure: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:

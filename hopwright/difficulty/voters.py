@@ -110,7 +110,7 @@ def to_probabilities(
 
     The hash, not the position, decides between equals, so that the letters stay without influence.
     """
-    ordered = sorted(range(len(scores)), key=lambda i: (scores[i], _hash(f"{seed}:{voter}:{key}:{options[i]}")))
+    ordered = sorted(range(len(scores)), key=lambda i: (scores[i], hash_text(f"{seed}:{voter}:{key}:{options[i]}")))
     top = scores[ordered[-1]]
     weights = [math.exp(sharpness * (score - top)) for score in scores]
     # The winner among equals gets a nudge that no rounding takes away.
@@ -121,5 +121,6 @@ def to_probabilities(
     return tuple(rounded)
 
 
-def _hash(text: str) -> int:
+def hash_text(text: str) -> int:
+    """The same number for the same text, in every process."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())

@@ -348,7 +348,7 @@ class DistractorMaker:
                 else self._facts.objects(candidate, condition.property)
             )
             try:
-                if known and not meets(candidate, _fill(condition, answers), answers, self._facts, self._table):
+                if known and not meets(candidate, _fill(condition, answers), answers, self._facts):
                     return True
             except ExpressionError:
                 return False

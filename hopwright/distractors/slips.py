@@ -18,6 +18,7 @@ from hopwright.distractors.ranking import Candidate, choose_three
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.wikidata.facts import Facts
 from hopwright.planning.expressions import evaluate
+from hopwright.planning.operations.material import tidy_number
 from hopwright.records import Claim, Compute, Derivation, DistractorKind
 from hopwright.records.values import Value, render
 
@@ -87,7 +88,7 @@ def list_slips(
             except (ExpressionError, ArithmeticError):
                 continue
             if isinstance(value, int | Decimal):
-                yield _tidy(abs(Decimal(value))), "slip"
+                yield tidy_number(abs(Decimal(value))), "slip"
     for one in (*numbers.values(), *(claim.number for claim in claims)):
         yield one, "operand"
 
@@ -182,14 +183,14 @@ def _step(base: Number, form: _Form, rng: random.Random) -> Slip:
     step = steps[int(len(steps) * rng.random() ** 1.5)]
     kind: DistractorKind = "slip" if base == form.value and step in (1, 10, 100) else "neighbour"  # one digit wrong
     moved = base + rng.choice((-1, 1)) * step * unit
-    return _tidy(Decimal(moved)), kind
+    return tidy_number(Decimal(moved)), kind
 
 
 def _list_steps(value: Number, *, year: bool) -> Iterator[Slip]:
     steps, unit = _find_steps(value, year=year)
     for step in steps:
         for moved in (value + step * unit, value - step * unit):
-            yield _tidy(Decimal(moved)), "slip" if step in (1, 10, 100) else "neighbour"
+            yield tidy_number(Decimal(moved)), "slip" if step in (1, 10, 100) else "neighbour"
 
 
 def _find_steps(value: Number, *, year: bool) -> tuple[tuple[int, ...], Number]:
@@ -252,10 +253,6 @@ def _count_zeros(number: Number) -> int:
     """Zeros at the end of a whole number, two at the most."""
     text = str(number)
     return 0 if "." in text else min(2, len(text) - len(text.rstrip("0")))
-
-
-def _tidy(number: Decimal) -> Number:
-    return int(number) if number == number.to_integral_value() else number.normalize()
 
 
 def _is_leap(year: int) -> bool:

@@ -2,31 +2,3 @@
 
 Importing this package loads no provider's SDK; the first request to an endpoint does.
 """
-
-from hopwright.llm.types import (
-    Attempt,
-    Failure,
-    Message,
-    ModelRef,
-    Outcome,
-    Request,
-    Response,
-    Sampling,
-    Usage,
-    key_of,
-    parse_model,
-)
-
-__all__ = [
-    "Attempt",
-    "Failure",
-    "Message",
-    "ModelRef",
-    "Outcome",
-    "Request",
-    "Response",
-    "Sampling",
-    "Usage",
-    "key_of",
-    "parse_model",
-]

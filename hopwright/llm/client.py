@@ -252,13 +252,13 @@ class Client:
                 self.progress.counts["fallbacks"] += len(draft.down) < len(chain)
                 continue
             except Refused as refused:
-                outcome = self._fail(request, key, target, "rejected", str(refused), draft)
+                outcome = self._fail(key, target, "rejected", str(refused), draft)
             if isinstance(outcome, Failure):
                 return await self._finish_failure(request, outcome, remembered=draft.remembered)
             return outcome
         if hopeless:
             raise ServiceError(f"stopped: {reason}")
-        return await self._finish_failure(request, self._fail(request, key, chain[-1], "unavailable", reason, draft))
+        return await self._finish_failure(request, self._fail(key, chain[-1], "unavailable", reason, draft))
 
     def recall(self, request: Request, key: str) -> Conversation:
         """What a model has said to the request without an answer: to go on with, or over for this run.
@@ -314,7 +314,7 @@ class Client:
                 lane.gate.leave(delivery.permit, reply.usage)
         last = said.last
         assert last is not None
-        return self._fail(request, key, lane.target, cast(FailureKind, last.kind), last.detail, draft)
+        return self._fail(key, lane.target, cast(FailureKind, last.kind), last.detail, draft)
 
     async def _deliver(
         self, lane: Lane, request: Request, key: str, draft: _Draft, delivery: Delivery, answer: Answer
@@ -336,9 +336,7 @@ class Client:
         self._run_health.count("")
         return response
 
-    def _fail(
-        self, request: Request, key: str, target: ModelRef, kind: FailureKind, reason: str, draft: _Draft
-    ) -> Failure:
+    def _fail(self, key: str, target: ModelRef, kind: FailureKind, reason: str, draft: _Draft) -> Failure:
         return Failure(
             key=key, provider=target.provider, model=target.model, kind=kind, reason=reason,
             attempts=tuple(draft.notes), usage=draft.usage, cost_usd=draft.cost_usd,

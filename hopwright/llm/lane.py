@@ -124,7 +124,7 @@ class Lane:
             try:
                 reply = await self.provider.send(call, self._latencies.timeout(tried))
             except CallError as error:
-                self._settle_error(error, permit, worst_usd)
+                self._settle_error(error, worst_usd)
                 reason = self._redactor.clean(str(error))
                 notes.append(Attempt(str(self.target), error.kind, reason))
                 if error.kind == "rate_limit":
@@ -156,7 +156,7 @@ class Lane:
             self._progress.usage += reply.usage
             return Delivery(reply, permit, latency_s, cost)
 
-    def _settle_error(self, error: CallError, permit: Permit, worst_usd: float) -> None:
+    def _settle_error(self, error: CallError, worst_usd: float) -> None:
         if error.kind in MAYBE_BILLED:
             self._budget.doubt(worst_usd)
         else:

@@ -50,9 +50,6 @@ _WHOLE: dict[str, tuple[int, Callable[..., int]]] = {
     "perm": (2, math.perm),
     "factorial": (1, math.factorial),
 }
-FUNCTIONS = frozenset(
-    {*_WHOLE, "abs", "min", "max", "year", "value", "object", "argmax", "argmin", "count", "round", "mean", "claim"}
-)
 
 
 @functools.lru_cache(maxsize=4_096)

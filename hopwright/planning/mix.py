@@ -16,8 +16,6 @@ from typing import Literal
 from hopwright.records import Domain
 
 ComputeKind = Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
-AnswerKind = Literal["entity", "number", "year", "date"]
-Band = Literal["head", "middle", "tail"]
 
 _DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring")
 

@@ -65,7 +65,7 @@ def iter_shortcuts(
         if isinstance(value, str) and value.startswith("Q"):
             yield from _find_direct(index, value, derivations, answers, above, graph)
             yield from _find_shorter(index, value, derivation, derivations, above, graph)
-        yield from _find_lone(index, derivation, answers, graph, table, facts)
+        yield from _find_lone(index, derivation, graph, table, facts)
 
 
 def _list_ancestors(derivations: Sequence[Derivation]) -> list[frozenset[int]]:
@@ -163,7 +163,6 @@ def _find_shorter(
 def _find_lone(
     index: int,
     derivation: Derivation,
-    answers: Mapping[int, Value],
     graph: GraphStore,
     table: PropertyTable,
     facts: Facts | None,

@@ -238,7 +238,7 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> li
         found = _sample(depends_on, known)
     programs = {}
     for operations in found:
-        if sum(one.name in _OF_CLAIMS for one in operations) == claimed and _reads_well(operations, depends_on):
+        if sum(one.name in _OF_CLAIMS for one in operations) == claimed and _reads_well(operations):
             weight = 1.0
             for one in operations:
                 weight *= one.weight
@@ -300,7 +300,7 @@ def _has_reader(
     return True
 
 
-def _reads_well(operations: Sequence[Operation], depends_on: tuple[tuple[int, ...], ...]) -> bool:
+def _reads_well(operations: Sequence[Operation]) -> bool:
     names = Counter(one.name for one in operations)
     computing = sum(bool(one.kind) for one in operations)
     size = len(operations)

@@ -200,11 +200,6 @@ def anchors_to_table(anchors: Iterable[Anchor]) -> pa.Table:
     return _to_table(anchors, ANCHOR_SCHEMA)
 
 
-def table_to_anchors(table: pa.Table) -> list[Anchor]:
-    """Validated anchors of a table. Raises InputError naming the row and the field that is wrong."""
-    return _from_table(table, Anchor)
-
-
 def reviews_to_table(reviews: Iterable[Review]) -> pa.Table:
     """Reviews as a table of `REVIEW_SCHEMA`."""
     return _to_table(reviews, REVIEW_SCHEMA)

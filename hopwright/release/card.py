@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 
 import jinja2
 
-from hopwright.difficulty.render import render_report
+from hopwright.difficulty.render import escape, percent, render_report
 from hopwright.knowledge.external.tally import join_figures
 from hopwright.records import Item
 from hopwright.release.changes import Changes
@@ -106,8 +105,8 @@ def _load_template() -> jinja2.Template:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "md": _escape,
-        "percent": _percent,
+        "md": escape,
+        "percent": percent,
         "thousands": _thousands,
         "bound": write_bound,
         "signed": _show_alpha,
@@ -117,15 +116,6 @@ def _load_template() -> jinja2.Template:
 
 def _find_size(count: int) -> str:
     return next((name for limit, name in _SIZES if count < limit), "n>10M")
-
-
-def _escape(text: str) -> str:
-    """Text of the data inside a line of markdown or a table cell: no markup, no line break."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~$&])", r"\\\1", " ".join(text.split()))
-
-
-def _percent(share: float) -> str:
-    return "< 0.1 %" if 0 < share < 0.0005 else f"{share * 100:.1f} %"
 
 
 def _thousands(number: int) -> str:

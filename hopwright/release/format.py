@@ -7,17 +7,15 @@ read the whole file.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from hopwright.errors import InputError, RunError
+from hopwright.errors import InputError
 from hopwright.planning.topologies import TOPOLOGIES, topology
 from hopwright.records import LABELS, AnswerType, Hop, Item, Rejected
 from hopwright.records.values import parse
@@ -139,31 +137,6 @@ def parse_row(row: Row) -> ParsedRow:
         problems += [problem for problem in found if problem.path not in paths]
         return ParsedRow(None, True, tuple(problems))
     return ParsedRow(item, True, tuple(problems))
-
-
-def write_jsonl(items: Iterable[Item], path: Path) -> int:
-    """Write a release file whole or not at all; returns the number of rows.
-
-    Raises RunError when the place cannot be written (read-only folder, full disk).
-    """
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    count = 0
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with aside.open("w", encoding="utf-8", newline="\n") as file:
-            for item in items:
-                file.write(json.dumps(to_release(item), ensure_ascii=False))
-                file.write("\n")
-                count += 1
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except OSError as error:
-        raise RunError(f"cannot write {path}: {error.strerror or error}; nothing was left half-written") from None
-    finally:
-        with contextlib.suppress(OSError):
-            aside.unlink()
-    return count
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, Row | Rejected]]:

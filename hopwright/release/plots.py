@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import matplotlib as mpl
 
+from hopwright.difficulty.render import percent
 from hopwright.release.statistics import DatasetStatistics
 from hopwright.reporting.plotting import BLUE, GREY, PALETTE, RED, SKY, open_figure, plain_settings, save_figure, tidy
 from hopwright.reporting.scorecard import Scorecard
@@ -45,30 +46,30 @@ def draw_plots(
         "topologies.png": (
             "Reasoning graphs",
             "items",
-            [Bar(name, share.count, _percent(share.share)) for name, share in figures.topologies.items()],
+            [Bar(name, share.count, percent(share.share)) for name, share in figures.topologies.items()],
         ),
         "domains.png": (
             "Knowledge domains",
             "hops",
-            [Bar(name, share.count, _percent(share.share)) for name, share in figures.domains.items()],
+            [Bar(name, share.count, percent(share.share)) for name, share in figures.domains.items()],
         ),
         "domains_per_item.png": (
             f"Domains that one item spans (mean {figures.mean_domains:.2f})",
             "items",
             [
-                Bar(f"{number} domain{'s' if number > 1 else ''}", share.count, _percent(share.share))
+                Bar(f"{number} domain{'s' if number > 1 else ''}", share.count, percent(share.share))
                 for number, share in figures.domains_per_item.items()
             ],
         ),
         "computation_kinds.png": (
             "Kinds of computation (an item may have several)",
             "items",
-            [Bar(name, share.count, _percent(share.share)) for name, share in figures.computations.items()],
+            [Bar(name, share.count, percent(share.share)) for name, share in figures.computations.items()],
         ),
         "answer_types.png": (
             "Types of the final answer",
             "items",
-            [Bar(name, share.count, _percent(share.share)) for name, share in figures.answer_types.items()],
+            [Bar(name, share.count, percent(share.share)) for name, share in figures.answer_types.items()],
         ),
     }
     if rejections is not None:
@@ -146,10 +147,6 @@ def draw_bars(title: str, unit: str, bars: list[Bar], path: Path) -> None:
             axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:,.0f}"))
             tidy(axes, "x")
         save_figure(figure, path)
-
-
-def _percent(share: float) -> str:
-    return "< 0.1 %" if 0 < share < 0.0005 else f"{share * 100:.1f} %"
 
 
 def _shorten(label: str, limit: int = 52) -> str:

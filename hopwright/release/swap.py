@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hopwright.errors import RunError
+from hopwright.runs.files import sync
 
 _EXCHANGE = 2
 _AT_FDCWD = -100
@@ -57,15 +58,15 @@ def put_in_place(new: Path, folder: Path) -> None:
         folder.rename(old)
         new.rename(folder)
         _remove(old)
-    _sync(folder.parent)
+    sync(folder.parent)
 
 
 def sync_tree(folder: Path) -> None:
     """Flush every file and folder below `folder`, and itself, to the disk."""
     for root, _, names in os.walk(folder, topdown=False):
         for name in names:
-            _sync(Path(root, name))
-        _sync(Path(root))
+            sync(Path(root, name))
+        sync(Path(root))
 
 
 def _exchange(one: Path, other: Path) -> bool:
@@ -74,14 +75,6 @@ def _exchange(one: Path, other: Path) -> bool:
     except (AttributeError, OSError):
         return False
     return bool(call(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE) == 0)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _remove(path: Path) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -186,14 +185,6 @@ class ScorecardMaker:
             ),
             claims=self._claims.finish(),
         )
-
-
-def score(items: Iterable[Item]) -> Scorecard:
-    """The scorecard of a set of items, in one pass."""
-    maker = ScorecardMaker()
-    for item in items:
-        maker.add(Case(item))
-    return maker.finish()
 
 
 def mask_question(case: Case) -> str:

@@ -161,7 +161,7 @@ def _write_aside(path: Path, place: Callable[[Path, Path], object] = Path.replac
         finally:
             with contextlib.suppress(OSError):
                 aside.unlink(missing_ok=True)
-        _sync(path.parent)
+        sync(path.parent)
 
 
 def _link(aside: Path, path: Path) -> None:
@@ -190,7 +190,8 @@ def _explain(error: OSError, path: Path) -> str:
     return f"cannot write {path} ({error.strerror or type(error).__name__})"
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Have a file or a folder written to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from hopwright.errors import InputError, RunError
 from hopwright.runs.code import digest_code
@@ -21,18 +21,14 @@ from hopwright.runs.manifest import (
     read_manifest,
 )
 from hopwright.runs.shards import (
-    ShardOutput,
     ShardReport,
     part_path,
     read_report,
     rejected_path,
-    write_shard,
 )
 
 CODE = "code"
 """Under this name the versions of a stage hold that of its code."""
-
-_S = TypeVar("_S")
 
 
 class Stage:
@@ -205,26 +201,6 @@ class Stage:
             if hash_file(path) != digest:
                 raise RunError(f"{path} has changed since it was written: delete it, or start over with --fresh")
         return True
-
-
-def run_stage(
-    stage: Stage,
-    shards: Sequence[_S],
-    process: Callable[[_S], ShardOutput],
-    *,
-    parameters: Mapping[str, Any],
-    inputs: Mapping[str, str] | None = None,
-    on_shard: Callable[[ShardReport], None] | None = None,
-    notes: Mapping[str, Any] | None = None,
-) -> StageManifest:
-    """Run a stage in this process: every missing shard in order, then the manifest."""
-    for index in stage.begin(parameters, inputs=inputs, shards=len(shards)):
-        report = write_shard(stage.folder, index, process(shards[index]))
-        if stage.run.mirror is not None:
-            stage.run.mirror.put_files([rejected_path(stage.folder, index), part_path(stage.folder, index)])
-        if on_shard is not None:
-            on_shard(report)
-    return stage.finish(notes=notes)
 
 
 def add_counts(counts: Sequence[Counts]) -> Counts:

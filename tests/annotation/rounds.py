@@ -18,9 +18,10 @@ from annotation.stages.review import SampleRequest, write_sample
 from hopwright.checks import CheckContext
 from hopwright.records import Item
 from hopwright.records.arrow import items_to_table
-from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
+from hopwright.runs import RunFolder, ShardOutput, Stage
 from tests.annotation.reviews import choose, rate, write
 from tests.annotation.simulated import Annotator, Given, Job, draw_truth, hand_out, review
+from tests.stages import run_stage
 
 WORDINGS: tuple[Callable[[str], str], ...] = (
     lambda text: text.replace("What is", "What, then, is", 1),

@@ -6,11 +6,12 @@ import pytest
 
 from annotation.export import build_task
 from annotation.gold import plant_fault, plant_gold, read_gold, write_gold
-from annotation.schema import CRITERIA, ERRORS, REVIEWED, GoldItem, Kind
+from annotation.schema import CRITERIA, REVIEWED, GoldItem, Kind
 from hopwright.checks import CheckContext, failures, run_checks
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Item
+from tests.annotation.tags import ERRORS
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 
 

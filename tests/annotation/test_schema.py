@@ -9,13 +9,13 @@ import pytest
 from annotation.forms import load_instructions, load_interface, parse_interface
 from annotation.schema import (
     COMMENT,
+    COMPUTATION,
     CRITERIA,
-    ERRORS,
     ERRORS_CONTROL,
     FIXES,
     ITEM,
-    NOTES,
     REVIEWED,
+    SOURCE_URL,
     TITLES,
     VERDICT,
     VERDICTS,
@@ -26,6 +26,7 @@ from annotation.schema import (
     task_key,
 )
 from hopwright.errors import InputError
+from tests.annotation.tags import ERRORS
 
 FORMS = [(kind, None) for kind in REVIEWED] + [(Kind.ADJUDICATION, kind) for kind in REVIEWED]
 
@@ -36,7 +37,7 @@ def test_an_interface_has_the_controls_of_its_kind_and_no_others(kind: Kind, of:
     controls = {control.name: control for control in form.controls}
     names = {tag: {name for name, one in controls.items() if one.tag == tag} for tag in ("Rating", "TextArea")}
     assert names["Rating"] == set(criteria_of(kind, of))
-    assert names["TextArea"] == {*FIXES, *((COMMENT,) if of else NOTES)}
+    assert names["TextArea"] == {*FIXES, *((COMMENT,) if of else (COMPUTATION, SOURCE_URL, COMMENT))}
     assert list(controls[VERDICT].labels) == list(VERDICTS)
     assert all(control.to_name == [ITEM] for control in controls.values())
     if of is None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hopwright.counterfactual.authors import Draft, find_fault
 from hopwright.counterfactual.furnishing import Furnisher
-from hopwright.counterfactual.passages import PassagePlanner, gather_extras, list_passages
+from hopwright.counterfactual.passages import PassagePlanner, gather_extras
 from hopwright.counterfactual.proof import prove
 from hopwright.counterfactual.rewriting import Workshop, find_real_names
 from hopwright.counterfactual.scenery import add_evidence, find_unanswered
@@ -24,6 +24,10 @@ from hopwright.records import Compute, Item, Passage
 from tests.sample_items import draft_sample_items
 
 TABLE = default_table()
+
+
+def list_passages(item: Item) -> list[Passage]:
+    return [passage for hop in item.hops for passage in hop.evidence.passages]
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +101,7 @@ def test_twins_are_proven_with_their_passages(twins: list[Item], workshop: Works
 def test_passages_of_twins_tell_the_same_story(furnished: list[Item], twins: list[Item]) -> None:
     originals = {item.id: item for item in furnished}
     for twin in twins:
-        old, new = (list(list_passages(one)) for one in (originals[twin.twin or ""], twin))
+        old, new = (list_passages(one) for one in (originals[twin.twin or ""], twin))
         assert [one.supporting for one in old] == [one.supporting for one in new]
         for one, other in zip(old, new, strict=True):
             assert one.title != other.title and one.text != other.text
@@ -167,7 +171,7 @@ def test_an_author_that_adds_what_it_remembers_is_refused_and_rules_step_in(
             assert check.outcome == ("pass" if passes else "fail"), check
             assert bool(one.rules) != passes
             if not passes:
-                assert list(list_passages(one.item)) == list(list_passages(by_rules))
+                assert list_passages(one.item) == list_passages(by_rules)
 
 
 def test_passages_of_a_corpus_are_taken_where_they_hold_the_answer(

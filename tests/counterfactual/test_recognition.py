@@ -9,13 +9,14 @@ import pytest
 from hopwright.counterfactual.cast import Member
 from hopwright.counterfactual.forms import list_forms
 from hopwright.counterfactual.names import make_demonym, split_person
-from hopwright.counterfactual.passage_rewriting import PassageRewriter, find_left, move_years
+from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
 from hopwright.counterfactual.recognition import Recogniser
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.text.demonyms import find_country, list_demonyms, rename_demonym
 from hopwright.text.mentions import replace_names
+from tests.counterfactual.leftovers import find_left
 from tests.worlds import DictGraph
 
 

@@ -1,14 +1,17 @@
 """The rewrite stage on real facts: the shipped sample's items."""
 
 import random
+from collections.abc import Sequence
 
 import pytest
 
 from hopwright.checks import failures
-from hopwright.counterfactual import ApertiumBackTranslator, TwinMaker, rewrite_items
+from hopwright.counterfactual.back_translation import ApertiumBackTranslator, BackTranslator
 from hopwright.counterfactual.cast import list_texts
 from hopwright.counterfactual.names import names_no_one
+from hopwright.counterfactual.rewriting import Workshop, finish_twins
 from hopwright.counterfactual.translating import Translated
+from hopwright.counterfactual.twins import TwinMaker
 from hopwright.counterfactual.wording import TwinWriter
 from hopwright.knowledge.wikidata.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.names import GraphNames
@@ -16,7 +19,7 @@ from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import run_plan, same, stated_value
-from hopwright.records import Item
+from hopwright.records import Item, Rejected
 from hopwright.text.mentions import count_letters, find_leftover
 from tests.sample_items import draft_sample_items
 
@@ -35,9 +38,19 @@ def kinds(sample: GraphStore) -> KindIndex:
     return KindIndex(sample)
 
 
+def rewrite_items(
+    items: Sequence[Item], graph: GraphStore, kinds: KindIndex, translator: BackTranslator | None = None
+) -> tuple[list[Item], list[Rejected]]:
+    """Both stages at once, as the rewrite stage calls them."""
+    workshop = Workshop(graph, kinds, TABLE, seed=1)
+    made, rejected = workshop.make_twins(items)
+    finished = finish_twins(workshop, made, translator)
+    return finished.twins, [*rejected, *finished.rejected]
+
+
 @pytest.fixture(scope="module")
 def twins(items: tuple[Item, ...], sample: GraphStore, kinds: KindIndex) -> list[Item]:
-    twins, rejected = rewrite_items(items, sample, kinds, TABLE, 1)
+    twins, rejected = rewrite_items(items, sample, kinds)
     assert len(twins) + len(rejected) == len(items)
     assert len(rejected) <= 0.02 * len(items), [(one.check, one.reason) for one in rejected]
     return twins
@@ -104,7 +117,7 @@ def test_order_and_company_have_no_influence(
     items: tuple[Item, ...], twins: list[Item], sample: GraphStore, kinds: KindIndex
 ) -> None:
     shuffled = random.Random(5).sample(items, 25)
-    some, _ = rewrite_items(shuffled, sample, KindIndex(sample), TABLE, 1)
+    some, _ = rewrite_items(shuffled, sample, KindIndex(sample))
     known = {twin.id: twin for twin in twins}
     assert some and all(known[twin.id].model_dump_json() == twin.model_dump_json() for twin in some)
 
@@ -115,11 +128,11 @@ def test_back_translation_rewords_some_and_breaks_none(
     translator = ApertiumBackTranslator()
     if obstacle := translator.find_obstacle():
         pytest.skip(obstacle)
-    done, _ = rewrite_items(items, sample, kinds, TABLE, 1, translator)
+    done, _ = rewrite_items(items, sample, kinds, translator)
     outcomes = [check.outcome for twin in done for check in twin.checks if check.name == "back_translation"]
     assert len(outcomes) == len(done) and "pass" in outcomes and "skip" not in outcomes
     assert all(failures(tuple(c for c in twin.checks if c.name != "back_translation")) == () for twin in done)
-    again, _ = rewrite_items(items, sample, kinds, TABLE, 1, translator)
+    again, _ = rewrite_items(items, sample, kinds, translator)
     assert again == done
 
 
@@ -147,7 +160,7 @@ def test_a_rewording_that_breaks_a_check_is_taken_back(
 
     pairs = {"the": [(("the", "country"), ("the", "the", "country"))]}
     monkeypatch.setattr("hopwright.counterfactual.gates._load_paraphrases", lambda: pairs)
-    done, _ = rewrite_items(items, sample, kinds, TABLE, 1, Stutter())
+    done, _ = rewrite_items(items, sample, kinds, Stutter())
     assert [twin.question for twin in done] == [twin.question for twin in twins]
     notes = [check for twin in done for check in twin.checks if check.name == "back_translation"]
     assert any(check.outcome == "fail" and check.reason.startswith("grammar") for check in notes)

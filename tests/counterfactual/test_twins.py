@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopwright.counterfactual import link_twins
 from hopwright.counterfactual.cast import list_texts
 from hopwright.counterfactual.twins import TwinMaker
 from hopwright.counterfactual.wording import strip_proper
@@ -265,14 +264,6 @@ def test_a_name_that_the_wording_holds_on_to_is_rejected() -> None:
     graph = DictGraph(aliases={"Q903": ("country",)})
     outcome = make_maker(graph=graph).make_twin(chain_item())
     assert isinstance(outcome, Rejected) and outcome.check == "twin_leftover" and "country" in outcome.reason
-
-
-def test_links_point_both_ways() -> None:
-    items = all_items()
-    twins = [twin_of(items[0])]
-    linked = link_twins(items, twins)
-    assert linked[0].twin == twins[0].id and twins[0].twin == items[0].id
-    assert linked[1:] == items[1:]
 
 
 @pytest.mark.parametrize("item", all_items(), ids=lambda item: item.topology)

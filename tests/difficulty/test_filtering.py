@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopwright.difficulty import filter_items, shortcut_voters, summarise_votes
+from hopwright.difficulty.filtering import filter_items
+from hopwright.difficulty.report import DifficultyReport, ReportBuilder
+from hopwright.difficulty.shortcuts import shortcut_voters
 from hopwright.difficulty.voters import Choice
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.records import LABELS, Item
+from hopwright.records import LABELS, Item, Rejected
 from tests.builders import all_items, chain_item
 from tests.sample_items import draft_sample_items
 
@@ -77,18 +79,30 @@ def test_voters_must_be_some_and_have_different_names() -> None:
         filter_items(many(1), [Scripted("v", [True], many(1))] * 2)
 
 
+def make_report(kept: list[Item], dropped: list[Rejected]) -> DifficultyReport:
+    builder = ReportBuilder()
+    builder.add_items(kept, dropped)
+    return builder.make()
+
+
 def test_figures_add_up() -> None:
     items = many(4)
     rows = [(True, True, True), (True, False, False), (False, False, False), (True, True, False)]
     voters = [Scripted(name, [row[n] for row in rows], items) for n, name in enumerate("abc")]
     kept, dropped = filter_items(items, voters)
-    figures = summarise_votes(kept, dropped)
-    assert figures["items"] == 4 and figures["kept"] == 2 and figures["dropped"] == 2
-    assert figures["accuracy"] == {"a": 0.75, "b": 0.5, "c": 0.25}
-    assert figures["agreement"] == {"a | b": 0.75, "a | c": 0.5, "b | c": 0.75}
-    assert figures["right_votes"] == {0: 1, 1: 1, 2: 1, 3: 1}
-    assert figures["by_topology"] == {"chain": figures["accuracy"]}
-    assert summarise_votes([], [])["items"] == 0
+    report = make_report(kept, dropped)
+    assert report.items == 4 and report.kept == 2 and sum(report.dropped.values()) == 2
+    accuracy = {name: voter.overall.accuracy for name, voter in report.voters.items()}
+    assert accuracy == {"a": 0.75, "b": 0.5, "c": 0.25}
+    agreement = {(pair.one, pair.other): pair.agreement for pair in report.pairs}
+    assert agreement == {("a", "b"): 0.75, ("a", "c"): 0.5, ("b", "c"): 0.75}
+    assert report.right_votes == {0: 1, 1: 1, 2: 1, 3: 1}
+    by_topology = {
+        name: {voter: score.accuracy for voter, score in scores.items()}
+        for name, scores in report.by["topology"].items()
+    }
+    assert by_topology == {"chain": accuracy}
+    assert make_report([], []).items == 0
 
 
 def test_on_the_sample_the_shortcuts_leave_most_items(sample: GraphStore) -> None:
@@ -99,7 +113,7 @@ def test_on_the_sample_the_shortcuts_leave_most_items(sample: GraphStore) -> Non
     assert len(kept) > 0.5 * len(items)
     again, _ = filter_items(items[::-1], shortcut_voters(sample, default_table(), seed=1))
     assert again[::-1] == kept
-    accuracy = summarise_votes(kept, dropped)["accuracy"]
+    accuracy = {name: voter.overall.accuracy for name, voter in make_report(kept, dropped).voters.items()}
     assert set(accuracy) == {"popularity-prior", "lexical-overlap", "options-only", "last-hop-only"}
     assert all(0.05 < share < 0.7 for share in accuracy.values())
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopwright.difficulty import shortcut_voters, view, vote
-from hopwright.difficulty.shortcuts import LastHopOnly, LexicalOverlap, OptionsOnly, PopularityPrior
-from hopwright.difficulty.voters import Choice, Voter, to_probabilities
+from hopwright.difficulty.shortcuts import LastHopOnly, LexicalOverlap, OptionsOnly, PopularityPrior, shortcut_voters
+from hopwright.difficulty.voters import Choice, Voter, to_probabilities, view, vote
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import LABELS, Compute, Domain, Item, Lookup
 from tests.builders import TRIPLETS, all_items, bridge_item, converging_item

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from flows.local import prefect_server
 from hopwright.errors import HopwrightError
-from hopwright.llm import Message, Request, Sampling, parse_model
+from hopwright.llm.types import Message, Request, Sampling, parse_model
 from hopwright.records import Rejected
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import ShardOutput, Usage

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.release.format import write_jsonl
+from tests.builders import write_jsonl
 from tests.conftest import ROOT
 from tests.sample_items import draft_sample_items
 from tests.sparql_servers import Oxigraph, find_oxigraph, write_plain

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,11 @@ from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.sparql import (
     AnswerCache,
     Check,
+    FetchedLiteral,
+    LiteralSource,
     SparqlClient,
     SparqlSettings,
-    are_comparable,
     count_namesakes,
-    fetch_literals,
     known_literal_properties,
     list_namesakes,
     verify_facts,
@@ -43,6 +44,28 @@ from tests.sparql_servers import (
     name_line,
     write_plain,
 )
+
+
+@dataclass(frozen=True)
+class Harvest:
+    literals: tuple[FetchedLiteral, ...]
+    origin: str
+    note: str
+
+
+def fetch_literals(client, ids, properties, store=None) -> Harvest:
+    """Every batch of a source at once; its origin is `mixed` when the endpoint failed on the way."""
+    source = LiteralSource(client, store)
+    batches = list(source.batches(ids, properties))
+    origins = {batch.origin for batch in batches}
+    literals = tuple(literal for batch in batches for literal in batch.literals)
+    return Harvest(literals, origins.pop() if len(origins) == 1 else "mixed", source.note)
+
+
+def are_comparable(one: FetchedLiteral, other: FetchedLiteral) -> bool:
+    kept = not one.apart and not other.apart
+    return kept and (one.fact.datatype, one.fact.unit) == (other.fact.datatype, other.fact.unit)
+
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [

@@ -10,9 +10,10 @@ import json
 
 from flows.local import prefect_server
 from hopwright.errors import HopwrightError
-from hopwright.runs import RunFolder, Stage, run_stage
+from hopwright.runs import RunFolder, Stage
 from hopwright.settings import ModelParameters, SynthesizeParameters, SynthesizeRun, home, sample_folder
 from hopwright.stages.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
+from tests.stages import run_stage
 
 RUN = "worded"
 

@@ -13,9 +13,10 @@ from flows.console.doctor import look_at_packages, look_at_python
 from flows.console.options import merge_options
 from hopwright.errors import InputError, ServiceError
 from hopwright.records.arrow import items_to_table
-from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
+from hopwright.runs import RunFolder, ShardOutput, Stage
 from hopwright.settings import sample_folder
 from tests.builders import all_items
+from tests.stages import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = [

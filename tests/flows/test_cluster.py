@@ -16,7 +16,7 @@ import pytest
 
 from hopwright.errors import InputError, RunError, ServiceError
 from hopwright.records.arrow import read_rejected
-from hopwright.runs import RunFolder, ShardOutput, Stage, hash_file, read_report, run_stage
+from hopwright.runs import RunFolder, ShardOutput, Stage, hash_file, read_report
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
 from hopwright.stages.elsewhere import Origin, describe_state, execute_elsewhere, list_paths, replace_paths
@@ -24,6 +24,7 @@ from hopwright.stages.shards import ShardWork
 from tasks import cluster
 from tasks.cluster import open_cluster, yield_done
 from tests.runs.toy import process
+from tests.stages import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 

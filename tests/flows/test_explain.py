@@ -10,12 +10,13 @@ import pytest
 from hopwright.llm.session import Session
 from hopwright.records import Provenance, Rejected
 from hopwright.records.arrow import items_to_table
-from hopwright.runs import RunFolder, ShardOutput, Stage, run_stage
+from hopwright.runs import RunFolder, ShardOutput, Stage
 from tests.builders import chain_item
 from tests.e2e.serving import serving
 from tests.llm.builders import KEY, request, settings
 from tests.llm.wire_answers import right_answer
 from tests.llm.wire_server import Faults, WireServer
+from tests.stages import run_stage
 
 ITEM = chain_item()
 

@@ -15,7 +15,7 @@ from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item
 from hopwright.records.arrow import items_to_table, read_items, table_to_items
-from hopwright.runs import RunFolder, ShardOutput, Stage, part_path, rejected_path, run_stage, write_shard
+from hopwright.runs import RunFolder, ShardOutput, Stage, part_path, rejected_path, write_shard
 from hopwright.settings import RewriteParameters, SynthesizeParameters, SynthesizeRun, sample_folder
 from hopwright.stages.filter import FilterPart, name_voters, vote_on_part
 from hopwright.stages.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
@@ -31,6 +31,7 @@ from hopwright.stages.rewrite import (
 )
 from hopwright.stages.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts, write_mix
 from tasks.synthesize import plan_drafts
+from tests.stages import run_stage
 
 DRAFTS = 120
 QUESTIONS = sample_folder() / "anchors.jsonl"

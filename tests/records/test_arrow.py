@@ -32,8 +32,12 @@ def test_items_come_back_as_they_went(items: list[Item]) -> None:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.from_type(Anchor), max_size=3), st.lists(st.from_type(Rejected), max_size=3))
-def test_anchors_and_rejected_rows_come_back_as_they_went(anchors: list[Anchor], rejected: list[Rejected]) -> None:
-    assert arrow.table_to_anchors(arrow.anchors_to_table(anchors)) == anchors
+def test_anchors_and_rejected_rows_come_back_as_they_went(
+    tmp_path_factory: pytest.TempPathFactory, anchors: list[Anchor], rejected: list[Rejected]
+) -> None:
+    path = tmp_path_factory.mktemp("anchors") / "part.parquet"
+    path.write_bytes(arrow.encode_parquet(arrow.anchors_to_table(anchors)))
+    assert arrow.read_anchors(path) == anchors
     assert arrow.table_to_rejected(arrow.rejected_to_table(rejected)) == rejected
 
 

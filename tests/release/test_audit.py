@@ -11,8 +11,8 @@ from hopwright.checks import CHECKS
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.release.audit import AuditReport, audit
-from hopwright.release.format import to_release, write_jsonl
-from tests.builders import all_items, bridge_item, chain_item, converging_item
+from hopwright.release.format import to_release
+from tests.builders import all_items, bridge_item, chain_item, converging_item, write_jsonl
 from tests.faults import claims, kinds, plant_faults
 from tests.release.test_format import bare
 from tests.worlds import DictGraph

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopwright.errors import InputError, RunError
+from hopwright.errors import InputError
 from hopwright.records import AnchorRef, CheckResult, Item, Passage, Rejected, Source, Surrogate, Vote
-from hopwright.release.format import from_release, parse_row, read_jsonl, to_release, write_jsonl
-from tests.builders import all_items, chain_item, converging_item
+from hopwright.release.format import from_release, parse_row, read_jsonl, to_release
+from hopwright.release.spool import Spool
+from tests.builders import all_items, chain_item, converging_item, write_jsonl
 
 PUBLISHED = [
     "id", "single_hop", "multi_hop_question", "multi_hop_answer", "multiple_choice_options",
@@ -148,34 +149,22 @@ def test_unknown_fields_of_others_are_ignored():
     assert from_release(row) == chain_item()
 
 
-def test_a_file_is_written_whole_and_read_line_by_line(tmp_path):
-    path = tmp_path / "new" / "data.jsonl"
-    assert write_jsonl(all_items(), path) == 3
-    assert [from_release(row) for _, row in read_jsonl(path)] == all_items()
-    assert [entry.name for entry in path.parent.iterdir()] == ["data.jsonl"]
-    before = path.read_bytes()
+def test_a_file_is_read_line_by_line(tmp_path):
+    path = tmp_path / "data.jsonl"
     write_jsonl(all_items(), path)
-    assert path.read_bytes() == before
+    assert [from_release(row) for _, row in read_jsonl(path)] == all_items()
 
 
 def test_text_is_written_as_it_reads(tmp_path):
-    path = tmp_path / "data.jsonl"
-    write_jsonl([chain_item().model_copy(update={"answer": "Ødegård – 95"})], path)
-    assert "Ødegård – 95" in path.read_text("utf-8")
+    item = chain_item().model_copy(update={"answer": "Ødegård – 95"})
+    with Spool(tmp_path / "spool", item.variant) as spool:
+        assert list(spool.take([item])) == [item]
+        assert ["Ødegård – 95" in line.decode() for line in spool.read_sorted()] == [True]
 
 
-def test_an_item_that_cannot_be_rendered_leaves_nothing_behind(tmp_path):
-    broken = chain_item().model_copy(update={"topology": "ring"})
-    path = tmp_path / "data.jsonl"
+def test_an_item_that_cannot_be_rendered_is_refused():
     with pytest.raises(InputError, match="unknown topology"):
-        write_jsonl([chain_item(), broken], path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_place_that_cannot_be_written_is_one_clear_line(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match=r"^cannot write .*nothing was left half-written$"):
-        write_jsonl(all_items(), tmp_path / "file" / "data.jsonl")
+        to_release(chain_item().model_copy(update={"topology": "ring"}))
 
 
 def test_bad_lines_are_data_and_good_ones_still_come(tmp_path):

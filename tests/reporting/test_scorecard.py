@@ -8,8 +8,8 @@ import pytest
 
 from hopwright.checks import Case
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.reporting.scorecard import Scorecard, mask_question, render_scorecard, score
-from tests.builders import all_items, bridge_item, chain_item, converging_item
+from hopwright.reporting.scorecard import Scorecard, mask_question, render_scorecard
+from tests.builders import all_items, bridge_item, chain_item, converging_item, score
 from tests.drafts import draft_items
 
 

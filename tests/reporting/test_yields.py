@@ -9,8 +9,9 @@ import pytest
 from hopwright.records import Rejected
 from hopwright.records.arrow import items_to_table
 from hopwright.reporting.yields import YieldReport, gather_yield, list_bars, render_yield
-from hopwright.runs import RunFolder, ShardOutput, Stage, Usage, run_stage
+from hopwright.runs import RunFolder, ShardOutput, Stage, Usage
 from tests.builders import chain_item
+from tests.stages import run_stage
 
 ITEM = chain_item()
 

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 from hopwright.errors import InputError, RunError, ServiceError
-from hopwright.runs import RunFolder, Stage, mirror, part_path, run_stage
+from hopwright.runs import RunFolder, Stage, mirror, part_path
 from hopwright.runs.storage import Storage, open_storage
 from hopwright.settings import storage as named_storage
 from tests.runs.toy import process, read_bytes, run_toy
+from tests.stages import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 

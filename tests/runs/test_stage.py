@@ -25,12 +25,12 @@ from hopwright.runs import (
     part_path,
     read_report,
     rejected_path,
-    run_stage,
     write_file,
     write_shard,
 )
 from hopwright.runs.code import digest_code
 from tests.runs.toy import ROWS, SHARDS, process, read_bytes, run_toy
+from tests.stages import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 

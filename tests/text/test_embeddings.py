@@ -30,9 +30,9 @@ from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Rejected
 from hopwright.release.audit import audit
-from hopwright.release.format import write_jsonl
 from hopwright.stages.drafting import Synthesizer
 from hopwright.knowledge.wikidata.properties import default_table
+from tests.builders import write_jsonl
 import flows.build_dataset
 
 sample, folder = Path("data/sample"), Path(sys.argv[1])

@@ -27,6 +27,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hopwright.knowledge.wikidata.layout import OTHER
 from hopwright.knowledge.wikidata.store import GraphStore
 
 PropertyClass = Literal["functional", "complete list", "open list"]
@@ -44,7 +45,6 @@ _MIN_MIRRORED = 10
 _MIN_CLASS = 20
 _MAX_CLASSES = 5000
 _CHUNK = 1 << 21
-_OTHER = np.uint64((1 << 31) - 1)
 _INSTANCE = "P31"
 
 I64 = NDArray[np.int64]
@@ -217,7 +217,7 @@ def _count_mirrored(store: GraphStore, count: int) -> tuple[I64, I64]:
     starts, edges = store.array("out_start"), store.array("out_edge")
     wide, narrow = np.uint64((len(starts) - 1).bit_length()), np.uint64(count.bit_length())
     subject = np.repeat(np.arange(len(starts) - 1, dtype=np.uint32), np.diff(starts.astype(np.int64)))
-    object = (edges & _OTHER).astype(np.uint32)
+    object = (edges & np.uint64(OTHER)).astype(np.uint32)
     words: U64 = np.minimum(subject, object).astype(np.uint64)
     words <<= wide
     words |= np.maximum(subject, object)
@@ -268,7 +268,7 @@ def _measure_coverage(store: GraphStore, lists: _Lists, properties: tuple[str, .
     places = np.sort(store.array("property_edge")[slice(*store.array("property_start")[number : number + 2])])
     starts = store.array("out_start").astype(np.int64)
     member = starts.searchsorted(places, side="right") - 1
-    classes, which = np.unique(store.array("out_edge")[places] & _OTHER, return_inverse=True)
+    classes, which = np.unique(store.array("out_edge")[places] & np.uint64(OTHER), return_inverse=True)
     size = np.bincount(which, minlength=len(classes))
     chosen = np.argsort(-size, kind="stable")[:_MAX_CLASSES]
     chosen = chosen[size[chosen] >= _MIN_CLASS]

@@ -48,7 +48,6 @@ class ArrayWriter:
         self._file: BinaryIO = os.fdopen(handle, "wb")
         self._file.write(b"\0" * _ALIGN)
         self._arrays: dict[str, dict[str, Any]] = {}
-        self._hashing: list[threading.Thread] = []
 
     def add(self, name: str, array: NDArray[Any]) -> None:
         """Append one array; it may not change afterwards. Raises OSError when the disk is full."""

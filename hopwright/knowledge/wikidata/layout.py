@@ -29,7 +29,6 @@ _CHUNK = 1 << 17
 
 U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
-I64 = NDArray[np.int64]
 
 
 @dataclass(slots=True)

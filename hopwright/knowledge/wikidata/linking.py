@@ -63,8 +63,6 @@ _PROBABLE_UNTOLD = 0.9
 _MOST = 64
 _NEIGHBOURS = 400
 _SECOND = 40
-_WORTHLESS = 0.015
-"""Worth of a word that only the very largest hubs explain, such as the country of half the graph."""
 _WITHIN = frozenset({"P131", "P17", "P27", "P30"})
 
 

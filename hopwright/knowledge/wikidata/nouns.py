@@ -103,10 +103,6 @@ class KindIndex:
         """The finer class that siblings and comparable entities share: `settlement`, `county`, `footballer`."""
         return self._sense(id).sort
 
-    def same_sort(self, a: str, b: str) -> bool:
-        """Whether two entities are of one sort and of one kind."""
-        return self._sense(a).sort == self._sense(b).sort and self._sense(a).kind == self._sense(b).kind
-
     def phrase(self, id: str) -> str:
         """The label as it stands in running text, with its article or quotation marks (see `definite`)."""
         sense = self._sense(id)

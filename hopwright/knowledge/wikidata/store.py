@@ -1,6 +1,6 @@
 """The graph store: facts, names and literals on memory-mapped arrays, asked one entity at a time.
 
-`hopwright.knowledge.wikidata.ingest` makes it; `hopwright.knowledge.wikidata.bulk` asks about many entities at once.
+`hopwright.knowledge.wikidata.ingest` makes it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from hopwright.knowledge.wikidata.format import ArrayFile
+from hopwright.knowledge.wikidata.layout import OTHER
 from hopwright.records import LiteralFact
 from hopwright.text.folding import fold, hash_key, loose_key, match_rank
 
-_OTHER = (1 << 31) - 1
 _TYPES: tuple[Literal["decimal", "dateTime", "double", "string"], ...] = (
     "decimal", "dateTime", "double", "string",
 )  # fmt: skip
@@ -238,7 +238,7 @@ class GraphStore:
         start, stop = self._property_start[number], self._property_start[number + 1]
         step = max((stop - start) // most, 1)
         words = (self._out_edge[self._property_edge[place]] for place in range(start, stop, step))
-        return tuple(dict.fromkeys(f"Q{self._entity_id[word & _OTHER]}" for word in words))
+        return tuple(dict.fromkeys(f"Q{self._entity_id[word & OTHER]}" for word in words))
 
     def degree(self, id: str) -> int:
         """Number of triplets that the entity is subject of, plus those that it is object of."""
@@ -350,7 +350,7 @@ class GraphStore:
             return ()
         ids = self.array("entity_id")
         subjects = ids[self.array("out_start").searchsorted(places, side="right") - 1].tolist()
-        objects = ids[self.array("out_edge")[places] & _OTHER].tolist()
+        objects = ids[self.array("out_edge")[places] & OTHER].tolist()
         return tuple((f"Q{s}", f"Q{o}") for s, o in zip(subjects, objects, strict=True))
 
     def _ends(self, id: str, property: str, starts: memoryview[int], edges: memoryview[int]) -> tuple[str, ...]:
@@ -362,7 +362,7 @@ class GraphStore:
         first = bisect_left(edges, wanted << 32, starts[number], stop)
         last = bisect_left(edges, (wanted + 1) << 32, first, stop)
         ids = self._entity_id
-        return tuple([f"Q{ids[word & _OTHER]}" for word in edges[first:last].tolist()])
+        return tuple([f"Q{ids[word & OTHER]}" for word in edges[first:last].tolist()])
 
     def _row(
         self, id: str, starts: memoryview[int], edges: memoryview[int], limit: int | None = None
@@ -373,7 +373,7 @@ class GraphStore:
         ids, names = self._entity_id, self._property_names
         start, stop = starts[number], starts[number + 1]
         words = edges[start : stop if limit is None else min(stop, start + limit)].tolist()
-        return tuple([(names[word >> 32], f"Q{ids[word & _OTHER]}") for word in words])
+        return tuple([(names[word >> 32], f"Q{ids[word & OTHER]}") for word in words])
 
     def _spread(
         self, id: str, most: int, starts: memoryview[int], edges: memoryview[int]
@@ -395,7 +395,7 @@ class GraphStore:
             chosen += row[:share]
             left -= min(share, len(row))
         names = self._property_names
-        return tuple((names[word >> 32], self.id_of(word & _OTHER)) for word in sorted(chosen))
+        return tuple((names[word >> 32], self.id_of(word & OTHER)) for word in sorted(chosen))
 
     def _literal_at(self, row: int, subject: str, label: str) -> LiteralFact:
         property = self._literal_property[row]

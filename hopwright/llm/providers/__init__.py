@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hopwright.llm.config import Endpoint, read_key
-from hopwright.llm.providers.base import FATAL, MAYBE_BILLED, RETRYABLE, Call, CallError, Provider, Reply
+from hopwright.llm.providers.base import FATAL, MAYBE_BILLED, Call, CallError, Provider, Reply
 
-__all__ = ["FATAL", "MAYBE_BILLED", "RETRYABLE", "Call", "CallError", "Provider", "Reply", "make_provider"]
+__all__ = ["FATAL", "MAYBE_BILLED", "Call", "CallError", "Provider", "Reply", "make_provider"]
 
 
 def make_provider(endpoint: Endpoint) -> Provider:

@@ -33,15 +33,14 @@ from hopwright.planning.mix import Mix, chance
 from hopwright.records import Claim, Compute, Hop, Item, Rejected, ReverseLookup, make_claim
 from hopwright.records.values import render
 from hopwright.release.audit import audit
-from hopwright.release.format import to_release, write_jsonl
+from hopwright.release.format import to_release
 from hopwright.release.separation import facts_of
 from hopwright.release.statistics import describe
-from hopwright.reporting.scorecard import score
 from hopwright.stages.drafting import Synthesizer
 from hopwright.wording.llm.places import Places
 from hopwright.wording.llm.reading import Reader
 from hopwright.wording.llm.vocabulary import Vocabulary
-from tests.builders import all_items
+from tests.builders import all_items, score, write_jsonl
 from tests.sample_claims import APOLLO, BANK, TOPOLOGIES, any_claim, draft_claimed_items, pick_claimed, write_claim
 
 TABLE = default_table()

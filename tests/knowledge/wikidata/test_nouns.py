@@ -97,11 +97,10 @@ def test_an_entity_without_a_class_is_known_by_its_name_or_its_facts() -> None:
     assert kinds.kind("Q77") == "other"
 
 
-def test_same_sort_compares_like_with_like() -> None:
+def test_one_sort_is_of_like_with_like() -> None:
     labels = {"Q1": "A", "Q2": "B", "Q3": "C", "Q515": "city", "Q747074": "comune of Italy", "Q35657": "state"}
     kinds = index(labels, [("Q1", "P31", "Q515"), ("Q2", "P31", "Q747074"), ("Q3", "P31", "Q35657")])
-    assert kinds.same_sort("Q1", "Q2")
-    assert not kinds.same_sort("Q1", "Q3")
+    assert kinds.sort("Q1") == kinds.sort("Q2") != kinds.sort("Q3")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ class LiteralReport:
     apart_file: Path
     entities: int = 0
     literals: int = 0
-    by_datatype: dict[str, int] = field(default_factory=dict)
     by_origin: dict[str, int] = field(default_factory=dict)
     apart: dict[str, int] = field(default_factory=dict)
     unknown: int = 0
@@ -53,7 +52,6 @@ def write_literals(
     source = LiteralSource(client, store)
     name = file.name.removesuffix(".gz").removesuffix(".tsv")
     report = LiteralReport(file, file.with_name(f"{name}.apart.tsv"))
-    datatypes: Counter[str] = Counter()
     origins: Counter[str] = Counter()
     apart: Counter[str] = Counter()
     try:
@@ -68,12 +66,10 @@ def write_literals(
                         left.write(f"{_line(literal)}\t{literal.apart}\n".encode())
                     else:
                         origins[literal.origin] += 1
-                        datatypes[literal.fact.datatype] += 1
                         kept.write(f"{_line(literal)}\n".encode())
     except OSError as error:
         raise RunError(f"{file} cannot be written: {error.strerror or error}; free the disk or name another") from None
-    report.literals = datatypes.total()
-    report.by_datatype = dict(sorted(datatypes.items()))
+    report.literals = origins.total()
     report.by_origin = dict(sorted(origins.items()))
     report.apart = dict(apart.most_common())
     report.note = source.note

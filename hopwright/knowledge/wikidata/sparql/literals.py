@@ -69,19 +69,6 @@ class Batch:
     unknown: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Harvest:
-    """All literals that were asked for, by subject and property.
-
-    `origin` is `mixed` when the endpoint failed on the way. `note` says in one line why the store's own literals
-    stand in for the endpoint's; it is empty if they do not.
-    """
-
-    literals: tuple[FetchedLiteral, ...]
-    origin: Literal["endpoint", "store", "mixed"]
-    note: str = ""
-
-
 class LiteralSource:
     """Literals from an endpoint, batch by batch; from a store where the endpoint cannot be had.
 
@@ -153,17 +140,6 @@ class LiteralSource:
         return Batch(batch, tuple(sorted(literals, key=_place)), "store")
 
 
-def fetch_literals(
-    client: SparqlClient | None, ids: Iterable[str], properties: Sequence[str], store: GraphStore | None = None
-) -> Harvest:
-    """All literals of these entities and properties at once; see LiteralSource for where they come from."""
-    source = LiteralSource(client, store)
-    batches = list(source.batches(ids, properties))
-    origins = {batch.origin for batch in batches} or {"store" if client is None else "endpoint"}
-    literals = tuple(literal for batch in batches for literal in batch.literals)
-    return Harvest(literals, origins.pop() if len(origins) == 1 else "mixed", source.note)
-
-
 def read_literals(statement: Statement, labels: GraphStore | None) -> Iterator[FetchedLiteral]:
     """The literals of one statement: one, or two of a coordinate (latitude and longitude), or none where the value
     is unknown."""
@@ -176,16 +152,6 @@ def read_literals(statement: Statement, labels: GraphStore | None) -> Iterator[F
         for part, value in ((LATITUDE, statement.latitude), (LONGITUDE, statement.longitude)):
             fact = _fact(statement, labels, value, part, "double")
             yield FetchedLiteral(fact, rank=statement.rank, original=value, apart=apart)
-
-
-def are_comparable(one: FetchedLiteral, other: FetchedLiteral) -> bool:
-    """Whether it makes sense to ask which of two values is larger or later: same kind, same base unit, none apart."""
-    return (
-        not one.apart
-        and not other.apart
-        and one.fact.datatype == other.fact.datatype
-        and one.fact.unit == other.fact.unit
-    )
 
 
 def known_literal_properties(store: GraphStore) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hopwright.knowledge.wikidata.sparql.client import SparqlClient
-from hopwright.knowledge.wikidata.sparql.terms import ENTITY, entity_values, local_id, prologue, quote
+from hopwright.knowledge.wikidata.sparql.terms import ENTITY, entity_values, local_id, number_of, prologue, quote
 
 # Pages that list what shares a name are no bearers of it.
 _DISAMBIGUATION = "Q4167410"
@@ -70,7 +70,7 @@ def list_namesakes(
     )
     ids = [local_id(row["s"].value) for row in client.select(query, max_age_s=max_age_s) if "s" in row]
     described = describe_entities(client, ids, max_age_s=max_age_s) if ids else {}
-    return {id: described.get(id, "") for id in sorted(ids, key=_number)}
+    return {id: described.get(id, "") for id in sorted(ids, key=number_of)}
 
 
 def describe_entities(client: SparqlClient, ids: Iterable[str], *, max_age_s: float | None = None) -> dict[str, str]:
@@ -108,7 +108,3 @@ def _bearers(client: SparqlClient, names: list[str], path: str) -> str:
         + f"  FILTER(STRSTARTS(STR(?s), {quote(ENTITY + 'Q')}))\n"
         + f"  FILTER NOT EXISTS {{ ?s wdt:P31 wd:{_DISAMBIGUATION} }}\n"
     )
-
-
-def _number(id: str) -> int:
-    return int(id[1:])

@@ -92,8 +92,9 @@ def _check(ids: Iterable[str], pattern: re.Pattern[str], what: str) -> list[str]
         if not isinstance(id, str) or pattern.fullmatch(id) is None:
             raise InputError(f"not {what}: {id!r}")
         found.add(id)
-    return sorted(found, key=_number)
+    return sorted(found, key=number_of)
 
 
-def _number(id: str) -> int:
+def number_of(id: str) -> int:
+    """The number of an entity's or a property's id, to sort by."""
     return int(id[1:])

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from hopwright.errors import InputError
 
-ONE = "Q199"
-"""The unit of a plain number."""
 _CONTEXT = Context(prec=18)
 
 

@@ -9,7 +9,14 @@ from typing import Literal
 from hopwright.knowledge.wikidata.sparql.client import SparqlClient
 from hopwright.knowledge.wikidata.sparql.dialects import Statement, keep_best, read_object, write_object_query
 from hopwright.knowledge.wikidata.sparql.literals import DAY, LATITUDE, LONGITUDE, FetchedLiteral, LiteralSource
-from hopwright.knowledge.wikidata.sparql.terms import entity_values, is_entity, is_property, local_id, prologue
+from hopwright.knowledge.wikidata.sparql.terms import (
+    entity_values,
+    is_entity,
+    is_property,
+    local_id,
+    number_of,
+    prologue,
+)
 from hopwright.knowledge.wikidata.sparql.units import name_unit, normalise
 from hopwright.records import Hop, Item, LiteralFact, ReverseLookup
 
@@ -159,7 +166,7 @@ def verify_reverse(client: SparqlClient, hop: Hop, *, max_age_s: float = DAY_S) 
         return Verdict(answer, name, answer, "unknown", note="the hop has no evidence to ask by")
     query = f"{prologue('wd', 'wdt')}SELECT DISTINCT ?s WHERE {{\n{''.join(patterns)}}} LIMIT {_SUBJECTS}"
     rows = client.select(query, max_age_s=max_age_s)
-    subjects = tuple(sorted((id for row in rows if (id := local_id(row["s"].value))), key=_number))
+    subjects = tuple(sorted((id for row in rows if (id := local_id(row["s"].value))), key=number_of))
     note = f"without the condition on {', '.join(left_out)}" if left_out else ""
     if subjects == (answer,):
         return Verdict(answer, name, answer, "confirmed", subjects, note)
@@ -242,13 +249,13 @@ def _plan(
 
 
 def _batches(ids: Iterable[str], size: int) -> Iterable[list[str]]:
-    ordered = sorted(ids, key=_number)
+    ordered = sorted(ids, key=number_of)
     for start in range(0, len(ordered), size):
         yield ordered[start : start + size]
 
 
 def _judge_object(check: Check, expected: str, statements: Sequence[Statement]) -> Verdict:
-    values = tuple(sorted({one.value for one in statements if one.kind == "entity"}, key=_number))
+    values = tuple(sorted({one.value for one in statements if one.kind == "entity"}, key=number_of))
     if not values:
         return _judge(check, "unknown", note="the live graph has no value")
     note = "" if expected == check.expected else f"{check.expected} is {expected} now"
@@ -310,7 +317,3 @@ def _worst(statuses: Iterable[Status]) -> Status:
     if "different" in found:
         return "different"
     return "confirmed" if found == {"confirmed"} else "unknown"
-
-
-def _number(id: str) -> int:
-    return int(id[1:])
