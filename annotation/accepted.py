@@ -12,15 +12,15 @@ from annotation.decisions import (
     CONFLICT,
     ItemDecision,
     ReviewKey,
+    ReviewUnit,
     Thresholds,
-    Unit,
     UnitDecision,
     decide_item,
     decide_unit,
     find_means,
     latest_reviews,
 )
-from annotation.gathering import Gathered
+from annotation.review_collection import CollectedReviews
 from annotation.schema import CRITERIA, REVIEWED, split_key
 from hopwright.checks import CheckContext
 from hopwright.errors import InputError
@@ -52,18 +52,18 @@ class ScoreRow:
 
 
 def decide_all(
-    gathered: Gathered, items: Mapping[str, Item], context: CheckContext, thresholds: Thresholds
+    gathered: CollectedReviews, items: Mapping[str, Item], context: CheckContext, thresholds: Thresholds
 ) -> list[Decided]:
     """Decide every item that has a review task, in the order of ids; factual items before their twins.
 
     Raises InputError when a task is of an item that the run does not have.
     """
-    reviews: dict[Unit, list[Review]] = {}
+    reviews: dict[ReviewUnit, list[Review]] = {}
     for review in latest_reviews(gathered.reviews):
         reviews.setdefault(review.unit, []).append(review)
     problems = find_problems(gathered.reviews, items, context)
     planted = {(one.kind.value, one.key) for one in gathered.gold_items}
-    wanted: dict[str, dict[Unit, int]] = {}
+    wanted: dict[str, dict[ReviewUnit, int]] = {}
     for (kind, key), task in gathered.tasks.items():
         if (kind, key) not in planted:
             item_id, hop = split_key(key)

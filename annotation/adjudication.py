@@ -10,10 +10,10 @@ from annotation.corrections import corrections_of, list_changes
 from annotation.decisions import UnitDecision
 from annotation.export import build_adjudication
 from annotation.forms import Task
-from annotation.gathering import TaskName, TaskNow, add_settled
 from annotation.ledger import Ledger, ledger_path
 from annotation.push import PushReport, name_project, push
-from annotation.schema import REVIEWED, Kind, ShownReview, task_key
+from annotation.review_collection import CurrentTask, TaskName, add_settled
+from annotation.schema import REVIEWED, ReviewTaskKind, ShownReview, task_key
 from annotation.server import Server
 from hopwright.records import Item, Review
 
@@ -22,18 +22,20 @@ from hopwright.records import Item, Review
 class Dispute:
     """A unit to settle: its adjudication task, and the hash of the task that it is about."""
 
-    of: Kind
+    of: ReviewTaskKind
     task: Task
     settles: str
     reason: str
 
 
-def build_disputes(conflicts: Iterable[tuple[Item, UnitDecision]], tasks: Mapping[TaskName, TaskNow]) -> list[Dispute]:
+def build_disputes(
+    conflicts: Iterable[tuple[Item, UnitDecision]], tasks: Mapping[TaskName, CurrentTask]
+) -> list[Dispute]:
     """The adjudication tasks of units in conflict; `tasks` are those that were reviewed."""
     disputes = []
     for item, unit in conflicts:
         item_id, name, hop = unit.unit
-        kind = Kind(name)
+        kind = ReviewTaskKind(name)
         shown = [show_review(review, item, hop) for review in unit.reviews]
         disputes.append(
             Dispute(
@@ -58,8 +60,8 @@ def push_disputes(disputes: Sequence[Dispute], server: Server, run: Path, review
         push(
             [one.task for one in of_kind],
             server=server,
-            title=name_project(run.name, Kind.ADJUDICATION, kind),
-            kind=Kind.ADJUDICATION,
+            title=name_project(run.name, ReviewTaskKind.ADJUDICATION, kind),
+            kind=ReviewTaskKind.ADJUDICATION,
             of=kind,
             ledger=ledger,
             usual=1,

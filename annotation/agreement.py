@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from annotation.decisions import Unit, latest_reviews, order_unit
+from annotation.decisions import ReviewUnit, latest_reviews, order_unit
 from annotation.reliability import Level, Reliability, count_values, measure
-from annotation.schema import CRITERIA, REVIEWED, VERDICT, VERDICTS, Kind
+from annotation.schema import CRITERIA, REVIEWED, VERDICT, VERDICTS, ReviewTaskKind
 from hopwright.records import Review
 
 Scope = Literal["all", "topology", "pair"]
@@ -52,9 +52,9 @@ def measure_agreement(
     return lines
 
 
-def list_ratings(reviews: Iterable[Review], criterion: str) -> dict[Unit, list[Rating]]:
+def list_ratings(reviews: Iterable[Review], criterion: str) -> dict[ReviewUnit, list[Rating]]:
     """Unit → who gave what, as codes: scores less one, verdicts by their place."""
-    table: dict[Unit, list[Rating]] = {}
+    table: dict[ReviewUnit, list[Rating]] = {}
     for review in reviews:
         if criterion == VERDICT:
             code = None if review.verdict is None else VERDICTS.index(review.verdict)
@@ -66,9 +66,9 @@ def list_ratings(reviews: Iterable[Review], criterion: str) -> dict[Unit, list[R
 
 
 def _measure_all(
-    kind: Kind,
+    kind: ReviewTaskKind,
     criterion: str,
-    table: Mapping[Unit, Sequence[Rating]],
+    table: Mapping[ReviewUnit, Sequence[Rating]],
     topologies: Mapping[str, str],
     seed: int,
     *,
@@ -84,16 +84,16 @@ def _measure_all(
     return lines
 
 
-def _split_pairs(table: Mapping[Unit, Sequence[Rating]]) -> dict[tuple[str, str], dict[Unit, list[Rating]]]:
+def _split_pairs(table: Mapping[ReviewUnit, Sequence[Rating]]) -> dict[tuple[str, str], dict[ReviewUnit, list[Rating]]]:
     """Pair of annotators → the units that both rated, with their two ratings."""
-    found: dict[tuple[str, str], dict[Unit, list[Rating]]] = {}
+    found: dict[tuple[str, str], dict[ReviewUnit, list[Rating]]] = {}
     for unit, given in table.items():
         for one, other in combinations(sorted(given), 2):
             found.setdefault((one[0], other[0]), {})[unit] = [one, other]
     return dict(sorted(found.items()))
 
 
-def _measure(criterion: str, table: Mapping[Unit, Sequence[Rating]], seed: int) -> Reliability:
+def _measure(criterion: str, table: Mapping[ReviewUnit, Sequence[Rating]], seed: int) -> Reliability:
     units = sorted(table, key=order_unit)
     items = {item: number for number, item in enumerate(sorted({unit[0] for unit in units}))}
     values, level = _describe(criterion)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.decisions import ReviewKey, Unit, latest_reviews
-from annotation.reliability import Estimate, find_cohen, find_interval
+from annotation.decisions import ReviewKey, ReviewUnit, latest_reviews
+from annotation.reliability import IntervalEstimate, find_cohen, find_interval
 from annotation.schema import GoldItem, split_key
 from hopwright.records import Item, Review
 
@@ -49,7 +49,7 @@ class Profile:
     reviews: int
     skipped: int
     gold_seen: int
-    gold: Estimate
+    gold: IntervalEstimate
     machine: float | None
     median_seconds: float | None
     tenth_seconds: float | None
@@ -114,7 +114,7 @@ def find_machine_kappa(reviews: Iterable[Review], items: Mapping[str, Item]) -> 
     return find_cohen(table)
 
 
-def find_objection(item: Item, unit: Unit) -> str:
+def find_objection(item: Item, unit: ReviewUnit) -> str:
     """What the checks say against a unit, failures and warnings alike: a hop's own, or any for a whole question."""
     reasons = [
         (check.name, check.reason.removeprefix(_WARNING))
@@ -133,7 +133,7 @@ def find_objection(item: Item, unit: Unit) -> str:
 
 def _find_differences(reviews: Iterable[Review]) -> dict[ReviewKey, tuple[str, list[float]]]:
     """Annotation → when, and its scores less the mean of the others' of the same unit and criterion."""
-    by_unit: dict[Unit, list[Review]] = {}
+    by_unit: dict[ReviewUnit, list[Review]] = {}
     for review in reviews:
         by_unit.setdefault(review.unit, []).append(review)
     found = {}
@@ -159,7 +159,7 @@ def _judge(
     name: str,
     reviews: int,
     skipped: int,
-    gold: Estimate,
+    gold: IntervalEstimate,
     gold_seen: int,
     machine: float | None,
     seconds: Sequence[float],

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from annotation.corrections import corrections_of, list_changes
-from annotation.schema import TITLES, Kind, criteria_of
+from annotation.schema import TITLES, ReviewTaskKind, criteria_of
 from hopwright.records import Item, Review, ReviewKind, Score
 
-Unit = tuple[str, ReviewKind, int | None]
+ReviewUnit = tuple[str, ReviewKind, int | None]
 """Item, kind, hop."""
 
 ReviewKey = tuple[str, int, int]
@@ -51,7 +51,7 @@ class UnitDecision:
     corrected afterwards are not, an adjudicator's always are.
     """
 
-    unit: Unit
+    unit: ReviewUnit
     state: UnitState
     reason: str = ""
     verdict: str = ""
@@ -80,7 +80,7 @@ class ItemDecision:
 
 def latest_reviews(reviews: Iterable[Review]) -> list[Review]:
     """One review for each person and unit, the last that they gave; skipped tasks say nothing and are left out."""
-    latest: dict[tuple[Unit, str, str], Review] = {}
+    latest: dict[tuple[ReviewUnit, str, str], Review] = {}
     for review in reviews:
         if review.skipped:
             continue
@@ -90,13 +90,13 @@ def latest_reviews(reviews: Iterable[Review]) -> list[Review]:
     return sorted(latest.values(), key=lambda one: (order_unit(one.unit), one.kind, one.annotator))
 
 
-def order_unit(unit: Unit) -> tuple[str, str, int]:
+def order_unit(unit: ReviewUnit) -> tuple[str, str, int]:
     """What units are sorted by."""
     return unit[0], unit[1], unit[2] or 0
 
 
 def decide_unit(
-    unit: Unit,
+    unit: ReviewUnit,
     reviews: Sequence[Review],
     item: Item,
     wanted: int,
@@ -190,7 +190,7 @@ def _find_conflict(reviews: Sequence[Review], item: Item, hop: int | None, thres
     return ""
 
 
-def _agree(unit: Unit, reviews: Sequence[Review], item: Item, hop: int | None, *, settled: bool) -> UnitDecision:
+def _agree(unit: ReviewUnit, reviews: Sequence[Review], item: Item, hop: int | None, *, settled: bool) -> UnitDecision:
     verdict = str(reviews[0].verdict)
     return UnitDecision(
         unit,
@@ -205,7 +205,7 @@ def _agree(unit: Unit, reviews: Sequence[Review], item: Item, hop: int | None, *
 
 def _average(scores: Sequence[tuple[Score, ...]], kind: ReviewKind) -> dict[str, float]:
     """Criterion → mean over reviewers, in the rubric's order; one that nobody scored is left out."""
-    found: dict[str, list[int]] = {name: [] for name in criteria_of(Kind(kind))}
+    found: dict[str, list[int]] = {name: [] for name in criteria_of(ReviewTaskKind(kind))}
     for score in (one for given in scores for one in given):
         found[score.criterion].append(score.value)
     return {name: statistics.fmean(values) for name, values in found.items() if values}
@@ -218,7 +218,7 @@ def _tell_discard(decision: UnitDecision) -> str:
     return f"{_call(decision.unit)}{': ' + said if said else ''}"
 
 
-def _call(unit: Unit) -> str:
+def _call(unit: ReviewUnit) -> str:
     if unit[1] == "single_hop":
         return f"hop {unit[2]}"
     return "the twin" if unit[1] == "twin" else "the question"

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from annotation.forms import Task
-from annotation.graph import draw_graph
+from annotation.graph_drawing import draw_graph
 from annotation.schema import (
     COMMENT,
     COMPUTATION,
@@ -29,11 +29,11 @@ from annotation.schema import (
     REVIEWED,
     SOURCE_URL,
     TITLES,
-    Kind,
+    ReviewTaskKind,
     ShownReview,
 )
 from annotation.templating import load_template
-from annotation.working import work_out
+from annotation.worked_computations import write_worked_steps
 from hopwright.errors import InputError
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.wikidata.properties import default_table
@@ -78,16 +78,16 @@ class HopView:
         return (" " if equation else "; ").join(self.working)
 
 
-def build_tasks(item: Item, kinds: Collection[Kind] = REVIEWED) -> list[Task]:
+def build_tasks(item: Item, kinds: Collection[ReviewTaskKind] = REVIEWED) -> list[Task]:
     """The tasks of one item: each hop's and the whole question's; a counterfactual item has the twin's only."""
     if item.variant == "counterfactual":
-        return [build_task(item, Kind.TWIN)] if Kind.TWIN in kinds else []
-    hops = item.hops if Kind.SINGLE_HOP in kinds else ()
-    whole = [build_task(item, Kind.MULTI_HOP)] if Kind.MULTI_HOP in kinds else []
-    return [*(build_task(item, Kind.SINGLE_HOP, hop.index) for hop in hops), *whole]
+        return [build_task(item, ReviewTaskKind.TWIN)] if ReviewTaskKind.TWIN in kinds else []
+    hops = item.hops if ReviewTaskKind.SINGLE_HOP in kinds else ()
+    whole = [build_task(item, ReviewTaskKind.MULTI_HOP)] if ReviewTaskKind.MULTI_HOP in kinds else []
+    return [*(build_task(item, ReviewTaskKind.SINGLE_HOP, hop.index) for hop in hops), *whole]
 
 
-def build_task(item: Item, kind: Kind, hop: int | None = None) -> Task:
+def build_task(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> Task:
     """One task. `data.item_id` is ours; `data.item_hash` changes when anything shown or pre-filled changes.
 
     Raises InputError for a hop that the item does not have.
@@ -95,7 +95,7 @@ def build_task(item: Item, kind: Kind, hop: int | None = None) -> Task:
     return _finish(item, hop, {"kind": kind.value}, {"item_html": render_item(item, kind, hop)})
 
 
-def build_adjudication(item: Item, of: Kind, hop: int | None, reviews: Sequence[ShownReview]) -> Task:
+def build_adjudication(item: Item, of: ReviewTaskKind, hop: int | None, reviews: Sequence[ShownReview]) -> Task:
     """The task that settles the reviews of one task of kind `of`: the item, and what each reviewer said of it."""
     spreads = {
         criterion: max(scores) - min(scores)
@@ -115,7 +115,7 @@ def build_adjudication(item: Item, of: Kind, hop: int | None, reviews: Sequence[
         "reviews_html": shown,
         "reviews": [review.model_dump(mode="json") for review in reviews],
     }
-    return _finish(item, hop, {"kind": Kind.ADJUDICATION.value, "of": of.value}, fields)
+    return _finish(item, hop, {"kind": ReviewTaskKind.ADJUDICATION.value, "of": of.value}, fields)
 
 
 def list_texts(item: Item, hop: int | None = None) -> dict[str, str]:
@@ -133,10 +133,10 @@ def find_hop(item: Item, index: int) -> Hop:
     raise InputError(f"item {item.id} has no hop {index}")
 
 
-def render_item(item: Item, kind: Kind, hop: int | None = None) -> str:
+def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str:
     """The page's HTML of an item: of one hop, of the whole question, or of a twin."""
     motif = topology(item.topology).motif
-    if kind is Kind.SINGLE_HOP:
+    if kind is ReviewTaskKind.SINGLE_HOP:
         if hop is None:
             raise InputError(f"item {item.id}: which hop? a single-hop task shows one")
         view = view_hop(find_hop(item, hop), item)
@@ -173,7 +173,7 @@ def view_hop(hop: Hop, item: Item) -> HopView:
         options=hop.options,
         label=hop.label or "",
         kind=kind,
-        working=work_out(hop, item),
+        working=write_worked_steps(hop, item),
         facts=tuple(facts),
         passages=hop.evidence.passages,
         url=_keep_web_address(hop.evidence.wikipedia_url),

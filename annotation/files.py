@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from annotation.export import build_task, build_tasks
 from annotation.forms import Task, check_task, load_instructions, load_interface, parse_interface
 from annotation.gold import read_gold, write_gold
-from annotation.schema import REVIEWED, GoldItem, Kind
+from annotation.schema import REVIEWED, GoldItem, ReviewTaskKind
 from hopwright.errors import InputError
 from hopwright.records import Item
 from hopwright.records.model import Record
@@ -34,7 +34,7 @@ _MOST_BYTES = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReviewEntry:
     """An item to review. `gold`: its planted fault; `agreement`: it goes to more reviewers than the others."""
 
     item: Item
@@ -63,12 +63,17 @@ class ReviewFiles:
     """What `write_tasks` wrote: tasks by kind, and where."""
 
     folder: Path
-    counts: dict[Kind, int] = field(default_factory=dict)
+    counts: dict[ReviewTaskKind, int] = field(default_factory=dict)
     gold: int = 0
 
 
 def write_tasks(
-    entries: Iterable[Entry], folder: Path, *, kinds: Iterable[Kind] = REVIEWED, overlap: int = 2, agreement: int = 3
+    entries: Iterable[ReviewEntry],
+    folder: Path,
+    *,
+    kinds: Iterable[ReviewTaskKind] = REVIEWED,
+    overlap: int = 2,
+    agreement: int = 3,
 ) -> ReviewFiles:
     """Write the folder. One item is in memory at a time, and every task is held against its interface.
 
@@ -80,11 +85,11 @@ def write_tasks(
     chosen: list[str] = []
     with explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        writers = {kind: _Writer(folder / kind.value, kind) for kind in wanted}
+        writers = {kind: _TaskFileWriter(folder / kind.value, kind) for kind in wanted}
         try:
             for entry in entries:
                 for task in _build(entry, wanted):
-                    writers[Kind(task["data"]["kind"])].write(task)
+                    writers[ReviewTaskKind(task["data"]["kind"])].write(task)
                 if entry.gold is not None and entry.gold.kind in writers:
                     gold.append(entry.gold)
                 if entry.agreement:
@@ -94,7 +99,7 @@ def write_tasks(
         finally:
             for writer in writers.values():
                 writer.close()
-    for kind in Kind:
+    for kind in ReviewTaskKind:
         if kind not in writers:
             remove_tree(folder / kind.value)
     for kind, writer in writers.items():
@@ -107,15 +112,15 @@ def write_tasks(
     return ReviewFiles(folder, {kind: writer.count for kind, writer in writers.items() if writer.count}, len(gold))
 
 
-def list_kinds(folder: Path) -> list[Kind]:
+def list_kinds(folder: Path) -> list[ReviewTaskKind]:
     """The kinds that a folder holds tasks of. Raises InputError when there are none."""
-    kinds = [kind for kind in Kind if (folder / kind.value / "tasks-000.json").is_file()]
+    kinds = [kind for kind in ReviewTaskKind if (folder / kind.value / "tasks-000.json").is_file()]
     if not kinds:
         raise InputError(f"{folder} holds no review tasks; run the review export first")
     return kinds
 
 
-def read_tasks(folder: Path, kind: Kind) -> Iterator[Task]:
+def read_tasks(folder: Path, kind: ReviewTaskKind) -> Iterator[Task]:
     """The tasks of a kind, in order, one in memory at a time. Raises InputError for a file that is not ours."""
     for path in sorted((folder / kind.value).glob("tasks-*.json")):
         try:
@@ -141,7 +146,7 @@ def read_planted(folder: Path) -> dict[str, GoldItem]:
     return read_gold(folder / GOLD)
 
 
-def _build(entry: Entry, kinds: Collection[Kind]) -> list[Task]:
+def _build(entry: ReviewEntry, kinds: Collection[ReviewTaskKind]) -> list[Task]:
     gold = entry.gold
     if gold is None:
         return build_tasks(entry.item, kinds)
@@ -159,10 +164,10 @@ def _read_task(text: str, place: str) -> Task:
     return task
 
 
-class _Writer:
+class _TaskFileWriter:
     """The task files of one kind: written aside, put in place together."""
 
-    def __init__(self, folder: Path, kind: Kind) -> None:
+    def __init__(self, folder: Path, kind: ReviewTaskKind) -> None:
         self.count = 0
         self._folder = folder
         self._form = parse_interface(load_interface(kind))

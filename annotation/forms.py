@@ -10,7 +10,7 @@ from typing import Any, cast
 from label_studio_sdk.label_interface.interface import LabelInterface
 from markdown_it import MarkdownIt
 
-from annotation.schema import CRITERIA, REVIEWED, Kind
+from annotation.schema import CRITERIA, REVIEWED, ReviewTaskKind
 from annotation.templating import load_template
 from hopwright.errors import InputError
 
@@ -37,12 +37,12 @@ _GROUP = "hw-of-"
 
 
 @functools.cache
-def load_interface(kind: Kind, of: Kind | None = None) -> str:
+def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> str:
     """The labelling interface of a kind, as XML with its styles; an adjudication's rates what `of` is rated by.
 
     Raises InputError for an adjudication of nothing.
     """
-    if (kind is Kind.ADJUDICATION) != (of is not None) or (of is not None and of not in CRITERIA):
+    if (kind is ReviewTaskKind.ADJUDICATION) != (of is not None) or (of is not None and of not in CRITERIA):
         raise InputError("an adjudication settles single_hop, multi_hop or twin tasks, and only an adjudication does")
     folder = resources.files(__package__).joinpath("interfaces")
     root = ET.fromstring(folder.joinpath(f"{kind}.xml").read_text("utf-8"))
@@ -57,7 +57,7 @@ def load_interface(kind: Kind, of: Kind | None = None) -> str:
 
 
 @functools.cache
-def load_instructions(kind: Kind) -> str:
+def load_instructions(kind: ReviewTaskKind) -> str:
     """The guidelines of a kind, as the HTML that Label Studio shows before labelling and under *Instructions*."""
     text = load_template(f"{kind}.md", "guidelines").render()
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)

@@ -15,64 +15,68 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from annotation.schema import GoldItem, Kind
+from annotation.schema import GoldItem, ReviewTaskKind
 from hopwright.errors import InputError
 from hopwright.records import LABELS, Compute, Distractor, Hop, Item
 from hopwright.runs import write_file
 from hopwright.text.matching import fold
 
 Fault = Literal["wrong_answer", "leaked_answer", "wrong_computation", "true_distractor"]
-_TAGS: dict[Fault, dict[Kind, tuple[str, ...]]] = {
+_TAGS: dict[Fault, dict[ReviewTaskKind, tuple[str, ...]]] = {
     "wrong_answer": {
-        Kind.SINGLE_HOP: ("Wrong answer", "Outdated fact"),
-        Kind.MULTI_HOP: ("Wrong answer", "Broken chain"),
-        Kind.TWIN: ("Wrong answer", "Not in the passages", "World contradicts itself"),
+        ReviewTaskKind.SINGLE_HOP: ("Wrong answer", "Outdated fact"),
+        ReviewTaskKind.MULTI_HOP: ("Wrong answer", "Broken chain"),
+        ReviewTaskKind.TWIN: ("Wrong answer", "Not in the passages", "World contradicts itself"),
     },
     "leaked_answer": {
-        Kind.SINGLE_HOP: ("Answer leaks",),
-        Kind.MULTI_HOP: ("Answer leaks",),
-        Kind.TWIN: ("Answer leaks",),
+        ReviewTaskKind.SINGLE_HOP: ("Answer leaks",),
+        ReviewTaskKind.MULTI_HOP: ("Answer leaks",),
+        ReviewTaskKind.TWIN: ("Answer leaks",),
     },
     "wrong_computation": {
-        Kind.SINGLE_HOP: ("Wrong computation", "Wrong answer"),
-        Kind.MULTI_HOP: ("Wrong computation", "Wrong answer", "Broken chain"),
-        Kind.TWIN: ("Wrong computation", "Wrong answer", "World contradicts itself"),
+        ReviewTaskKind.SINGLE_HOP: ("Wrong computation", "Wrong answer"),
+        ReviewTaskKind.MULTI_HOP: ("Wrong computation", "Wrong answer", "Broken chain"),
+        ReviewTaskKind.TWIN: ("Wrong computation", "Wrong answer", "World contradicts itself"),
     },
     "true_distractor": {
-        Kind.SINGLE_HOP: ("True distractor", "Second answer possible", "Bad distractor"),
-        Kind.MULTI_HOP: ("True distractor", "Second answer possible", "Bad distractor"),
-        Kind.TWIN: ("True distractor",),
+        ReviewTaskKind.SINGLE_HOP: ("True distractor", "Second answer possible", "Bad distractor"),
+        ReviewTaskKind.MULTI_HOP: ("True distractor", "Second answer possible", "Bad distractor"),
+        ReviewTaskKind.TWIN: ("True distractor",),
     },
 }
-_CRITERIA: dict[Fault, dict[Kind, tuple[str, ...]]] = {
+_CRITERIA: dict[Fault, dict[ReviewTaskKind, tuple[str, ...]]] = {
     "wrong_answer": {
-        Kind.SINGLE_HOP: ("factuality",),
-        Kind.MULTI_HOP: ("logical_integrity", "contextual_consistency"),
-        Kind.TWIN: ("answerability",),
+        ReviewTaskKind.SINGLE_HOP: ("factuality",),
+        ReviewTaskKind.MULTI_HOP: ("logical_integrity", "contextual_consistency"),
+        ReviewTaskKind.TWIN: ("answerability",),
     },
-    "leaked_answer": {Kind.SINGLE_HOP: ("fluency",), Kind.MULTI_HOP: ("obscurity",), Kind.TWIN: ("answerability",)},
+    "leaked_answer": {
+        ReviewTaskKind.SINGLE_HOP: ("fluency",),
+        ReviewTaskKind.MULTI_HOP: ("obscurity",),
+        ReviewTaskKind.TWIN: ("answerability",),
+    },
     "wrong_computation": {
-        Kind.SINGLE_HOP: ("factuality",),
-        Kind.MULTI_HOP: ("logical_integrity", "contextual_consistency"),
-        Kind.TWIN: ("answerability",),
+        ReviewTaskKind.SINGLE_HOP: ("factuality",),
+        ReviewTaskKind.MULTI_HOP: ("logical_integrity", "contextual_consistency"),
+        ReviewTaskKind.TWIN: ("answerability",),
     },
     "true_distractor": {
-        Kind.SINGLE_HOP: ("distractor_quality",),
-        Kind.MULTI_HOP: ("obscurity", "logical_integrity"),
-        Kind.TWIN: ("answerability",),
+        ReviewTaskKind.SINGLE_HOP: ("distractor_quality",),
+        ReviewTaskKind.MULTI_HOP: ("obscurity", "logical_integrity"),
+        ReviewTaskKind.TWIN: ("answerability",),
     },
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
+class PlantedFault:
     """A faulty copy of an item, and the key to it."""
 
     item: Item
     gold: GoldItem
 
 
-def plant_gold(items: Iterable[Item], kind: Kind, seed: int) -> Iterator[Planted]:
+def plant_gold(items: Iterable[Item], kind: ReviewTaskKind, seed: int) -> Iterator[PlantedFault]:
     """One faulty copy of each item that has a place for a fault; the kinds of faults take turns.
 
     The same items and seed give the same faults, whatever the other items are.
@@ -88,11 +92,11 @@ def plant_gold(items: Iterable[Item], kind: Kind, seed: int) -> Iterator[Planted
                 break
 
 
-def plant_fault(item: Item, kind: Kind, fault: Fault, seed: int = 0) -> Planted | None:
+def plant_fault(item: Item, kind: ReviewTaskKind, fault: Fault, seed: int = 0) -> PlantedFault | None:
     """A copy of an item with that fault; None when it has no place for it. A single-hop task gets it in one hop."""
     rng = random.Random(f"{seed}:{fault}:{kind}:{item.id}")
     last = item.hops[-1]
-    hops = [hop for hop in item.hops if kind is Kind.SINGLE_HOP or hop is last]
+    hops = [hop for hop in item.hops if kind is ReviewTaskKind.SINGLE_HOP or hop is last]
     rng.shuffle(hops)
     for hop in hops:
         faulty = _PLANTERS[fault](hop, item, rng)
@@ -104,12 +108,12 @@ def plant_fault(item: Item, kind: Kind, fault: Fault, seed: int = 0) -> Planted 
             item_id=id,
             source=item.id,
             kind=kind,
-            hop=hop.index if kind is Kind.SINGLE_HOP else None,
+            hop=hop.index if kind is ReviewTaskKind.SINGLE_HOP else None,
             fault=fault,
             tags=_TAGS[fault][kind],
             criteria=_CRITERIA[fault][kind],
         )
-        return Planted(_replace_hop(item, hop, faulty, kind).model_copy(update={"id": id}), gold)
+        return PlantedFault(_replace_hop(item, hop, faulty, kind).model_copy(update={"id": id}), gold)
     return None
 
 
@@ -173,10 +177,10 @@ def _say(question: str, answer: str) -> str:
     return f"{question.removesuffix('?').rstrip()}, in other words {answer}?"
 
 
-def _replace_hop(item: Item, old: Hop, new: Hop, kind: Kind) -> Item:
+def _replace_hop(item: Item, old: Hop, new: Hop, kind: ReviewTaskKind) -> Item:
     """The item with another hop; where the fault is in the last one, the whole question carries it too."""
     changes: dict[str, object] = {"hops": tuple(new if hop is old else hop for hop in item.hops)}
-    if kind is not Kind.SINGLE_HOP:
+    if kind is not ReviewTaskKind.SINGLE_HOP:
         changes |= {"answer": new.answer, "options": new.options, "label": new.label}
         if new.question != old.question:  # the leak is planted in what is reviewed, and nowhere else
             changes |= {"question": _say(item.question, old.answer), "hops": item.hops}

@@ -35,7 +35,7 @@ _MANY = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
+class TaskAnnotations:
     """The annotations of one task as a pull found them; none left is an answer, too."""
 
     reviews: tuple[Review, ...] = ()
@@ -43,13 +43,13 @@ class Pulled:
 
 
 @dataclass(slots=True)
-class Held:
+class JournalState:
     """A project as its journal has it: task → annotations; `seen` is when each task was last known to change.
 
     `watermark` is the server's time up to which changes are known; empty before the first pull.
     """
 
-    tasks: dict[int, Pulled] = field(default_factory=dict)
+    tasks: dict[int, TaskAnnotations] = field(default_factory=dict)
     seen: dict[int, str] = field(default_factory=dict)
     watermark: str = ""
 
@@ -70,20 +70,20 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def read(self) -> Held:
+    def read(self) -> JournalState:
         """Everything that is held. Raises InputError when a file is damaged."""
-        held = Held()
+        held = JournalState()
         for path in self._files():
             state = _read_state(path)
             if state["whole"]:
-                held = Held()
+                held = JournalState()
             rows: dict[int, list[Review]] = {}
             for review in _read_reviews(path):
                 rows.setdefault(review.task, []).append(review)
             refused = {int(task): tuple(Rejected(**one) for one in ones) for task, ones in state["refused"].items()}
             for task, seen in state["tasks"].items():
                 number = int(task)
-                held.tasks[number] = Pulled(tuple(rows.get(number, ())), refused.get(number, ()))
+                held.tasks[number] = TaskAnnotations(tuple(rows.get(number, ())), refused.get(number, ()))
                 held.seen[number] = seen
                 if seen == "":  # the task itself is gone
                     del held.tasks[number], held.seen[number]
@@ -91,7 +91,7 @@ class Journal:
         return held
 
     def append(
-        self, tasks: Mapping[int, Pulled], seen: Mapping[int, str], watermark: str, *, whole: bool = False
+        self, tasks: Mapping[int, TaskAnnotations], seen: Mapping[int, str], watermark: str, *, whole: bool = False
     ) -> None:
         """Add a pull: tasks, when each last changed (empty: it is gone), and the time up to which changes are known.
 

@@ -10,11 +10,11 @@ from typing import Any
 from label_studio_sdk.label_interface.interface import LabelInterface
 
 from annotation.forms import load_interface, parse_interface
-from annotation.journal import Held, Journal, Pulled
+from annotation.journal import Journal, JournalState, TaskAnnotations
 from annotation.pseudonyms import Pseudonyms
-from annotation.reading import list_tasks, read_json, write_time
-from annotation.schema import Kind
+from annotation.schema import ReviewTaskKind
 from annotation.server import Server
+from annotation.server_reading import list_tasks, read_json, write_time
 from annotation.validate import read_annotation
 from hopwright.errors import InputError
 from hopwright.records import Rejected
@@ -37,8 +37,8 @@ class Project:
     """
 
     id: int
-    kind: Kind
-    of: Kind | None = None
+    kind: ReviewTaskKind
+    of: ReviewTaskKind | None = None
     data: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -75,7 +75,7 @@ def pull_project(
     """Bring one project's journal up to date; asked again when nothing changed, it writes nothing.
 
     The first pull, one asked to be `full`, and one whose count of annotations is not the server's fetch everything.
-    Raises MissingError when the project is gone (the journal stays), InputError for a damaged journal. To be called
+    Raises NotOnServerError when the project is gone (the journal stays), InputError for a damaged journal. To be called
     inside `open_server`.
     """
     form = parse_interface(load_interface(project.kind, project.of))
@@ -84,7 +84,7 @@ def pull_project(
     # The server's own time before anything is listed: what changes from here on belongs to the next pull.
     there = read_json(server, f"api/projects/{project.id}/", what)
     whole = full or not held.watermark
-    found: dict[int, Pulled] = {}
+    found: dict[int, TaskAnnotations] = {}
     seen: dict[int, str] = {}
     data = _Data(server, project)
     for task in _list_changed(server, project, None if whole else held):
@@ -95,12 +95,12 @@ def pull_project(
         # Something went without a trace in the times: tasks or annotations that were removed in bulk.
         return pull_project(server, project, journal, pseudonyms, full=True)
     report = _compare(project, held, found, whole=whole)
-    if whole or any(held.tasks.get(id, Pulled()) != pulled for id, pulled in found.items()):
+    if whole or any(held.tasks.get(id, TaskAnnotations()) != pulled for id, pulled in found.items()):
         journal.append(found, seen, there.clock, whole=whole)
     return report
 
 
-def _list_changed(server: Server, project: Project, held: Held | None) -> Iterator[dict[str, Any]]:
+def _list_changed(server: Server, project: Project, held: JournalState | None) -> Iterator[dict[str, Any]]:
     """The tasks that changed since what is held, with their annotations; all that have any when nothing is held."""
     if held is None:
         yield from list_tasks(server, project.id, _FIELDS, annotated=True, page=_PAGE)
@@ -140,7 +140,7 @@ def _read_task(
     project: Project,
     pseudonyms: Pseudonyms,
     server: str,
-) -> Pulled:
+) -> TaskAnnotations:
     """The annotations of a task, by id: those that fit, and those that do not with the reason."""
     reviews = []
     refused = []
@@ -154,7 +154,7 @@ def _read_task(
         except InputError as error:
             key = f"{project.id}/{task['id']}/{annotation['id']}"
             refused.append(Rejected(key=key, check=REFUSED, reason=str(error)))
-    return Pulled(tuple(reviews), tuple(refused))
+    return TaskAnnotations(tuple(reviews), tuple(refused))
 
 
 def _find_author(annotation: Mapping[str, Any]) -> int:
@@ -175,12 +175,12 @@ def _total(there: Mapping[str, Any]) -> int:
     return int(there.get("total_annotations_number") or 0) + int(there.get("skipped_annotations_number") or 0)
 
 
-def _count(held: Mapping[int, Pulled], found: Mapping[int, Pulled]) -> int:
+def _count(held: Mapping[int, TaskAnnotations], found: Mapping[int, TaskAnnotations]) -> int:
     return sum(len(one.reviews) + len(one.refused) for one in {**held, **found}.values())
 
 
-def _compare(project: Project, held: Held, found: Mapping[int, Pulled], *, whole: bool) -> PullReport:
-    before = _list_annotations(held.tasks if whole else {id: held.tasks.get(id, Pulled()) for id in found})
+def _compare(project: Project, held: JournalState, found: Mapping[int, TaskAnnotations], *, whole: bool) -> PullReport:
+    before = _list_annotations(held.tasks if whole else {id: held.tasks.get(id, TaskAnnotations()) for id in found})
     after = _list_annotations(found)
     total = after if whole else {**_list_annotations({**held.tasks, **found})}
     refused = [one for pulled in found.values() for one in pulled.refused]
@@ -196,7 +196,7 @@ def _compare(project: Project, held: Held, found: Mapping[int, Pulled], *, whole
     )
 
 
-def _list_annotations(tasks: Mapping[int, Pulled]) -> dict[str, object]:
+def _list_annotations(tasks: Mapping[int, TaskAnnotations]) -> dict[str, object]:
     found: dict[str, object] = {}
     for pulled in tasks.values():
         found |= {f"{one.project}/{one.task}/{one.annotation}": one for one in pulled.reviews}

@@ -17,7 +17,7 @@ from annotation.files import GOLD, list_kinds, read_overlaps, read_planted, read
 from annotation.forms import Task, check_task, load_instructions, load_interface, parse_interface
 from annotation.gold import read_gold, write_gold
 from annotation.ledger import FOLDER, Ledger, ledger_path
-from annotation.schema import Kind, LedgerEntry, key_of
+from annotation.schema import LedgerEntry, ReviewTaskKind, key_of
 from annotation.server import Server
 from hopwright.errors import InputError, ServiceError
 
@@ -57,9 +57,9 @@ _LIST = {
 """The project's list of tasks as a maintainer first sees it: what identifies an item, not its rendered page."""
 
 _TITLES = {
-    Kind.SINGLE_HOP: "single-hop questions",
-    Kind.MULTI_HOP: "multi-hop questions",
-    Kind.TWIN: "counterfactual twins",
+    ReviewTaskKind.SINGLE_HOP: "single-hop questions",
+    ReviewTaskKind.MULTI_HOP: "multi-hop questions",
+    ReviewTaskKind.TWIN: "counterfactual twins",
 }
 
 
@@ -75,7 +75,7 @@ class Refusal:
 class PushReport:
     """What a push did to one project. `others`: tasks of the project that were not part of this push; they stay."""
 
-    kind: Kind
+    kind: ReviewTaskKind
     project: int
     url: str
     created: bool
@@ -94,7 +94,7 @@ class PushReport:
         return f"{', '.join(parts)}: {self.url}"
 
 
-def name_project(run: str, kind: Kind, of: Kind | None = None) -> str:
+def name_project(run: str, kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> str:
     """The title of a run's project for a kind of tasks; a run's name that is too long is cut and marked by its hash."""
     what = f": adjudication of {_TITLES[of]}" if of is not None else f": {_TITLES[kind]}"
     room = _LONGEST_TITLE - len(what)
@@ -136,9 +136,9 @@ def push(
     *,
     server: Server,
     title: str,
-    kind: Kind,
+    kind: ReviewTaskKind,
     ledger: Ledger,
-    of: Kind | None = None,
+    of: ReviewTaskKind | None = None,
     usual: int = 1,
     overlap: Callable[[str], int] | None = None,
 ) -> PushReport:
@@ -166,8 +166,8 @@ class _Pusher:
         self,
         client: LabelStudio,
         project: int,
-        kind: Kind,
-        of: Kind | None,
+        kind: ReviewTaskKind,
+        of: ReviewTaskKind | None,
         ledger: Ledger,
         overlap: Callable[[str], int],
         usual: int,
@@ -326,7 +326,7 @@ class _Pusher:
 
 
 def _bring_project_up_to_date(
-    client: LabelStudio, title: str, kind: Kind, interface: str, usual: int
+    client: LabelStudio, title: str, kind: ReviewTaskKind, interface: str, usual: int
 ) -> tuple[int, bool, int]:
     """The project's id, whether it was created, and how many tasks it holds (-1: to be asked).
 

@@ -24,7 +24,7 @@ COVERAGE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class IntervalEstimate:
     """A coefficient with its interval; None where it is not defined (nobody disagrees on anything that varies)."""
 
     value: float | None
@@ -42,9 +42,9 @@ class Reliability:
 
     units: int
     ratings: int
-    alpha: Estimate
-    fleiss: Estimate
-    percent: Estimate
+    alpha: IntervalEstimate
+    fleiss: IntervalEstimate
+    percent: IntervalEstimate
     within_one: float | None
 
 
@@ -69,7 +69,7 @@ def measure(
     counts = counts[rated]
     labels = np.arange(len(counts)) if clusters is None else np.asarray(clusters)[rated]
     if not len(counts):
-        nothing = Estimate(None)
+        nothing = IntervalEstimate(None)
         return Reliability(0, 0, nothing, nothing, nothing, None)
     resample = _Resample(labels, draws, seed)
     pairs = list_pairs(counts)
@@ -117,14 +117,14 @@ def find_cohen(table: NDArray[np.int64]) -> float | None:
     return _keep_number(float(cohens_kappa(table, return_results=False)))
 
 
-def find_interval(hits: int, trials: int) -> Estimate:
+def find_interval(hits: int, trials: int) -> IntervalEstimate:
     """A share with Wilson's interval."""
     from statsmodels.stats.proportion import proportion_confint
 
     if not trials:
-        return Estimate(None)
+        return IntervalEstimate(None)
     low, high = proportion_confint(hits, trials, alpha=1 - COVERAGE, method="wilson")
-    return Estimate(hits / trials, max(0.0, float(low)), min(1.0, float(high)))
+    return IntervalEstimate(hits / trials, max(0.0, float(low)), min(1.0, float(high)))
 
 
 def list_pairs(counts: Counts) -> NDArray[np.int64]:
@@ -205,14 +205,14 @@ def _share(pairs: NDArray[np.int64], which: int) -> float:
     return float(pairs[which] / pairs[2])
 
 
-def _enclose(value: float | None, resampled: NDArray[np.float64]) -> Estimate:
+def _enclose(value: float | None, resampled: NDArray[np.float64]) -> IntervalEstimate:
     """The value with the percentiles of its resamples; resamples in which nothing varies are left out."""
     usable = resampled[np.isfinite(resampled)]
     if value is None or not len(usable):
-        return Estimate(value)
+        return IntervalEstimate(value)
     margin = 100 * (1 - COVERAGE) / 2
     low, high = np.percentile(usable, [margin, 100 - margin])
-    return Estimate(value, float(low), float(high))
+    return IntervalEstimate(value, float(low), float(high))
 
 
 def _keep_number(value: float) -> float | None:

@@ -15,7 +15,7 @@ from annotation.accepted import Decided, ScoreRow
 from annotation.agreement import Agreement
 from annotation.annotators import Profile
 from annotation.plots import draw_plots
-from annotation.reliability import Estimate
+from annotation.reliability import IntervalEstimate
 from annotation.schema import TITLES
 from annotation.templating import load_template
 from hopwright.records import Review
@@ -139,7 +139,7 @@ def show_number(value: float | None, digits: int = 2) -> str:
     return _NOTHING if value is None else f"{value:.{digits}f}"
 
 
-def show_estimate(estimate: Estimate) -> str:
+def show_estimate(estimate: IntervalEstimate) -> str:
     """A value with its interval."""
     if estimate.value is None:
         return _NOTHING

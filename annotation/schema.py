@@ -17,7 +17,7 @@ from hopwright.records import LABELS
 from hopwright.records.model import Record
 
 
-class Kind(StrEnum):
+class ReviewTaskKind(StrEnum):
     """What a task asks about; also the interface's file name, the guidelines' and a project's kind."""
 
     SINGLE_HOP = "single_hop"
@@ -26,7 +26,7 @@ class Kind(StrEnum):
     ADJUDICATION = "adjudication"
 
 
-REVIEWED: tuple[Kind, ...] = (Kind.SINGLE_HOP, Kind.MULTI_HOP, Kind.TWIN)
+REVIEWED: tuple[ReviewTaskKind, ...] = (ReviewTaskKind.SINGLE_HOP, ReviewTaskKind.MULTI_HOP, ReviewTaskKind.TWIN)
 """The kinds that annotators review; the fourth is where their differences are settled."""
 
 ITEM = "item"
@@ -36,11 +36,11 @@ VERDICT = "verdict"
 Verdict = Literal["Retain", "Fix", "Discard"]
 VERDICTS: tuple[Verdict, ...] = ("Retain", "Fix", "Discard")
 
-CRITERIA: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
+CRITERIA: Mapping[ReviewTaskKind, tuple[str, ...]] = MappingProxyType(
     {
-        Kind.SINGLE_HOP: ("factuality", "distractor_quality", "fluency"),
-        Kind.MULTI_HOP: ("logical_integrity", "contextual_consistency", "obscurity", "fluency", "complexity"),
-        Kind.TWIN: ("grammar", "novelty", "answerability"),
+        ReviewTaskKind.SINGLE_HOP: ("factuality", "distractor_quality", "fluency"),
+        ReviewTaskKind.MULTI_HOP: ("logical_integrity", "contextual_consistency", "obscurity", "fluency", "complexity"),
+        ReviewTaskKind.TWIN: ("grammar", "novelty", "answerability"),
     }
 )
 """Rating controls, 1–5 each (Omanic, appendix A; those of twins are ours). An adjudication asks for those of the
@@ -104,7 +104,7 @@ class GoldItem(Record):
     """As the server knows it: looks like any other."""
     source: str
     """The item that the fault was planted in."""
-    kind: Kind
+    kind: ReviewTaskKind
     hop: int | None = None
     fault: Literal["wrong_answer", "leaked_answer", "wrong_computation", "true_distractor"]
     tags: tuple[str, ...]
@@ -121,7 +121,7 @@ class LedgerEntry(Record):
     """What we know of a task on a server: one line of `<run>/label-studio/ledger-<server>.jsonl`."""
 
     key: str
-    kind: Kind
+    kind: ReviewTaskKind
     project: int
     task: int
     item_hash: str
@@ -145,9 +145,9 @@ def key_of(data: Mapping[str, Any]) -> str | None:
     return task_key(item_id, hop if isinstance(hop, int) else None) if isinstance(item_id, str) else None
 
 
-def criteria_of(kind: Kind, of: Kind | None = None) -> tuple[str, ...]:
+def criteria_of(kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> tuple[str, ...]:
     """The Rating controls of an interface; `of` is needed for adjudications. Raises InputError without it."""
-    if kind is not Kind.ADJUDICATION:
+    if kind is not ReviewTaskKind.ADJUDICATION:
         return CRITERIA[kind]
     if of is None or of not in CRITERIA:
         raise InputError("an adjudication settles single_hop, multi_hop or twin tasks: say which")

@@ -19,7 +19,7 @@ from annotation.schema import (
     SOURCE_URL,
     VERDICT,
     VERDICTS,
-    Kind,
+    ReviewTaskKind,
     criteria_of,
 )
 from hopwright.errors import InputError
@@ -77,10 +77,10 @@ def read_time(text: object) -> str:
     return moment.astimezone(dt.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _read_kind(data: Mapping[str, Any]) -> tuple[Kind, Kind | None]:
+def _read_kind(data: Mapping[str, Any]) -> tuple[ReviewTaskKind, ReviewTaskKind | None]:
     try:
-        kind = Kind(data["kind"])
-        of = Kind(data["of"]) if kind is Kind.ADJUDICATION else None
+        kind = ReviewTaskKind(data["kind"])
+        of = ReviewTaskKind(data["of"]) if kind is ReviewTaskKind.ADJUDICATION else None
         criteria_of(kind, of)
     except (KeyError, ValueError):
         raise InputError("its task does not say what kind it is") from None

@@ -15,8 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
-from annotation.reading import read_json
 from annotation.server import Server
+from annotation.server_reading import read_json
 from hopwright.errors import RunError
 
 HEADER = "X-Hopwright-Secret"
@@ -42,7 +42,7 @@ class Receiver:
         self._first = 0.0
         self._last = 0.0
         try:
-            self._server = ThreadingHTTPServer((_HOST, port), _make_handler(secret, self._hear))
+            self._server = ThreadingHTTPServer((_HOST, port), _make_handler(secret, self._note_call))
         except OSError as error:
             raise RunError(f"cannot listen on {_HOST}:{port} ({error.strerror}); choose another --port") from None
         self._server.daemon_threads = True
@@ -81,7 +81,7 @@ class Receiver:
                     return True
                 self._heard.wait(left)
 
-    def _hear(self) -> None:
+    def _note_call(self) -> None:
         with self._heard:
             self._last = time.monotonic()
             self._first = self._first or self._last

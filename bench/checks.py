@@ -20,8 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the faults are planted by the tests' own planters
 
-from hopwright.checks import CHECKS, Case, CheckContext, examine  # noqa: E402
-from hopwright.checks.near import NearDuplicateFinder  # noqa: E402
+from hopwright.checks import CHECKS, CheckContext, CheckedItem, examine  # noqa: E402
+from hopwright.checks.near_duplicates import NearDuplicateFinder  # noqa: E402
 from hopwright.checks.overlap import OverlapFinder  # noqa: E402
 from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions  # noqa: E402
 from hopwright.knowledge.wikidata.ingest import ingest  # noqa: E402
@@ -67,7 +67,7 @@ def draw_items(graph: GraphStore, wanted: int) -> list[Item]:
 
 def measure_recall(items: Sequence[Item], context: CheckContext, graph: GraphStore, most: int) -> None:
     """Faults found by kind, and what is said of untouched items."""
-    alarms = Counter(name for item in items for name in find(Case(item), context))
+    alarms = Counter(name for item in items for name in find(CheckedItem(item), context))
     planted: Counter[str] = Counter()
     found: Counter[str] = Counter()
     named: dict[str, Counter[str]] = {kind: Counter() for kind in kinds()}
@@ -95,7 +95,7 @@ def measure_recall(items: Sequence[Item], context: CheckContext, graph: GraphSto
 
 def measure_cost(items: Sequence[Item], context: CheckContext) -> None:
     """CPU time of each check, in microseconds an item."""
-    cases = [Case(item) for item in items]
+    cases = [CheckedItem(item) for item in items]
     for case in cases:
         examine(case, context)  # what several checks share is worked out once, and not any one's cost
     costs = {check.name: min(clock(check, cases, context) for _ in range(ROUNDS)) for check in CHECKS}
@@ -109,7 +109,7 @@ def measure_cost(items: Sequence[Item], context: CheckContext) -> None:
     print(f"| scorecard | {clock_score(items):.0f} |")
 
 
-def find(case: Case, context: CheckContext) -> set[str]:
+def find(case: CheckedItem, context: CheckContext) -> set[str]:
     """The checks that hold something against an item."""
     return {one.check.name for one in examine(case, context) if one.findings and one.check.severity == "error"}
 
@@ -119,11 +119,11 @@ def find_fault(fault: Fault, context: CheckContext) -> set[str]:
     parsed = parse_row(fault.row)
     checks = {"schema"} if parsed.problems else set()
     if parsed.item is not None:
-        checks |= find(Case(parsed.item, planned=parsed.planned), context)
+        checks |= find(CheckedItem(parsed.item, planned=parsed.planned), context)
     return checks
 
 
-def clock(check, cases: Sequence[Case], context: CheckContext) -> float:
+def clock(check, cases: Sequence[CheckedItem], context: CheckContext) -> float:
     """Microseconds an item of one check."""
     start = time.process_time()
     for case in cases:
@@ -135,7 +135,7 @@ def clock_all(items: Sequence[Item], context: CheckContext) -> float:
     """Microseconds an item of all checks together, as synthesis runs them."""
     start = time.process_time()
     for item in items:
-        examine(Case(item), context)
+        examine(CheckedItem(item), context)
     return (time.process_time() - start) / len(items) * 1e6
 
 

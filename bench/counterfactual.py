@@ -28,10 +28,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hopwright.counterfactual.back_translation import ApertiumBackTranslator, split_text
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.gates import Masked, mask, take_edits
 from hopwright.counterfactual.meaning import MiniLmSimilarity
 from hopwright.counterfactual.passage_rewriting import PassageRewriter
-from hopwright.counterfactual.rewriting import Workshop, finish_twins
+from hopwright.counterfactual.rewording_checks import MaskedText, accept_known_paraphrases, mask
+from hopwright.counterfactual.rewriting import TwinServices, finish_twins
 from hopwright.knowledge.documents.corpus import CorpusPassage, read_corpus
 from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions
 from hopwright.knowledge.wikidata.ingest import ingest
@@ -106,7 +106,7 @@ def measure_twins(store: Path, folder: Path, wanted: int, distinct: int) -> None
 def make_part(store: Path, part: Path) -> tuple[int, int, float]:
     """Passages, twins and checks of one part: (twins, rejected, resident MiB)."""
     workshop = open_workshop(store)
-    items = [one.item for one in workshop.make_furnisher().furnish(read_items(part))]
+    items = [one.item for one in workshop.make_passage_builder().build_passages(read_items(part))]
     made, rejected = workshop.make_twins(items)
     finished = finish_twins(workshop, made, None)
     encode_parquet(items_to_table(finished.twins))
@@ -114,14 +114,14 @@ def make_part(store: Path, part: Path) -> tuple[int, int, float]:
     return len(finished.twins), len(rejected) + len(finished.rejected), pages * resource.getpagesize() / 2**20
 
 
-_open: dict[Path, Workshop] = {}
+_open: dict[Path, TwinServices] = {}
 
 
-def open_workshop(store: Path) -> Workshop:
+def open_workshop(store: Path) -> TwinServices:
     """One workshop per process."""
     if store not in _open:
         graph = GraphStore.open(store)
-        _open[store] = Workshop(graph, KindIndex(graph), default_table(), seed=0)
+        _open[store] = TwinServices(graph, KindIndex(graph), default_table(), seed=0)
     return _open[store]
 
 
@@ -186,7 +186,7 @@ def translate_passages(graph: GraphStore, names: GraphNames, passages: Sequence[
         print(f"  back-translation skipped: {obstacle}")
         return
     rewriter = PassageRewriter(graph, names, seed=0)
-    masked: list[Masked] = []
+    masked: list[MaskedText] = []
     owners: list[int] = []
     for number, passage in enumerate(passages):
         try:
@@ -201,7 +201,7 @@ def translate_passages(graph: GraphStore, names: GraphNames, passages: Sequence[
     began = time.monotonic()
     back = translator.translate([one.text for one in masked])
     seconds = time.monotonic() - began
-    results = [take_edits(one, returned.text) for one, returned in zip(masked, back, strict=True)]
+    results = [accept_known_paraphrases(one, returned.text) for one, returned in zip(masked, back, strict=True)]
     reworded = [one for one in results if not one.reason]
     touched = {owner for owner, one in zip(owners, results, strict=True) if not one.reason}
     masks, restored = sum(one.masks for one in results), sum(one.restored for one in results)

@@ -28,10 +28,10 @@ import aiohttp
 from difficulty_bound import RULE, SETS, SHARED
 
 from hopwright.difficulty.ballots import Ballot, ballots_to_table, cast, draw_rotation, rotate
-from hopwright.difficulty.endpoints import EndpointVoter, Manner, list_request
+from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle, list_request
 from hopwright.difficulty.filtering import decide, list_open
 from hopwright.difficulty.local import LocalSettings, TransformersVoter, import_transformers
-from hopwright.difficulty.ordering import Order, keep_order, order_by_pilot
+from hopwright.difficulty.ordering import VoterOrder, keep_order, order_by_pilot
 from hopwright.difficulty.prompting import word_choice
 from hopwright.difficulty.vllm_server import ServerSettings, check_fit, place, serve
 from hopwright.difficulty.voters import view
@@ -108,7 +108,9 @@ def ask_over_http(items: list[Item], models: Sequence[str], shared: float) -> No
         serve_model("tests.difficulty.voting_server") as url,
         open_session_with(url, Path(folder) / "llm.sqlite", "local") as session,
     ):
-        voters = [EndpointVoter(model, ModelRef("local", model), session, Manner(native=True)) for model in models]
+        voters = [
+            EndpointVoter(model, ModelRef("local", model), session, RequestStyle(native=True)) for model in models
+        ]
         began = time.perf_counter()
         fates, asked, order = run_ensemble(items, voters)
         seconds = time.perf_counter() - began
@@ -124,7 +126,7 @@ def ask_over_http(items: list[Item], models: Sequence[str], shared: float) -> No
     )
 
 
-def run_ensemble(items: list[Item], voters: Sequence[EndpointVoter]) -> tuple[dict[str, str], int, Order]:
+def run_ensemble(items: list[Item], voters: Sequence[EndpointVoter]) -> tuple[dict[str, str], int, VoterOrder]:
     """A pilot, then one voter after the other over what is open; returns fates, votes asked, the order."""
     pilot = items[:PILOT]
     tables = [{ballot.item: ballot.right for ballot in cast(voter, pilot, seed=0)[0]} for voter in voters]
@@ -228,7 +230,7 @@ def spread(values: Sequence[float], form: str) -> str:
 def measure_ours(url: str, store: Path, items: list[Item]) -> tuple[float, float]:
     """Seconds from items to ballots in a Parquet file, by the clock and of this process's CPU."""
     with open_session_with(url, store, "vllm") as session:
-        voter = EndpointVoter("tiny", ModelRef("vllm", "tiny"), session, Manner(native=True))
+        voter = EndpointVoter("tiny", ModelRef("vllm", "tiny"), session, RequestStyle(native=True))
         began, busy = time.perf_counter(), time.process_time()
         ballots, unanswered = cast(voter, items, seed=0)
         encode_parquet(ballots_to_table(ballots))
@@ -243,7 +245,7 @@ def measure_raw(url: str, items: list[Item]) -> tuple[float, float]:
     bodies = []
     for item in items:
         choice = rotate(view(item), draw_rotation(0, "tiny", item.id))
-        bodies.append(make_body(list_request(choice, target, Manner(native=True)), target))
+        bodies.append(make_body(list_request(choice, target, RequestStyle(native=True)), target))
     return asyncio.run(send_all(f"{url}/v1/chat/completions", bodies))
 
 

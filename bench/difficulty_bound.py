@@ -20,10 +20,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from hopwright.difficulty.ordering import Row, order_by_chances
-from hopwright.difficulty.rule import Rule
+from hopwright.difficulty.ordering import PilotRow, order_by_chances
+from hopwright.difficulty.rule import DropRule
 
-RULE = Rule(4)
+RULE = DropRule(4)
 PAPER = 3_415 / 13_711
 """Omanic's share of dropped items (section 3)."""
 SETS = ((0.25, 0.25, 0.25, 0.25), (0.25, 0.33, 0.42, 0.5), (0.3, 0.4, 0.49, 0.5), (0.5, 0.5, 0.5, 0.5))
@@ -44,15 +44,15 @@ def main() -> None:
         print(describe(weaken(SETS[1], shared, PAPER), shared))
 
 
-def find_cap(dropped: float, rule: Rule = RULE) -> float:
+def find_cap(dropped: float, rule: DropRule = RULE) -> float:
     """The share of votes that nothing can save more than, at this share of dropped items."""
     least = dropped * rule.count_least(rule.seats, 0) + (1 - dropped) * rule.count_least(0, rule.seats)
     return 1 - least / rule.seats
 
 
-def list_chances(accuracies: Sequence[float], shared: float) -> dict[Row, float]:
+def list_chances(accuracies: Sequence[float], shared: float) -> dict[PilotRow, float]:
     """How likely the voters answer so: right or wrong, by voter."""
-    found: dict[Row, float] = dict.fromkeys(product((True, False), repeat=len(accuracies)), 0.0)
+    found: dict[PilotRow, float] = dict.fromkeys(product((True, False), repeat=len(accuracies)), 0.0)
     # Between two neighbouring accuracies the item's number decides alike for everybody.
     for low, high in pairwise(sorted({0.0, 1.0, *accuracies})):
         right = [shared * (low < one) + (1 - shared) * one for one in accuracies]
@@ -64,12 +64,12 @@ def list_chances(accuracies: Sequence[float], shared: float) -> dict[Row, float]
     return found
 
 
-def expect_adaptive(chances: Mapping[Row, float], rule: Rule = RULE) -> float:
+def expect_adaptive(chances: Mapping[PilotRow, float], rule: DropRule = RULE) -> float:
     """The votes per item that it takes when after every answer the best next voter is asked, all chances known."""
     return _expect({}, chances, rule, {})
 
 
-def find_dropped(chances: Mapping[Row, float], rule: Rule = RULE) -> float:
+def find_dropped(chances: Mapping[PilotRow, float], rule: DropRule = RULE) -> float:
     """The share of items that is dropped."""
     return sum(chance for row, chance in chances.items() if rule.seal(row.count(True), row.count(False)) == "dropped")
 
@@ -97,7 +97,10 @@ def describe(accuracies: Sequence[float], shared: float) -> str:
 
 
 def _expect(
-    known: Mapping[int, bool | None], chances: Mapping[Row, float], rule: Rule, seen: dict[tuple[object, ...], float]
+    known: Mapping[int, bool | None],
+    chances: Mapping[PilotRow, float],
+    rule: DropRule,
+    seen: dict[tuple[object, ...], float],
 ) -> float:
     """Votes still to be asked, times the chance of getting here."""
     votes = list(known.values())

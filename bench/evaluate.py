@@ -32,15 +32,15 @@ sys.path.insert(0, str(ROOT))
 
 import aiohttp  # noqa: E402
 
-from hopwright.evaluation.asking import Interviewer, Setting  # noqa: E402
+from hopwright.evaluation.evaluation_queries import EvaluationRunner, PromptSetting  # noqa: E402
 from hopwright.evaluation.items import read_items  # noqa: E402
-from hopwright.llm.estimate import Likely  # noqa: E402
+from hopwright.llm.estimate import ApproximateRequest  # noqa: E402
 from hopwright.llm.prompts import load_prompts  # noqa: E402
 from hopwright.llm.types import parse_model  # noqa: E402
 from tests.e2e.serving import read_settled, read_stats, serve  # noqa: E402
 from tests.evaluation.datasets import write_rows  # noqa: E402
 
-SETTINGS = [Setting(form, prompting) for form in ("mcq", "open") for prompting in ("direct", "cot")]  # type: ignore[arg-type]
+SETTINGS = [PromptSetting(form, prompting) for form in ("mcq", "open") for prompting in ("direct", "cot")]  # type: ignore[arg-type]
 ASKED = ["--form", "mcq", "--form", "open", "--prompting", "direct", "--prompting", "cot",
          "--protocol", "independent", "--protocol", "chain", "--model", "local/simulated"]  # fmt: skip
 PRICES = {"input": 1.0, "cached": 0.1, "output": 5.0}
@@ -105,10 +105,10 @@ def finish(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 def list_bodies(data: Path) -> list[bytes]:
     """The requests of the plan as they go over the wire."""
-    interviewer = Interviewer(parse_model("local/simulated"), load_prompts(), SETTINGS, ("independent", "chain"))
+    interviewer = EvaluationRunner(parse_model("local/simulated"), load_prompts(), SETTINGS, ("independent", "chain"))
     bodies: dict[bytes, None] = {}
     for one in interviewer.list_requests(read_items(data).items):
-        request = one.request if isinstance(one, Likely) else one
+        request = one.request if isinstance(one, ApproximateRequest) else one
         turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
         body = {"model": "simulated", "messages": turns, "max_tokens": request.sampling.max_tokens}
         bodies[json.dumps(body).encode()] = None

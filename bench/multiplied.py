@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from hopwright.planning.moves import HUB_DEGREE
+from hopwright.planning.traversals import HUB_DEGREE
 
 _SHARED_BY = ("P31", "P279", "P106")
 _SYLLABLES = [first + vowel for first in "bdfgklmnprstvz" for vowel in "aeiou"]

@@ -23,15 +23,15 @@ from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.drawing import Drawer
-from hopwright.planning.mix import Mix
 from hopwright.planning.plan import properties_of
+from hopwright.planning.plan_sampler import PlanSampler
 from hopwright.planning.planner import NoPlanError, Planner
-from hopwright.planning.targeting import Ledger, read_targets
+from hopwright.planning.target_counter import TargetCounter, read_targets
+from hopwright.planning.target_distribution import TargetDistribution
 from hopwright.records import Anchor, Rejected
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"
-MIX = Mix({"chain": 1.0, "converging": 1.0, "bridge": 1.0})
+MIX = TargetDistribution({"chain": 1.0, "converging": 1.0, "bridge": 1.0})
 
 
 def main() -> None:
@@ -64,14 +64,14 @@ def draw_all(graph: GraphStore, anchors: list[Anchor], slots: int, seed: int) ->
     table = default_table()
     start = time.process_time()
     planner = Planner(graph, table, KindIndex(graph))
-    drawer = Drawer(planner, MIX, seed, graph)
+    drawer = PlanSampler(planner, MIX, seed, graph)
     opened = time.process_time() - start
     start = time.process_time()
     seen: set[str] = set()
     figures: dict[str, Counter[str]] = {
         name: Counter() for name in ("property", "theme", "answer", "domain", "domains")
     }
-    ledger = Ledger(drawer)
+    ledger = TargetCounter(drawer)
     calibrated = 0.0
     for slot in range(slots):
         try:

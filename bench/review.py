@@ -22,10 +22,10 @@ import httpx
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from annotation.access import find_token
-from annotation.files import Entry, read_tasks, write_tasks
+from annotation.files import ReviewEntry, read_tasks, write_tasks
 from annotation.forms import Task, load_interface
 from annotation.push import push_folder
-from annotation.schema import Kind
+from annotation.schema import ReviewTaskKind
 from annotation.server import Server, open_server
 from hopwright.errors import HopwrightError
 from hopwright.records import Item
@@ -51,8 +51,8 @@ def measure(url: str, items: int, runs: int) -> None:
     """Export, push, push again, and the floor."""
     with tempfile.TemporaryDirectory() as folder, open_server(url, find_token(url)) as server:
         tasks = Path(folder) / "tasks"
-        entries = (Entry(item) for item in make_items(items))
-        export = clock(lambda: write_tasks(entries, tasks, kinds=[Kind.MULTI_HOP]))
+        entries = (ReviewEntry(item) for item in make_items(items))
+        export = clock(lambda: write_tasks(entries, tasks, kinds=[ReviewTaskKind.MULTI_HOP]))
         size = sum(path.stat().st_size for path in tasks.rglob("tasks-*.json"))
         print(f"export: {items:,} tasks of {size / items / 1000:.1f} kB in {export:.1f} s")
         pushes, repeats, floors = [], [], []
@@ -61,7 +61,7 @@ def measure(url: str, items: int, runs: int) -> None:
             pushes.append(clock(lambda: push_and_check(tasks, server, run, new=items)))  # noqa: B023
             repeats += [clock(lambda: push_and_check(tasks, server, run, new=0)) for _ in range(3)]  # noqa: B023
             delete(server, run.name)
-            floors.append(post_bare(url, find_token(url), list(read_tasks(tasks, Kind.MULTI_HOP))))
+            floors.append(post_bare(url, find_token(url), list(read_tasks(tasks, ReviewTaskKind.MULTI_HOP))))
     push, again, floor = (statistics.median(times) for times in (pushes, repeats, floors))
     print(f"push: {push:.1f} s, {items / push:,.0f} tasks/s")
     print(f"push again: {again:.2f} s, 1/{push / again:,.0f} of it; nothing changed")
@@ -101,7 +101,7 @@ def post_bare(url: str, token: str, tasks: list[Task]) -> float:
     bodies = [json.dumps(tasks[first : first + BATCH]).encode() for first in range(0, len(tasks), BATCH)]
     headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
     with httpx.Client(base_url=url, headers=headers, timeout=300) as client:
-        settings = {"title": "bench floor", "label_config": load_interface(Kind.MULTI_HOP)}
+        settings = {"title": "bench floor", "label_config": load_interface(ReviewTaskKind.MULTI_HOP)}
         project = client.post("/api/projects/", json=settings).json()["id"]
         start = time.perf_counter()
         for body in bodies:

@@ -27,9 +27,9 @@ from annotation.forms import Task, load_interface
 from annotation.journal import Journal
 from annotation.pseudonyms import Pseudonyms
 from annotation.pull import Project, pull_project
-from annotation.reading import list_tasks
-from annotation.schema import CRITERIA, Kind
+from annotation.schema import CRITERIA, ReviewTaskKind
 from annotation.server import Server, open_server
+from annotation.server_reading import list_tasks
 from hopwright.errors import HopwrightError
 from tests.annotation.reviews import choose, rate
 from tests.builders import all_items
@@ -55,11 +55,11 @@ def main() -> None:
 def bench_pull(server: Server, folder: Path, tasks: int) -> None:
     """Pull a project of so many tasks with two annotations each."""
     people = add_people(server, 2)
-    project = create(server, f"bench pull {time.time_ns()}", Kind.MULTI_HOP)
+    project = create(server, f"bench pull {time.time_ns()}", ReviewTaskKind.MULTI_HOP)
     sent, seconds = clock(lambda: send(server, project, make_annotated(tasks, people)))
     print(f"import: {sent:,} tasks with 2 annotations each in {seconds:.1f} s")
     listed = {task["id"]: task["data"] for task in list_tasks(server, project, "id,data")}
-    known = Project(project, Kind.MULTI_HOP, data=listed)
+    known = Project(project, ReviewTaskKind.MULTI_HOP, data=listed)
     journal, pseudonyms = Journal(folder / "journal"), Pseudonyms(folder)
     report, whole = clock(lambda: pull_project(server, known, journal, pseudonyms))
     assert (report.new, report.refused) == (2 * tasks, ()), report
@@ -86,7 +86,7 @@ def bench_pull(server: Server, folder: Path, tasks: int) -> None:
 
 def make_annotated(count: int, people: list[int]) -> Iterable[Task]:
     """Tasks of the tests' items, told apart by their ids, each with an annotation by everybody."""
-    bases = [build_task(item, Kind.MULTI_HOP) for item in all_items()]
+    bases = [build_task(item, ReviewTaskKind.MULTI_HOP) for item in all_items()]
     for number in range(count):
         base = bases[number % len(bases)]
         rng = random.Random(number)
@@ -100,7 +100,7 @@ def make_annotated(count: int, people: list[int]) -> Iterable[Task]:
 
 def give(rng: random.Random) -> list[dict[str, Any]]:
     """An annotation's answers."""
-    stars = [rate(name, rng.randint(1, 5)) for name in CRITERIA[Kind.MULTI_HOP]]
+    stars = [rate(name, rng.randint(1, 5)) for name in CRITERIA[ReviewTaskKind.MULTI_HOP]]
     return [choose("verdict", "Retain"), *stars]
 
 
@@ -113,7 +113,7 @@ def add_people(server: Server, count: int) -> list[int]:
     ]
 
 
-def create(server: Server, title: str, kind: Kind) -> int:
+def create(server: Server, title: str, kind: ReviewTaskKind) -> int:
     """An empty project."""
     return int(server.client.projects.create(title=title, label_config=load_interface(kind)).id or 0)
 

@@ -39,13 +39,13 @@ from annotation.accepted import Decided
 from annotation.access import TOKEN_VARIABLE, find_token
 from annotation.agreement import measure_agreement
 from annotation.annotators import Profile, profile_annotators
-from annotation.decisions import Thresholds, Unit
+from annotation.decisions import ReviewUnit, Thresholds
 from annotation.files import read_planted
-from annotation.gathering import Gathered, gather, reviews_folder
 from annotation.ledger import Ledger, ledger_path
 from annotation.pseudonyms import Pseudonyms
 from annotation.push import push_folder
-from annotation.schema import CRITERIA, FIX_QUESTION, VERDICT, Kind, key_of, task_key
+from annotation.review_collection import CollectedReviews, gather, reviews_folder
+from annotation.schema import CRITERIA, FIX_QUESTION, VERDICT, ReviewTaskKind, key_of, task_key
 from annotation.server import Server, open_server
 from annotation.stages.reviews import decide_reviews, load_items, open_context, pull_reviews, push_adjudication
 from hopwright.checks import CheckContext
@@ -207,13 +207,13 @@ def pull_twice(run: RunFolder, url: str, count: int, proof: Proof) -> None:
     proof.expect(again.news == 0, "pulling again brought something")
 
 
-def judge_agreement(gathered: Gathered, items: Mapping[str, Item], proof: Proof) -> None:
+def judge_agreement(gathered: CollectedReviews, items: Mapping[str, Item], proof: Proof) -> None:
     """Alpha of every criterion against what the same ten have in the long run."""
     topologies = {id: item.topology for id, item in items.items()}
     lines, seconds = clock(lambda: measure_agreement(gathered.reviews, topologies))
     print(f"agreement of {len(gathered.reviews):,} reviews, {len(lines)} lines with intervals: {seconds:.1f} s")
     rows = []
-    for kind in (Kind.SINGLE_HOP, Kind.MULTI_HOP):
+    for kind in (ReviewTaskKind.SINGLE_HOP, ReviewTaskKind.MULTI_HOP):
         for criterion in (VERDICT, *CRITERIA[kind]):
             (found,) = [
                 one.reliability.alpha
@@ -227,7 +227,9 @@ def judge_agreement(gathered: Gathered, items: Mapping[str, Item], proof: Proof)
     proof.hold("alpha", rows)
 
 
-def judge_annotators(gathered: Gathered, names: Mapping[str, str], items: Mapping[str, Item], proof: Proof) -> None:
+def judge_annotators(
+    gathered: CollectedReviews, names: Mapping[str, str], items: Mapping[str, Item], proof: Proof
+) -> None:
     """Each of the ten: planted faults found, bias, noise, and who is named for what."""
     profiles = {
         one.name: one for one in profile_annotators((*gathered.reviews, *gathered.gold), items, gathered.gold_items)
@@ -261,7 +263,7 @@ def judge_annotators(gathered: Gathered, names: Mapping[str, str], items: Mappin
 
 def list_differences(reviews: Iterable[Review], name: str) -> tuple[Numbers, Numbers]:
     """Somebody's scores less the other's of the same unit, and the item that each is of; for two reviewers a unit."""
-    units: dict[Unit, list[Review]] = {}
+    units: dict[ReviewUnit, list[Review]] = {}
     for review in reviews:
         units.setdefault(review.unit, []).append(review)
     less, of_items = [], []
@@ -285,7 +287,7 @@ def estimate(values: Numbers, of_items: Numbers) -> tuple[float, float]:
 
 def adjudicate(
     live: LiveServer, run: RunFolder, work: Sequence[Work], items: Mapping[str, Item], proof: Proof
-) -> dict[str, dict[tuple[Kind, int | None], Given]]:
+) -> dict[str, dict[tuple[ReviewTaskKind, int | None], Given]]:
     """Decide, push what is disputed, and settle it as is true; returns what was settled, by item."""
     by_item = _group(work)
     (report, disputes), seconds = clock(lambda: decide_reviews(run, Thresholds()))
@@ -301,7 +303,7 @@ def adjudicate(
     print(f"adjudication: {sum(one.new for one in pushed):,} tasks pushed in {seconds:.1f} s")
 
     context = open_context(run)
-    settled: dict[str, dict[tuple[Kind, int | None], Given]] = {}
+    settled: dict[str, dict[tuple[ReviewTaskKind, int | None], Given]] = {}
     jobs = []
     for dispute in disputes:
         data = dispute.task["data"]
@@ -318,7 +320,7 @@ def adjudicate(
     return settled
 
 
-def settle(item: Item, kind: Kind, hop: int | None, context: CheckContext) -> Given:
+def settle(item: Item, kind: ReviewTaskKind, hop: int | None, context: CheckContext) -> Given:
     """What is true of a unit, in whole stars; a Fix for which there is no harmless wording is a Retain."""
     truth = draw_truth(item.id, kind, hop)
     stars = {name: min(5, max(1, round(quality))) for name, quality in truth.quality.items()}
@@ -327,14 +329,16 @@ def settle(item: Item, kind: Kind, hop: int | None, context: CheckContext) -> Gi
     return Given(verdict, stars, fixes={FIX_QUESTION: text} if text else {})
 
 
-def post_settled(live: LiveServer, run: RunFolder, judge: Person, jobs: Sequence[tuple[str, Kind, Given]]) -> None:
+def post_settled(
+    live: LiveServer, run: RunFolder, judge: Person, jobs: Sequence[tuple[str, ReviewTaskKind, Given]]
+) -> None:
     """Post the adjudicator's word on every dispute."""
     ledger = Ledger(ledger_path(run.path, live.url))
     tasks = {}
     for id in ledger.projects():
         for entry in ledger.entries(id).values():
-            if entry.kind is Kind.ADJUDICATION:
-                of = Kind.SINGLE_HOP if "#" in entry.key else Kind.MULTI_HOP
+            if entry.kind is ReviewTaskKind.ADJUDICATION:
+                of = ReviewTaskKind.SINGLE_HOP if "#" in entry.key else ReviewTaskKind.MULTI_HOP
                 tasks[entry.key, of] = entry.task
     client = live.client_of(judge.token)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -345,7 +349,7 @@ def accept(
     run: RunFolder,
     work: Sequence[Work],
     items: Mapping[str, Item],
-    settled: Mapping[str, Mapping[tuple[Kind, int | None], Given]],
+    settled: Mapping[str, Mapping[tuple[ReviewTaskKind, int | None], Given]],
     proof: Proof,
 ) -> None:
     """Decide once more, and write the accepted set."""
@@ -379,7 +383,9 @@ def clock(work: Callable[[], _T]) -> tuple[_T, float]:
     return found, time.perf_counter() - start
 
 
-def _post_all(live: LiveServer, token: str, mine: Sequence[Work], tasks: Mapping[tuple[Kind, str], int]) -> None:
+def _post_all(
+    live: LiveServer, token: str, mine: Sequence[Work], tasks: Mapping[tuple[ReviewTaskKind, str], int]
+) -> None:
     client = live.client_of(token)
     for number, one in enumerate(mine, 1):
         task = tasks[one.job.kind, task_key(one.job.item_id, one.job.hop)]

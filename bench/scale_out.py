@@ -87,7 +87,7 @@ def draft(drafts: int, cluster: str, workers: int) -> None:
     with prefect_server(home()) as wait:
         from prefect import flow
 
-        from tasks.engine import carry_out, make_task_runner, open_run
+        from tasks.engine import execute_stage, make_task_runner, open_run
         from tasks.pool import current_pool
         from tasks.synthesize import plan_drafts
 
@@ -101,7 +101,7 @@ def draft(drafts: int, cluster: str, workers: int) -> None:
             with open_run(parameters) as run:
                 plan = plan_drafts(run, parameters)
                 warm(current_pool(), plan.specs[0], workers)
-                return carry_out(run, plan).seconds
+                return execute_stage(run, plan).seconds
 
         seconds = run_drafts()
     digest = hashlib.sha256()

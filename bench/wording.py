@@ -33,9 +33,9 @@ from hopwright.llm.types import ModelRef  # noqa: E402
 from hopwright.records import Item, Rejected  # noqa: E402
 from hopwright.settings import prompts_folder, sample_folder  # noqa: E402
 from hopwright.stages.drafting import Synthesizer  # noqa: E402
-from hopwright.wording.llm.brief import Briefs  # noqa: E402
 from hopwright.wording.llm.editing import Editor  # noqa: E402
-from hopwright.wording.llm.model import ModelWriter, Terms  # noqa: E402
+from hopwright.wording.llm.model import ModelWriter, ModelWriterSettings  # noqa: E402
+from hopwright.wording.llm.plan_brief import PlanBriefWriter  # noqa: E402
 
 SHARD = 250
 
@@ -96,9 +96,9 @@ def make_writer(synthesizer: Synthesizer, session: Session) -> ModelWriter:
     """The writer as the step makes it."""
     table = default_table()
     editor = Editor(synthesizer.graph, table, synthesizer.kinds, synthesizer.context, synthesizer.distractors, seed=0)
-    terms = Terms(ModelRef("bench", "tiny"))
+    terms = ModelWriterSettings(ModelRef("bench", "tiny"))
     return ModelWriter(
-        session, read_prompts(prompts_folder())["word-item"], terms, editor, Briefs(table, synthesizer.kinds)
+        session, read_prompts(prompts_folder())["word-item"], terms, editor, PlanBriefWriter(table, synthesizer.kinds)
     )
 
 

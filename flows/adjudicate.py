@@ -2,7 +2,7 @@
 
 from prefect import flow
 
-from flows.deployed import read_stage, with_manners
+from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import AdjudicateRun, home, storage
 from tasks.adjudicate import announce_complete, make_accepted
@@ -14,7 +14,7 @@ DEFAULT = AdjudicateRun()
 @flow(
     name="adjudicate",
     description="Reviews → disputes for an adjudicator, the accepted set and the report.",
-    **with_manners("adjudicate"),
+    **with_flow_options("adjudicate"),
 )
 def run_adjudicate(parameters: AdjudicateRun = DEFAULT) -> StageManifest:
     """Reviews → disputes for an adjudicator, the accepted set and the report."""

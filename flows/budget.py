@@ -13,8 +13,8 @@ from prefect.logging import get_run_logger
 from prefect.states import Failed
 from pydantic import Field
 
-from flows.deployed import find_flow_run, is_handed_over
-from flows.hooks import tell_people
+from flows.flow_options import find_flow_run, is_delegated
+from flows.hooks import notify_people
 from hopwright.errors import BudgetError
 from hopwright.settings import ModelRun
 
@@ -46,7 +46,7 @@ def work_within_budget(parameters: _P, work: Callable[[_P], _R]) -> _R:
     on with the larger budget. A stage that was handed over ends in a state of its own and leaves the rest to the build.
     Elsewhere the BudgetError is raised.
     """
-    if is_handed_over():
+    if is_delegated():
         return _leave_to_build(parameters, work)
     flow_run = find_flow_run(deployed=True)
     if flow_run is None:
@@ -59,7 +59,7 @@ def work_within_budget(parameters: _P, work: Callable[[_P], _R]) -> _R:
             return work(parameters)
         except BudgetError as error:
             get_run_logger().warning("%s", error)
-            tell_people(flow_run, "reached its budget", f"{_reason(error)}.\nIt waits: resume it with a larger one.")
+            notify_people(flow_run, "reached its budget", f"{_reason(error)}.\nIt waits: resume it with a larger one.")
             wanted = RaisedBudget.with_initial_data(
                 description=f"{_reason(error)}. What is finished is kept; what was answered is not paid again.",
                 budget_usd=2 * parameters.models.budget_usd,

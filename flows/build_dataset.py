@@ -5,9 +5,9 @@ from typing import Any
 from prefect import flow
 
 from flows.budget import work_within_budget
-from flows.deployed import BUILD, continue_own, name_day, read_given, with_manners
+from flows.delegation import delegate_to_deployment
 from flows.filter import run_filter
-from flows.pools import hand_over
+from flows.flow_options import BUILD, name_day, read_given, resume_own_run, with_flow_options
 from flows.release import run_release
 from flows.retrieve import run_retrieve
 from flows.review import run_review
@@ -38,12 +38,12 @@ _ABOUT = "Raw files → a dataset release, every stage a subflow; started again,
     name="build-dataset",
     description=_ABOUT,
     task_runner=make_task_runner(),
-    **with_manners(BUILD),
+    **with_flow_options(BUILD),
 )
 def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
     """Run every stage in order; returns the figures that are printed at the end."""
     wanted = name_day(read_given(parameters, BuildParameters))
-    return work_within_budget(continue_own(wanted), _build)
+    return work_within_budget(resume_own_run(wanted), _build)
 
 
 def _build(parameters: BuildParameters) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _build(parameters: BuildParameters) -> dict[str, Any]:
             run_filter(narrow(stages, FilterRun))
             return _finish(run, stages, funnel)
     # The run is let go of meanwhile: the flow on the other work pool holds it.
-    hand_over(narrow(stages, FilterRun), parameters.vllm.deployment)
+    delegate_to_deployment(narrow(stages, FilterRun), parameters.vllm.deployment)
     with open_run(parameters) as run:
         return _finish(run, stages, funnel)
 

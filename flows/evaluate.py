@@ -3,7 +3,7 @@
 from prefect import flow
 
 from flows.budget import work_within_budget
-from flows.deployed import continue_own, read_given, with_manners
+from flows.flow_options import read_given, resume_own_run, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import EvaluateRun
 from tasks.engine import make_task_runner, open_run
@@ -16,11 +16,11 @@ DEFAULT = EvaluateRun()
     name="evaluate",
     description="A dataset → what models make of it, step by step; started again, it continues where it stopped.",
     task_runner=make_task_runner(),
-    **with_manners("evaluate"),
+    **with_flow_options("evaluate"),
 )
 def run_evaluate(parameters: EvaluateRun = DEFAULT) -> StageManifest:
     """Ask the models about the dataset, and write the report."""
-    return work_within_budget(continue_own(read_given(parameters, EvaluateRun), "evaluate"), _evaluate)
+    return work_within_budget(resume_own_run(read_given(parameters, EvaluateRun), "evaluate"), _evaluate)
 
 
 def _evaluate(parameters: EvaluateRun) -> StageManifest:

@@ -3,7 +3,7 @@
 from prefect import flow
 
 from flows.budget import work_within_budget
-from flows.deployed import read_stage, with_manners
+from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import FilterRun
 from tasks.engine import make_task_runner, open_run
@@ -17,7 +17,7 @@ DEFAULT = FilterRun()
     name="filter",
     description="Items → items that the voters do not find too easy.",
     task_runner=make_task_runner(),
-    **with_manners("filter"),
+    **with_flow_options("filter"),
 )
 def run_filter(parameters: FilterRun = DEFAULT) -> StageManifest:
     """Items → items that the voters do not find too easy."""

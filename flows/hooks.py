@@ -18,13 +18,13 @@ _LINES = 12
 _log = logging.getLogger(__name__)
 
 
-def tell_failure(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+def notify_failure(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
     """A flow's `on_failure` and `on_crashed`; a stage of a whole build leaves it to the build."""
     if flow_run.parent_task_run_id is None:
-        tell_people(flow_run, state.name.lower() if state.name else "failed", state.message or "")
+        notify_people(flow_run, state.name.lower() if state.name else "failed", state.message or "")
 
 
-def tell_people(flow_run: FlowRun, what: str, message: str) -> None:
+def notify_people(flow_run: FlowRun, what: str, message: str) -> None:
     """Send a notification where a block is named for it; where that fails, it is logged."""
     slug = _find_block(flow_run)
     if not slug:

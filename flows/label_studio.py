@@ -17,7 +17,7 @@ from annotation.access import (
     read_access,
     write_access,
 )
-from flows.servers import running
+from flows.server_processes import running
 from hopwright.errors import InputError
 from hopwright.settings import home
 
@@ -48,7 +48,7 @@ def label_studio(program: Path, port: int) -> Iterator[str]:
     command = [str(program), "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port)]
     with running("Label Studio", command, f"{url}/health", make_environment(access, data, os.environ)):
         taken = takes_token(url, access.token)
-        for line in introduce(access, new=held is None, taken=taken):
+        for line in register_first_user(access, new=held is None, taken=taken):
             print(line)
         if taken:
             os.environ.setdefault(TOKEN_VARIABLE, access.token)
@@ -80,7 +80,7 @@ def make_environment(access: Access, data: Path, given: Mapping[str, str]) -> di
     return settings | (_name_postgres(database) if database else {})
 
 
-def introduce(access: Access, *, new: bool, taken: bool) -> list[str]:
+def register_first_user(access: Access, *, new: bool, taken: bool) -> list[str]:
     """What to print of a server that answers: the secrets on the first start, and never again."""
     lines = [f"Label Studio  {access.url}  ({access.user})"]
     if new and taken:

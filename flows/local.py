@@ -53,7 +53,7 @@ def prefect_server(home: Path) -> Iterator[Callable[[], None]]:
     environment = {**_OWN_SERVER, **os.environ, "PREFECT_HOME": str(folder)}
     with output:
         child = subprocess.Popen(
-            [sys.executable, "-m", "flows.server"],
+            [sys.executable, "-m", "flows.prefect_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=output,

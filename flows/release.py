@@ -2,7 +2,7 @@
 
 from prefect import flow
 
-from flows.deployed import read_stage, with_manners
+from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import ReleaseRun
 from tasks.engine import make_task_runner, open_run
@@ -16,7 +16,7 @@ DEFAULT = ReleaseRun()
     name="release",
     description="Items and twins → a dataset release.",
     task_runner=make_task_runner(),
-    **with_manners("release"),
+    **with_flow_options("release"),
 )
 def run_release(parameters: ReleaseRun = DEFAULT) -> StageManifest:
     """Items and twins → a dataset release."""

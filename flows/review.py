@@ -2,7 +2,7 @@
 
 from prefect import flow
 
-from flows.deployed import read_stage, with_manners
+from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import ReviewRun
 from tasks.engine import make_task_runner, open_run
@@ -15,7 +15,7 @@ DEFAULT = ReviewRun()
     name="review",
     description="Items → Label Studio tasks.",
     task_runner=make_task_runner(),
-    **with_manners("review"),
+    **with_flow_options("review"),
 )
 def run_review(parameters: ReviewRun = DEFAULT) -> StageManifest:
     """Items → Label Studio tasks."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from prefect import flow
 
-from flows.deployed import read_given, with_manners
+from flows.flow_options import read_given, with_flow_options
 from hopwright.runs import RunFolder
 from hopwright.settings import ReviewPullRun, home
 from tasks.review_pull import make_pull, make_pulls
@@ -15,7 +15,7 @@ DEFAULT = ReviewPullRun()
 @flow(
     name="review-pull",
     description="Annotations from Label Studio → reviews; corrections that do not hold go back to their authors.",
-    **with_manners("review-pull"),
+    **with_flow_options("review-pull"),
 )
 def run_review_pull(parameters: ReviewPullRun = DEFAULT) -> dict[str, Any]:
     """Annotations from Label Studio → reviews."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from flows.deploy import deploy_all
 from flows.label_studio import label_studio
-from flows.servers import end, running
+from flows.server_processes import end, running
 from hopwright.errors import HopwrightError, ServiceError
 from hopwright.settings import checkout, home
 
@@ -31,13 +31,13 @@ def main() -> None:
             os.environ["PREFECT_API_URL"] = api
             listed = deploy_all(api, checkout())
             print(f"Deployments   {', '.join(name for name, _ in listed)}", flush=True)
-            work_on({pool for _, pool in listed})
+            run_workers({pool for _, pool in listed})
     except HopwrightError as error:
         print(f"hopwright: {error}", file=sys.stderr)
         sys.exit(1)
 
 
-def work_on(pools: set[str]) -> None:
+def run_workers(pools: set[str]) -> None:
     """Run a worker for each work pool until Ctrl-C. Raises ServiceError when one of them ends by itself."""
     started: dict[str, subprocess.Popen[bytes]] = {}
     paths = os.pathsep.join(filter(None, [str(checkout()), os.environ.get("PYTHONPATH", "")]))

@@ -3,11 +3,11 @@
 from prefect import flow
 
 from flows.budget import work_within_budget
-from flows.deployed import read_stage, with_manners
+from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import SynthesizeRun
 from tasks.engine import make_task_runner, open_run
-from tasks.synthesize import carry_out_synthesis
+from tasks.synthesize import run_synthesis_rounds
 
 DEFAULT = SynthesizeRun()
 _ABOUT = "Anchors → planned, worded and checked items."
@@ -17,7 +17,7 @@ _ABOUT = "Anchors → planned, worded and checked items."
     name="synthesize",
     description=_ABOUT,
     task_runner=make_task_runner(),
-    **with_manners("synthesize"),
+    **with_flow_options("synthesize"),
 )
 def run_synthesize(parameters: SynthesizeRun = DEFAULT) -> StageManifest:
     """Drafts in parallel, the selection over all of them, and a model's words where one is asked."""
@@ -26,4 +26,4 @@ def run_synthesize(parameters: SynthesizeRun = DEFAULT) -> StageManifest:
 
 def _synthesize(parameters: SynthesizeRun) -> StageManifest:
     with open_run(parameters) as run:
-        return carry_out_synthesis(run, parameters)
+        return run_synthesis_rounds(run, parameters)

@@ -20,7 +20,7 @@ from tasks.artifacts import publish_stage
 from tasks.engine import pick_parameters
 from tasks.events import ACCEPTED_COMPLETE, announce
 from tasks.release import holds_accepted
-from tasks.steps import retry_service
+from tasks.stage_plan import retry_service
 
 if TYPE_CHECKING:
     from annotation.report import ReviewReport

@@ -17,7 +17,7 @@ from hopwright.runs.code import digest_code
 from hopwright.runs.stage import CODE
 from hopwright.stages.rejections import describe_row, find_examples
 from tasks.live import name_artifact
-from tasks.steps import in_flow
+from tasks.stage_plan import in_flow
 
 _WIDTH = 700
 _NONE: Mapping[str, Sequence[Rejected]] = {}
@@ -27,7 +27,7 @@ def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
     """The table (counts by reason) and the story of a finished stage, where a flow is running."""
     if not in_flow():
         return
-    get_run_logger().info("%s", tell_end(manifest, unit))
+    get_run_logger().info("%s", describe_stage_end(manifest, unit))
     examples = find_examples(Path(folder) / "rejected", manifest.counts.rejected)
     create_table_artifact(
         key=name_artifact(manifest.stage, "counts"),
@@ -42,7 +42,7 @@ def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
         )
     create_markdown_artifact(
         key=name_artifact(manifest.stage, "story"),
-        markdown=tell_story(manifest, unit, folder),
+        markdown=describe_stage(manifest, unit, folder),
         description=f"{manifest.stage}: what came in, what came out, where it lies",
     )
 
@@ -116,7 +116,7 @@ def show_rejected(manifest: StageManifest, examples: Mapping[str, Sequence[Rejec
     return "\n".join(lines)
 
 
-def tell_story(manifest: StageManifest, unit: str, folder: str) -> str:
+def describe_stage(manifest: StageManifest, unit: str, folder: str) -> str:
     """A stage in a few lines of Markdown."""
     counts = manifest.counts
     lost = sum(counts.rejected.values())
@@ -141,7 +141,7 @@ def tell_story(manifest: StageManifest, unit: str, folder: str) -> str:
     return "\n".join(lines)
 
 
-def tell_end(manifest: StageManifest, unit: str) -> str:
+def describe_stage_end(manifest: StageManifest, unit: str) -> str:
     """A finished stage in a line for the log."""
     counts = manifest.counts
     lost = sum(counts.rejected.values())

@@ -18,16 +18,16 @@ from hopwright.runs import RunFolder, ShardReport, Stage, StageManifest, hash_fi
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
 from hopwright.settings import STAGES, RunParameters, home, identify, storage
-from hopwright.stages.elsewhere import STORES, Origin, describe_state, list_paths
+from hopwright.stages.remote_execution import STORES, ShardOrigin, describe_state, list_paths
 from hopwright.stages.shards import ShardWork
 from tasks.artifacts import publish_stage
 from tasks.cluster import explain_lost_workers, yield_done
 from tasks.interrupts import raise_missed
 from tasks.live import StageProgress
-from tasks.models import ModelProgress, demand_models, end_models, hand_in, note_models, prepare_models
+from tasks.models import ModelProgress, end_models, note_models, prepare_models, require_models, submit_batch_requests
 from tasks.pool import current_pool, open_pool
-from tasks.progress import tell_models
-from tasks.steps import StagePlan, in_flow, run_shard, run_shard_elsewhere
+from tasks.progress import report_model_progress
+from tasks.stage_plan import StagePlan, in_flow, run_shard, run_shard_remotely
 
 
 def make_task_runner() -> TaskRunner[PrefectFuture[Any]]:
@@ -51,7 +51,7 @@ def open_run(parameters: RunParameters) -> Iterator[RunFolder]:
             end_models(run)
 
 
-def carry_out(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageManifest:
+def execute_stage(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageManifest:
     """Run a stage to its end, as many shards side by side as the task runner allows, or as there are workers.
 
     A failed shard does not stop the others; the first error is raised when all have ended, and what was finished
@@ -81,11 +81,11 @@ def _follow_models(plan: StagePlan, missing: list[int]) -> Iterator[ModelProgres
     if plan.access is None:
         yield None
         return
-    demand_models(plan.access)
+    require_models(plan.access)
     with ModelProgress(plan.name, plan.access, missing=len(missing), parallel=current_pool().workers) as models:
         if plan.access.batch and plan.requests is not None:
             listed = (request for index in missing for request in plan.requests(plan.specs[index]))
-            hand_in(plan.access, listed, functools.partial(tell_models, plan.name))
+            submit_batch_requests(plan.access, listed, functools.partial(report_model_progress, plan.name))
         yield models
 
 
@@ -122,7 +122,7 @@ def _start_shards(run: RunFolder, plan: StagePlan, works: list[ShardWork]) -> It
     cluster = current_pool().cluster
     if in_flow() and cluster is not None and plan.access is None:
         origin = _describe_origin(run, plan)
-        submitted = [cluster.submit(run_shard_elsewhere, {"work": work, "origin": origin}) for work in works]
+        submitted = [cluster.submit(run_shard_remotely, {"work": work, "origin": origin}) for work in works]
         yield from yield_done(submitted)
         return
     if in_flow():
@@ -132,17 +132,17 @@ def _start_shards(run: RunFolder, plan: StagePlan, works: list[ShardWork]) -> It
         yield from concurrent.futures.as_completed([threads.submit(run_shard.fn, work) for work in works])
 
 
-def _describe_origin(run: RunFolder, plan: StagePlan) -> Origin:
+def _describe_origin(run: RunFolder, plan: StagePlan) -> ShardOrigin:
     """What the cluster's workers need to know of us; the graph stores that they will read are put into the storage."""
     if run.storage:
         for path in sorted(list_paths(plan.specs)):
             if path.is_relative_to(run.home / STORES):
                 open_storage(run.storage).put_below(path, str(path.relative_to(run.home)))
     begun = hash_file(Stage(run, plan.name).manifest_path)
-    return Origin(run.home, run.name, run.storage, describe_state(run), begun, gather_versions())
+    return ShardOrigin(run.home, run.name, run.storage, describe_state(run), begun, gather_versions())
 
 
-def carry_out_once(
+def execute_unsharded_stage(
     run: RunFolder,
     plan: StagePlan,
     make: Callable[[Stage], StageManifest],

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hopwright.difficulty.ordering import Order, keep_order, order_by_accuracy, order_by_pilot
-from hopwright.difficulty.rule import Rule
+from hopwright.difficulty.ordering import VoterOrder, keep_order, order_by_accuracy, order_by_pilot
+from hopwright.difficulty.rule import DropRule
 from hopwright.errors import ServiceError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest, part_path
 from hopwright.settings import FilterRun
@@ -46,9 +46,9 @@ from hopwright.stages.votes import (
     vote_on_open_items,
     vote_on_pilot,
 )
-from tasks.engine import carry_out, pick_parameters, stages_after
-from tasks.steps import StagePlan, run_step
-from tasks.voters import ReadyVoter, Seat, prepare_voters, seat
+from tasks.engine import execute_stage, pick_parameters, stages_after
+from tasks.stage_plan import StagePlan, run_step
+from tasks.voters import PreparedVoter, RunningVoter, prepare_voters, seat
 
 PLAN = "filter/plan"
 _RESTARTS = 2
@@ -61,10 +61,10 @@ class Ensemble:
 
     run: RunFolder
     parameters: FilterRun
-    voters: list[ReadyVoter]
-    replacements: list[ReadyVoter]
+    voters: list[PreparedVoter]
+    replacements: list[PreparedVoter]
     items: Stage
-    rule: Rule
+    rule: DropRule
     pilot: dict[str, Stage] = field(default_factory=dict)
     votes: dict[str, Stage] = field(default_factory=dict)
     closed: dict[str, Stage] = field(default_factory=dict)
@@ -75,7 +75,7 @@ def make_ensemble(run: RunFolder, parameters: FilterRun) -> Ensemble:
     """Look at everything that the ensemble needs. Raises InputError for what is missing, before any work is done."""
     wanted = parameters.filter
     voters, replacements = prepare_voters(run, parameters)
-    rule = Rule(len(voters), wanted.max_right, wanted.votes_required)
+    rule = DropRule(len(voters), wanted.max_right, wanted.votes_required)
     return Ensemble(run, parameters, voters, replacements, Stage(run, "synthesize"), rule)
 
 
@@ -91,7 +91,7 @@ def begin_votes(ensemble: Ensemble) -> None:
     stage.finish(counts=Counts(), notes={"voters": [voter.name for voter in ensemble.voters]})
 
 
-def carry_out_votes(ensemble: Ensemble) -> tuple[StageManifest, Order]:
+def collect_votes(ensemble: Ensemble) -> tuple[StageManifest, VoterOrder]:
     """Every step up to the decision; returns its manifest, and the order in which the voters were asked."""
     run, parameters = ensemble.run, ensemble.parameters
     wanted = parameters.filter
@@ -104,10 +104,10 @@ def carry_out_votes(ensemble: Ensemble) -> tuple[StageManifest, Order]:
         folders = [stage.folder for stage in ensemble.votes.values()]
         if run_step("count open items", count_open, ensemble.items.parts(), folders, ensemble.rule):
             _ask(ensemble, voter, number, everyone=False)
-    return carry_out(run, _plan_decision(ensemble, order)), order
+    return execute_stage(run, _plan_decision(ensemble, order)), order
 
 
-def plan_votes(ensemble: Ensemble, voter: ReadyVoter, access: VoterAccess, number: int, everyone: bool) -> StagePlan:
+def plan_votes(ensemble: Ensemble, voter: PreparedVoter, access: VoterAccess, number: int, everyone: bool) -> StagePlan:
     """One voter's step, given how it is reached."""
     earlier = tuple(stage for stage in ensemble.votes.values())
     pilot = ensemble.pilot.get(voter.name)
@@ -139,36 +139,38 @@ def plan_votes(ensemble: Ensemble, voter: ReadyVoter, access: VoterAccess, numbe
     )
 
 
-def _ask(ensemble: Ensemble, voter: ReadyVoter, number: int, *, everyone: bool) -> None:
+def _ask(ensemble: Ensemble, voter: PreparedVoter, number: int, *, everyone: bool) -> None:
     """One voter's votes and, where they are asked for, its open answers: one start for both."""
     votes = Stage(ensemble.run, f"filter/votes-{number}-{voter.spec.slug}")
     closed = Stage(ensemble.run, f"filter/closed-{number}-{voter.spec.slug}")
     probed = bool(ensemble.sample) and not isinstance(voter.access, SolverAccess)
     plan = functools.partial(_plan_steps, ensemble, voter, number, everyone, closed.name if probed else "")
-    _carry_out_with(ensemble, voter, plan)
+    _execute_voter_plans(ensemble, voter, plan)
     ensemble.votes[voter.name] = votes
     if probed:
         ensemble.closed[voter.name] = closed
 
 
 def _plan_steps(
-    ensemble: Ensemble, voter: ReadyVoter, number: int, everyone: bool, closed: str, access: VoterAccess
+    ensemble: Ensemble, voter: PreparedVoter, number: int, everyone: bool, closed: str, access: VoterAccess
 ) -> list[StagePlan]:
     plans = [plan_votes(ensemble, voter, access, number, everyone)]
     return [*plans, _plan_closed_book(ensemble, voter, access, closed)] if closed else plans
 
 
-def _carry_out_with(ensemble: Ensemble, voter: ReadyVoter, plan: Callable[[VoterAccess], list[StagePlan]]) -> None:
+def _execute_voter_plans(
+    ensemble: Ensemble, voter: PreparedVoter, plan: Callable[[VoterAccess], list[StagePlan]]
+) -> None:
     """Carry out a voter's steps; a server that is lost on the way is started again, and the rest is asked of it."""
     if all(_has_all_parts(ensemble.run, one) for one in plan(voter.access)):
         for one in plan(voter.access):
-            carry_out(ensemble.run, one)
+            execute_stage(ensemble.run, one)
         return
     for attempt in range(_RESTARTS + 1):
         with seat(ensemble.run, ensemble.parameters, voter) as seated:
             try:
                 for one in plan(seated.access):
-                    carry_out(ensemble.run, one)
+                    execute_stage(ensemble.run, one)
                 return
             except ServiceError as error:
                 if not _may_restart(seated, attempt):
@@ -176,7 +178,7 @@ def _carry_out_with(ensemble: Ensemble, voter: ReadyVoter, plan: Callable[[Voter
                 _log.warning("vLLM with %s ended in the middle (%s): starting it again", voter.name, error)
 
 
-def _may_restart(seated: Seat, attempt: int) -> bool:
+def _may_restart(seated: RunningVoter, attempt: int) -> bool:
     return seated.lost and attempt < _RESTARTS
 
 
@@ -185,7 +187,7 @@ def _has_all_parts(run: RunFolder, plan: StagePlan) -> bool:
     return all(part_path(folder, index).exists() for index in range(len(plan.specs)))
 
 
-def _find_order(ensemble: Ensemble) -> Order:
+def _find_order(ensemble: Ensemble) -> VoterOrder:
     wanted = ensemble.parameters.filter
     costs = [voter.cost for voter in ensemble.voters]
     if wanted.all_votes or not (wanted.pilot or wanted.accuracies):
@@ -195,14 +197,14 @@ def _find_order(ensemble: Ensemble) -> Order:
     only = _pick(ensemble, wanted.pilot, "pilot")
     for number, voter in enumerate(ensemble.voters, start=1):
         name = f"filter/pilot-{number}-{voter.spec.slug}"
-        _carry_out_with(ensemble, voter, functools.partial(_plan_pilot, ensemble, voter, name, only))
+        _execute_voter_plans(ensemble, voter, functools.partial(_plan_pilot, ensemble, voter, name, only))
         ensemble.pilot[voter.name] = Stage(ensemble.run, name)
     folders = [ensemble.pilot[voter.name].folder for voter in ensemble.voters]
     return order_by_pilot(run_step("read pilot", read_pilot_rows, folders), costs, ensemble.rule)
 
 
 def _plan_pilot(
-    ensemble: Ensemble, voter: ReadyVoter, name: str, only: frozenset[str], access: VoterAccess
+    ensemble: Ensemble, voter: PreparedVoter, name: str, only: frozenset[str], access: VoterAccess
 ) -> list[StagePlan]:
     parameters, items = ensemble.parameters, ensemble.items
     spec = PilotVotes(
@@ -230,7 +232,7 @@ def _find_models(access: VoterAccess) -> ModelAccess | None:
     return access.models if isinstance(access, (EndpointAccess, ServedAccess)) else None
 
 
-def _plan_closed_book(ensemble: Ensemble, voter: ReadyVoter, access: VoterAccess, name: str) -> StagePlan:
+def _plan_closed_book(ensemble: Ensemble, voter: PreparedVoter, access: VoterAccess, name: str) -> StagePlan:
     items = ensemble.items
     return StagePlan(
         name=name,
@@ -247,7 +249,7 @@ def _plan_closed_book(ensemble: Ensemble, voter: ReadyVoter, access: VoterAccess
     )
 
 
-def _plan_decision(ensemble: Ensemble, order: Order) -> StagePlan:
+def _plan_decision(ensemble: Ensemble, order: VoterOrder) -> StagePlan:
     items, stages = ensemble.items, ensemble.votes
     # Items carry their votes in the listed order, whichever order was asked in.
     names = [voter.name for voter in (*ensemble.voters, *ensemble.replacements) if voter.name in stages]
@@ -282,7 +284,7 @@ def list_closed_parts(ensemble: Ensemble) -> list[Path]:
     return [part for stage in ensemble.closed.values() for part in stage.parts()]
 
 
-def _identify(ensemble: Ensemble, voter: ReadyVoter) -> dict[str, Any]:
+def _identify(ensemble: Ensemble, voter: PreparedVoter) -> dict[str, Any]:
     return {
         **pick_parameters(ensemble.parameters, "filter"),
         "voter": voter.name,

@@ -10,11 +10,11 @@ from hopwright.errors import HopwrightError, InputError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.settings import EvaluateRun
 from hopwright.stages.evaluate import EvaluationShard, ask_shard, describe_data, list_requests, make_report
-from tasks.engine import carry_out, carry_out_once, pick_parameters
+from tasks.engine import execute_stage, execute_unsharded_stage, pick_parameters
 from tasks.models import grant_access
 from tasks.pool import current_pool
 from tasks.release import release_folder
-from tasks.steps import StagePlan, run_step
+from tasks.stage_plan import StagePlan, run_step
 
 _HEAD = "evaluate"
 REPORT = f"{_HEAD}/report"
@@ -73,13 +73,13 @@ def evaluate_models(run: RunFolder, parameters: EvaluateRun) -> StageManifest:
     """Ask every model in turn, then write the report over all of them."""
     plans = plan_evaluation(run, parameters)
     for plan in plans:
-        carry_out(run, plan, fresh=parameters.fresh)
+        execute_stage(run, plan, fresh=parameters.fresh)
     stages = [Stage(run, plan.name) for plan in plans]
     inputs = {name: digest for stage in stages for name, digest in stage.output_hashes().items()}
     report = StagePlan(name=REPORT, unit="questions", parameters={"models": parameters.evaluate.models}, inputs=inputs)
     # The report is cheap and rests on nothing but the answers: with another model beside them it is written anew.
     outdated = Stage(run, REPORT).manifest_path.exists() and not _is_current(run, inputs)
-    return carry_out_once(
+    return execute_unsharded_stage(
         run, report, lambda stage: _fill(stage, stages, parameters), fresh=parameters.fresh or outdated
     )
 

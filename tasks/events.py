@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from prefect.events import emit_event
 
-from tasks.steps import in_flow
+from tasks.stage_plan import in_flow
 
 REVIEW_COMPLETE = "hopwright.review.complete"
 """Every task of a run has its reviews, and no correction waits for its author."""

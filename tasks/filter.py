@@ -10,22 +10,29 @@ from hopwright.difficulty.specs import SOLVERS, parse_voters
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.runs.folder import refuse_differences
 from hopwright.settings import FilterRun
-from hopwright.stages.filter import FilterPart, ReportSources, name_voters, read_report, vote_on_part, write_report
+from hopwright.stages.filter import (
+    FilterPart,
+    FilterReportSources,
+    name_voters,
+    read_report,
+    vote_on_part,
+    write_report,
+)
 from hopwright.stages.resources import find_store
 from tasks.artifacts import publish_difficulty
-from tasks.engine import carry_out, carry_out_once, pick_parameters
+from tasks.engine import execute_stage, execute_unsharded_stage, pick_parameters
 from tasks.ensemble import (
     PLAN,
     Ensemble,
     begin_votes,
-    carry_out_votes,
+    collect_votes,
     count_asked,
     list_closed_parts,
     make_ensemble,
     plan_votes,
 )
 from tasks.pool import current_pool
-from tasks.steps import StagePlan, run_step
+from tasks.stage_plan import StagePlan, run_step
 
 REPORT = "filter/report"
 
@@ -34,7 +41,7 @@ def make_filter(run: RunFolder, parameters: FilterRun) -> StageManifest:
     """Run the whole stage and report on it; returns the manifest of the decision."""
     _refuse_other_parameters(run, parameters)
     if asks_solvers_only(parameters):
-        manifest = carry_out(run, plan_filter(run, parameters), fresh=parameters.fresh)
+        manifest = execute_stage(run, plan_filter(run, parameters), fresh=parameters.fresh)
         _report(run, parameters, None, ())
         return manifest
     finished = _find_finished(run, parameters)
@@ -43,7 +50,7 @@ def make_filter(run: RunFolder, parameters: FilterRun) -> StageManifest:
     # Before anything is removed: a voter that is missing must not cost what an earlier start made.
     ensemble = make_ensemble(run, parameters)
     begin_votes(ensemble)
-    manifest, order = carry_out_votes(ensemble)
+    manifest, order = collect_votes(ensemble)
     _report(run, parameters, ensemble, tuple(ensemble.voters[index].name for index in order.sequence))
     return manifest
 
@@ -118,7 +125,7 @@ def _find_finished(run: RunFolder, parameters: FilterRun) -> StageManifest | Non
 
 def _report(run: RunFolder, parameters: FilterRun, ensemble: Ensemble | None, order: tuple[str, ...]) -> None:
     decided = Stage(run, "filter")
-    sources = ReportSources(
+    sources = FilterReportSources(
         parts=tuple(decided.parts()),
         voters=tuple(decided.read().notes["voters"]),
         order=order,
@@ -133,7 +140,7 @@ def _report(run: RunFolder, parameters: FilterRun, ensemble: Ensemble | None, or
         for stage in ensemble.closed.values():
             inputs |= stage.output_hashes()
     plan = StagePlan(name=REPORT, unit="items", parameters=pick_parameters(parameters, "filter"), inputs=inputs)
-    manifest = carry_out_once(run, plan, _Writing(sources))
+    manifest = execute_unsharded_stage(run, plan, _Writing(sources))
     report = read_difficulty(run)
     assert report is not None
     publish_difficulty(report, manifest.outputs, str(run.path / REPORT))
@@ -142,7 +149,7 @@ def _report(run: RunFolder, parameters: FilterRun, ensemble: Ensemble | None, or
 class _Writing:
     """Writes the report's files and finishes its stage."""
 
-    def __init__(self, sources: ReportSources) -> None:
+    def __init__(self, sources: FilterReportSources) -> None:
         self._sources = sources
 
     def __call__(self, stage: Stage) -> StageManifest:

@@ -22,7 +22,7 @@ from prefect.logging import get_run_logger
 from hopwright.llm.progress import write_seconds
 from hopwright.runs import ShardReport
 from tasks.progress import tell
-from tasks.steps import in_flow
+from tasks.stage_plan import in_flow
 
 _BEAT_S = 2.0
 """The artifacts are brought up to date no more often than this."""

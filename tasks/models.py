@@ -8,7 +8,8 @@ A stage that asks models
   requests at once;
 - sets `requests` on its `StagePlan`: a module-level function that lists, for one spec, the requests that the shard
   would make, as far as they are known before the first answer. Where a later request rests on an earlier answer, it
-  lists a `Likely` one of about the same length. `--dry-run` counts them all; `--batch` hands the others in beforehand.
+  lists an `ApproximateRequest` of about the same length. `--dry-run` counts them all; `--batch` submits the others
+  beforehand.
 
 The engine does the rest: keys, the live artifact, what was spent in the manifest.
 """
@@ -32,7 +33,7 @@ from hopwright.errors import InputError
 from hopwright.llm.batch import BatchProgress
 from hopwright.llm.budget import read_spending
 from hopwright.llm.config import LlmSettings, block_name, key_variable, read_key, read_settings
-from hopwright.llm.estimate import Likely
+from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prices import explain_price, read_prices
 from hopwright.llm.progress import Snapshot, render_progress
 from hopwright.llm.prompts import read_prompts
@@ -45,8 +46,8 @@ from hopwright.runs.manifest import read_manifest
 from hopwright.settings import ModelRun, RunParameters, prompts_folder
 from hopwright.stages.models import STORE, ModelAccess, open_models
 from tasks.live import LiveArtifact, name_artifact
-from tasks.progress import tell_models
-from tasks.steps import in_flow
+from tasks.progress import report_model_progress
+from tasks.stage_plan import in_flow
 
 _BEAT_S = 2.0
 _log = logging.getLogger(__name__)
@@ -67,16 +68,18 @@ def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = (
     for model in chains:
         settings.endpoint(parse_model(model).provider)
     asked = tuple(dict.fromkeys(chains))
-    return ModelAccess(wanted.endpoints_file(), run.home / STORE, name_ledger(run), wanted.limit(), asked, wanted.batch)
+    return ModelAccess(
+        wanted.endpoints_file(), run.home / STORE, name_budget_run(run), wanted.limit(), asked, wanted.batch
+    )
 
 
-def name_ledger(run: RunFolder) -> str:
+def name_budget_run(run: RunFolder) -> str:
     """Under which name the store counts what a run spends: a run that is started over has a budget of its own."""
     begun = run.read_manifest()
     return run.name if begun is None else f"{run.name} {begun.started}"
 
 
-def demand_models(access: ModelAccess, *, blocks: bool = True) -> None:
+def require_models(access: ModelAccess, *, blocks: bool = True) -> None:
     """Raises InputError, before anything is sent, where a key is missing, or under a budget a price.
 
     `blocks`: keys that the environment lacks are looked for in Prefect, whose server must be there then.
@@ -93,7 +96,9 @@ def demand_models(access: ModelAccess, *, blocks: bool = True) -> None:
             raise explain_price(target)
 
 
-def hand_in(access: ModelAccess, requests: Iterable[Request | Likely], tell: Callable[[str], None]) -> None:
+def submit_batch_requests(
+    access: ModelAccess, requests: Iterable[Request | ApproximateRequest], tell: Callable[[str], None]
+) -> None:
     """Have what is known of a stage's requests answered by the batch interfaces, before its shards begin.
 
     The shards then find the answers in the store, and ask directly for what is left: endpoints without such an
@@ -101,7 +106,7 @@ def hand_in(access: ModelAccess, requests: Iterable[Request | Likely], tell: Cal
     """
     settings = read_settings(access.endpoints)
     batched = {endpoint.name for endpoint in settings.endpoints if endpoint.kind in ("openai", "anthropic")}
-    known = [one for one in requests if not isinstance(one, Likely) and one.provider in batched]
+    known = [one for one in requests if not isinstance(one, ApproximateRequest) and one.provider in batched]
     if known:
         open_models(access).complete_batch(
             known, poll_s=settings.retry.batch_poll_s, report=lambda now: tell(describe_batches(now))
@@ -175,7 +180,7 @@ def read_secret(name: str) -> str:
 
 def end_models(run: RunFolder) -> None:
     """End the sessions that stages of this run opened in this very process; workers end theirs themselves."""
-    close_session(run.home / STORE, name_ledger(run))
+    close_session(run.home / STORE, name_budget_run(run))
 
 
 class ModelProgress:
@@ -240,7 +245,7 @@ class ModelProgress:
         now = self.take()
         if not now.done + now.sent + now.in_flight:
             return
-        tell_models(self._stage, describe_models(now), last=last)
+        report_model_progress(self._stage, describe_models(now), last=last)
         text = f"# {self._stage}: language models\n\n{render_progress(now)}\n"
         if text == self._shown or not in_flow():
             return
@@ -282,14 +287,14 @@ def sum_models(run: RunFolder) -> dict[str, Any] | None:
         return None
     sums = {name: sum(one[name] for one in notes) for name in _SUMMED}
     with Store(run.home / STORE) as store:
-        money = read_spending(store, name_ledger(run))
+        money = read_spending(store, name_budget_run(run))
     return {
         **sums, "spent_usd": round(money.spent, 6), "possibly_spent_usd": round(money.possible, 6),
         "budget_usd": next((one["budget_usd"] for one in reversed(notes) if one["budget_usd"]), None),
     }  # fmt: skip
 
 
-def tell_sum(summed: Mapping[str, Any] | None) -> str:
+def describe_total_usage(summed: Mapping[str, Any] | None) -> str:
     """The same in a line."""
     if summed is None:
         return "none was asked"

@@ -12,11 +12,11 @@ from prefect.exceptions import ObjectNotFound
 from hopwright.errors import HopwrightError, InputError
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import BuildParameters, FilterRun, ModelRun, narrow
-from tasks.models import demand_models, grant_access
+from tasks.models import grant_access, require_models
 from tasks.synthesize import read_claims
 from tasks.voters import check_voters
 
-Check = Callable[[RunFolder, BuildParameters], None]
+PreflightCheck = Callable[[RunFolder, BuildParameters], None]
 
 
 def check_build(run: RunFolder, parameters: BuildParameters) -> None:
@@ -118,7 +118,7 @@ def _check_deployment(run: RunFolder, parameters: BuildParameters) -> None:
 
 def _demand(run: RunFolder, parameters: ModelRun, models: Iterable[str]) -> None:
     """Keys and prices of these models. Raises InputError for the first that lacks one."""
-    demand_models(grant_access(run, parameters, models))
+    require_models(grant_access(run, parameters, models))
 
 
 def _cut(problems: Iterable[HopwrightError]) -> str:

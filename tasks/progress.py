@@ -27,7 +27,7 @@ def tell(stage: str, done: int, total: int) -> None:
         listener(stage, done, total)
 
 
-def tell_models(stage: str, line: str, *, last: bool = False) -> None:
+def report_model_progress(stage: str, line: str, *, last: bool = False) -> None:
     """Tell how a stage's requests are going."""
     for listener in _model_listeners:
         listener(stage, line, last)

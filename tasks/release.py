@@ -10,13 +10,13 @@ from annotation.stages.reviews import describe_review
 from hopwright.difficulty.specs import SOLVERS, parse_voters
 from hopwright.errors import InputError, RunError
 from hopwright.records import Source
-from hopwright.release.layout import find_places
+from hopwright.release.layout import find_split_files
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest
 from hopwright.runs.files import hash_file
 from hopwright.runs.shards import rejected_path
 from hopwright.settings import ReleaseRun, RetrieveRun
 from hopwright.stages.release import (
-    ReleaseOrder,
+    ReleaseSpec,
     ReviewParts,
     add_audits,
     audit_file,
@@ -24,10 +24,10 @@ from hopwright.stages.release import (
     write_dataset,
 )
 from hopwright.stages.resources import SOURCES, find_store
-from tasks.engine import carry_out_once, pick_parameters
+from tasks.engine import execute_unsharded_stage, pick_parameters
 from tasks.filter import read_difficulty
 from tasks.rewrite import PASSAGES
-from tasks.steps import StagePlan, run_step, run_steps
+from tasks.stage_plan import StagePlan, run_step, run_steps
 
 _UNITS = {
     "retrieve": "anchor questions",
@@ -65,7 +65,7 @@ def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
 
 def make_release(run: RunFolder, parameters: ReleaseRun) -> StageManifest:
     """Write the release of a run."""
-    return carry_out_once(
+    return execute_unsharded_stage(
         run, plan_release(run, parameters), lambda stage: _fill(run, stage, parameters), fresh=parameters.fresh
     )
 
@@ -146,7 +146,7 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         )
     folder = stage.folder / parameters.release.name
     names = _list_stages(reviewed)
-    order = ReleaseOrder(
+    order = ReleaseSpec(
         items=items.parts(),
         twins=twins.parts(),
         folder=folder,
@@ -164,7 +164,7 @@ def _fill(run: RunFolder, stage: Stage, parameters: ReleaseRun) -> StageManifest
         course={name: _list_rejected(Stage(run, name)) for name in names},
     )
     figures = run_step("write", write_dataset, order, stage.folder)
-    store, places = find_store(run), find_places(folder)
+    store, places = find_store(run), find_split_files(folder)
     audits = run_steps(audit_file, {f"audit {place.jsonl}": (folder / place.jsonl, store) for place in places})
     return stage.finish(
         counts=Counts(

@@ -24,11 +24,11 @@ from prefect.context import FlowRunContext
 from prefect.settings import get_current_settings
 
 from hopwright.runs import RunFolder
-from hopwright.stages.funnel import Step, draw_funnel, list_steps
+from hopwright.stages.funnel import FunnelStage, draw_funnel, list_steps
 from tasks.live import LiveArtifact
 from tasks.pool import current_pool
 from tasks.review import PUSHED
-from tasks.steps import in_flow
+from tasks.stage_plan import in_flow
 
 _MOST_BYTES = 400_000
 """A picture that is larger is not put into an artifact."""
@@ -70,7 +70,7 @@ class Funnel:
             )
 
 
-def tabulate_steps(steps: Sequence[Step]) -> list[dict[str, str]]:
+def tabulate_steps(steps: Sequence[FunnelStage]) -> list[dict[str, str]]:
     """One row per stage, with the three checks that rejected most."""
     return [
         {

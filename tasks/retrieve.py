@@ -10,7 +10,7 @@ from hopwright.runs import RunFolder, hash_file
 from hopwright.settings import RetrieveRun, identify
 from hopwright.stages.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
 from tasks.pool import current_pool
-from tasks.steps import StagePlan, run_step
+from tasks.stage_plan import StagePlan, run_step
 
 
 def plan_retrieve(run: RunFolder, parameters: RetrieveRun) -> StagePlan:

@@ -14,8 +14,8 @@ from prefect.cache_policies import NO_CACHE
 from annotation.stages.review import SampleRequest, write_sample
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest, write_file
 from hopwright.settings import ReviewRun
-from tasks.engine import carry_out_once, pick_parameters
-from tasks.steps import StagePlan, retry_service, run_step
+from tasks.engine import execute_unsharded_stage, pick_parameters
+from tasks.stage_plan import StagePlan, retry_service, run_step
 
 PUSHED = "pushed.json"
 TASKS = "tasks"
@@ -36,7 +36,9 @@ def plan_review(run: RunFolder, parameters: ReviewRun) -> StagePlan:
 def make_review(run: RunFolder, parameters: ReviewRun) -> StageManifest:
     """Write the task files of a run; push them when a server is named."""
     plan = plan_review(run, parameters)
-    manifest = carry_out_once(run, plan, lambda stage: export_tasks(run, stage, parameters), fresh=parameters.fresh)
+    manifest = execute_unsharded_stage(
+        run, plan, lambda stage: export_tasks(run, stage, parameters), fresh=parameters.fresh
+    )
     if parameters.review.url:
         folder = run.path / "review"
         reports = push_tasks(folder / TASKS, parameters.review.url, run.path)

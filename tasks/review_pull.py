@@ -11,12 +11,19 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
-from annotation.stages.reviews import Round, ask_back, decide_reviews, find_url, pull_reviews, refuse_missing
+from annotation.stages.reviews import (
+    PullRound,
+    decide_reviews,
+    find_url,
+    pull_reviews,
+    refuse_missing,
+    return_failed_corrections,
+)
 from hopwright.errors import HopwrightError, RunError
 from hopwright.runs import RunFolder, write_file
 from hopwright.settings import ReviewPullRun
 from tasks.events import REVIEW_COMPLETE, announce
-from tasks.steps import retry_service
+from tasks.stage_plan import retry_service
 
 _SHOWN = 20
 
@@ -101,7 +108,7 @@ def count_waiting(run: RunFolder, seed: int) -> int | None:
 
 
 @task(name="pull-reviews", cache_policy=NO_CACHE, persist_result=False, **retry_service(3))
-def pull_projects(run: RunFolder, url: str, full: bool) -> Round:
+def pull_projects(run: RunFolder, url: str, full: bool) -> PullRound:
     """Pull every project of a run; repeated, it fetches only what it has not got."""
     return pull_reviews(run, url, full=full)
 
@@ -109,7 +116,7 @@ def pull_projects(run: RunFolder, url: str, full: bool) -> Round:
 @task(name="return-corrections", cache_policy=NO_CACHE, persist_result=False, **retry_service(3))
 def return_corrections(run: RunFolder, url: str) -> dict[str, Any]:
     """Check every correction again, and put questions about those that do not hold to their authors."""
-    return asdict(ask_back(run, url))
+    return asdict(return_failed_corrections(run, url))
 
 
 def _publish(summary: dict[str, Any]) -> None:

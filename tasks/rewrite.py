@@ -10,23 +10,23 @@ from hopwright.settings import RewriteRun
 from hopwright.stages.resources import find_store
 from hopwright.stages.rewrite import (
     DraftsPart,
-    Making,
     PassagesPart,
+    RewriteContext,
     RewritePart,
-    draft_part,
+    add_passages_to_part,
     find_translators,
-    finish_part,
-    furnish_part,
+    finish_twins_of_part,
     list_translations,
     list_wordings,
-    settle_names,
+    make_twins_of_part,
+    resolve_name_collisions,
 )
-from hopwright.stages.rewrite_report import ReportSources, write_report
+from hopwright.stages.rewrite_report import RewriteReportSources, write_report
 from tasks.artifacts import publish_text
-from tasks.engine import carry_out_once, pick_parameters
+from tasks.engine import execute_unsharded_stage, pick_parameters
 from tasks.models import grant_access
 from tasks.pool import current_pool
-from tasks.steps import StagePlan, run_step
+from tasks.stage_plan import StagePlan, run_step
 
 PASSAGES = "rewrite/passages"
 DRAFTS = "rewrite/drafts"
@@ -36,15 +36,15 @@ REPORT = "rewrite/report"
 def plan_passages(run: RunFolder, parameters: RewriteRun) -> StagePlan:
     """One shard per part of the filter stage: every item comes out, with its evidence passages."""
     items = Stage(run, "filter")
-    making = make_making(run, parameters)
+    context = make_rewrite_context(run, parameters)
     return StagePlan(
         name=PASSAGES,
         unit="items",
         parameters=pick_parameters(parameters, "rewrite"),
         inputs=items.output_hashes(),
-        process=furnish_part,
-        specs=[PassagesPart(part, making) for part in items.parts()],
-        access=making.access if parameters.rewrite.passages == "llm" else None,
+        process=add_passages_to_part,
+        specs=[PassagesPart(part, context) for part in items.parts()],
+        access=context.access if parameters.rewrite.passages == "llm" else None,
         requests=list_wordings if parameters.rewrite.passages == "llm" else None,
         skipped={} if parameters.rewrite.passages != "off" else {"passages are turned off": items.read().counts.out},
     )
@@ -53,14 +53,14 @@ def plan_passages(run: RunFolder, parameters: RewriteRun) -> StagePlan:
 def plan_twins(run: RunFolder, parameters: RewriteRun) -> StagePlan:
     """Stage one: a twin per item; none when twins are turned off."""
     items = Stage(run, PASSAGES)
-    making = make_making(run, parameters)
+    context = make_rewrite_context(run, parameters)
     return StagePlan(
         name=DRAFTS,
         unit="items",
         parameters=pick_parameters(parameters, "rewrite"),
         inputs=items.output_hashes(),
-        process=draft_part,
-        specs=[DraftsPart(part, making) for part in items.parts()] if parameters.rewrite.enabled else [],
+        process=make_twins_of_part,
+        specs=[DraftsPart(part, context) for part in items.parts()] if parameters.rewrite.enabled else [],
     )
 
 
@@ -68,18 +68,18 @@ def plan_rewrite(run: RunFolder, parameters: RewriteRun) -> StagePlan:
     """Stage two: twins with names of their own, reworded and checked; what stage one rejected is counted here, too."""
     items, drafts = Stage(run, PASSAGES), Stage(run, DRAFTS)
     wanted = parameters.rewrite
-    making = make_making(run, parameters)
-    translators, obstacle = current_pool().run(find_translators, making)
+    context = make_rewrite_context(run, parameters)
+    translators, obstacle = current_pool().run(find_translators, context)
     parts = drafts.parts()
-    salts = current_pool().run(settle_names, parts, items.parts(), making) if parts else {}
+    salts = current_pool().run(resolve_name_collisions, parts, items.parts(), context) if parts else {}
     return StagePlan(
         name="rewrite",
         unit="items",
         parameters=pick_parameters(parameters, "rewrite"),
         inputs={**items.output_hashes(), **drafts.output_hashes()},
-        process=finish_part,
+        process=finish_twins_of_part,
         specs=[
-            RewritePart(part, rejected_path(drafts.folder, index), whole, making, bool(translators), salts)
+            RewritePart(part, rejected_path(drafts.folder, index), whole, context, bool(translators), salts)
             for index, (part, whole) in enumerate(zip(parts, items.parts(), strict=False))
         ],
         notes={
@@ -88,7 +88,7 @@ def plan_rewrite(run: RunFolder, parameters: RewriteRun) -> StagePlan:
             "renamed_because_names_met": len(salts),
         },
         skipped={} if wanted.enabled else {"twins are turned off": items.read().counts.out},
-        access=making.access if wanted.back_translation == "llm" or wanted.judge_model else None,
+        access=context.access if wanted.back_translation == "llm" or wanted.judge_model else None,
         requests=list_translations if wanted.back_translation == "llm" else None,
     )
 
@@ -98,13 +98,13 @@ def plan_estimate(run: RunFolder, parameters: RewriteRun) -> StagePlan:
     if Stage(run, DRAFTS).manifest_path.exists():
         return plan_rewrite(run, parameters)
     items = Stage(run, "filter")
-    making = make_making(run, parameters)
+    context = make_rewrite_context(run, parameters)
     return StagePlan(
         name="rewrite",
         unit="items",
         parameters=pick_parameters(parameters, "rewrite"),
         inputs=items.output_hashes(),
-        specs=[RewritePart(part, part, part, making, translate=True) for part in items.parts()],
+        specs=[RewritePart(part, part, part, context, translate=True) for part in items.parts()],
         requests=list_translations,
     )
 
@@ -113,7 +113,7 @@ def report_rewrite(run: RunFolder, parameters: RewriteRun) -> StageManifest:
     """Prove the finished twins, ask the voters, and write it all down; also as an artifact."""
     items, drafts, twins = (Stage(run, name) for name in (PASSAGES, DRAFTS, "rewrite"))
     made = twins.read()
-    sources = ReportSources(
+    sources = RewriteReportSources(
         items=tuple(items.parts()),
         drafts=tuple(drafts.parts()),
         twins=tuple(twins.parts()),
@@ -130,15 +130,15 @@ def report_rewrite(run: RunFolder, parameters: RewriteRun) -> StageManifest:
         parameters=pick_parameters(parameters, "rewrite"),
         inputs={**items.output_hashes(), **twins.output_hashes()},
     )
-    return carry_out_once(run, plan, _Reporting(sources, make_making(run, parameters)))
+    return execute_unsharded_stage(run, plan, _Reporting(sources, make_rewrite_context(run, parameters)))
 
 
 class _Reporting:
     """Writes the report's files in a worker and finishes its stage."""
 
-    def __init__(self, sources: ReportSources, making: Making) -> None:
+    def __init__(self, sources: RewriteReportSources, context: RewriteContext) -> None:
         self._sources = sources
-        self._making = making
+        self._making = context
 
     def __call__(self, stage: Stage) -> StageManifest:
         """Make the files."""
@@ -149,7 +149,7 @@ class _Reporting:
         return stage.finish(counts=Counts(taken=twins, out=twins), outputs=files, notes=figures)
 
 
-def make_making(run: RunFolder, parameters: RewriteRun) -> Making:
+def make_rewrite_context(run: RunFolder, parameters: RewriteRun) -> RewriteContext:
     """What every shard of the stage needs. Raises InputError for a model that cannot be asked."""
     wanted = parameters.rewrite
     asked = {
@@ -159,4 +159,4 @@ def make_making(run: RunFolder, parameters: RewriteRun) -> Making:
         *wanted.memory_voters,
     } - {""}
     access = grant_access(run, parameters, sorted(asked)) if asked else None
-    return Making(find_store(run), parameters.seed, wanted, access)
+    return RewriteContext(find_store(run), parameters.seed, wanted, access)

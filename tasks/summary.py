@@ -10,10 +10,10 @@ from prefect.artifacts import create_markdown_artifact
 
 from hopwright.runs import RunFolder, Stage
 from hopwright.stages.release import read_figures
-from tasks.models import sum_models, tell_sum
+from tasks.models import describe_total_usage, sum_models
 from tasks.pool import current_pool
 from tasks.release import release_folder
-from tasks.yields import read_yield
+from tasks.yield_artifact import read_yield
 
 _YIELD = (
     "writer", "model", "asked_for", "accepted", "missing", "requests", "requests_per_item", "tokens_per_item",
@@ -88,7 +88,7 @@ def summary_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("failed checks", f"{summary['failed_checks']:,}"),
         ("wording", describe_wording(summary["wording"])),
         ("targets missed", "; ".join(summary["targets_missed"]) or "none"),
-        ("language models", tell_sum(summary["models"])),
+        ("language models", describe_total_usage(summary["models"])),
         ("right letters", f"{letters}; chi-square p = {p}"),
         ("dropped as too easy", f"{summary['too_easy']:,}"),
         ("twins", f"{summary['twins']:,}"),

@@ -16,30 +16,30 @@ from typing import Any
 
 from hopwright.errors import InputError
 from hopwright.knowledge.external.bank import format_bank, hash_bank, read_bank
-from hopwright.planning.targeting import list_missed, read_targets
+from hopwright.planning.target_counter import list_missed, read_targets
 from hopwright.records import Claim
 from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejected_path
 from hopwright.settings import SynthesizeParameters, SynthesizeRun
 from hopwright.stages.resources import find_store
 from hopwright.stages.synthesize import (
     DraftSlots,
-    Selection,
-    Survey,
-    Wordings,
+    SelectionPart,
+    SelectionSurvey,
+    WordingState,
     draft_slots,
     keep_selected,
-    read_mix,
+    read_target_distribution,
     read_wordings,
     survey_drafts,
-    write_mix,
+    write_target_distribution,
 )
-from hopwright.stages.wording import Commission, check_models, list_requests, word_drafts
+from hopwright.stages.wording import WordingShard, check_models, list_requests, word_drafts
 from hopwright.text.embeddings import name_model
-from tasks.engine import carry_out, pick_parameters
+from tasks.engine import execute_stage, pick_parameters
 from tasks.models import grant_access
 from tasks.pool import current_pool
-from tasks.steps import StagePlan, run_step
-from tasks.yields import report_yield
+from tasks.stage_plan import StagePlan, run_step
+from tasks.yield_artifact import report_yield
 
 DRAFTS = "synthesize/drafts"
 WORDED = "synthesize/worded"
@@ -52,18 +52,18 @@ _MOST_ROUNDS = 100
 
 
 @dataclass
-class _Progress:
+class _SynthesisProgress:
     """How far a synthesis is: its stages so far, and what they gave."""
 
     drafts: list[Stage] = field(default_factory=list)
     worded: list[Stage] = field(default_factory=list)
-    survey: Survey = field(default_factory=lambda: Survey((), ()))
-    wordings: Wordings = field(default_factory=lambda: Wordings({}, {}))
+    survey: SelectionSurvey = field(default_factory=lambda: SelectionSurvey((), ()))
+    wordings: WordingState = field(default_factory=lambda: WordingState({}, {}))
     slots: int = 0
     exhausted: bool = False
 
 
-def carry_out_synthesis(run: RunFolder, parameters: SynthesizeRun) -> StageManifest:
+def run_synthesis_rounds(run: RunFolder, parameters: SynthesizeRun) -> StageManifest:
     """Draft, select, have worded, until the items asked for are there or no more can be had.
 
     Raises InputError when no anchor is there to start a chain from, or a model cannot be asked as it was named.
@@ -71,7 +71,7 @@ def carry_out_synthesis(run: RunFolder, parameters: SynthesizeRun) -> StageManif
     wanted = parameters.synthesize
     if wanted.writer != "rules":
         check_models(wanted, grant_access(run, parameters, (wanted.model, *wanted.fallback_models)))
-    state = _Progress()
+    state = _SynthesisProgress()
     draw_drafts(run, parameters, state, _first_slots(parameters))
     for _ in range(_MOST_ROUNDS):
         ready = list(state.survey.kept())
@@ -85,19 +85,19 @@ def carry_out_synthesis(run: RunFolder, parameters: SynthesizeRun) -> StageManif
         if wanted.items and spare < missing and not state.exhausted:
             draw_drafts(run, parameters, state, _more_slots(parameters, state, missing - spare))
         elif wanted.writer != "rules" and untried:
-            have_worded(run, parameters, state, untried[:missing])
+            word_selected_drafts(run, parameters, state, untried[:missing])
         else:
             break
-    manifest = carry_out(run, plan_selection(run, parameters, state))
+    manifest = execute_stage(run, plan_selection(run, parameters, state))
     report_yield(run, state.drafts, state.worded, Stage(run, "synthesize"))
     return manifest
 
 
-def draw_drafts(run: RunFolder, parameters: SynthesizeRun, state: _Progress, count: int) -> None:
+def draw_drafts(run: RunFolder, parameters: SynthesizeRun, state: _SynthesisProgress, count: int) -> None:
     """One round of drafts, and the selection over all of them."""
     first = not state.drafts
     plan = plan_drafts(run, parameters, len(state.drafts) + 1, state.slots, count)
-    carry_out(run, plan, fresh=parameters.fresh and first)
+    execute_stage(run, plan, fresh=parameters.fresh and first)
     before = sum(1 for _ in state.survey.kept())
     state.drafts.append(Stage(run, plan.name))
     state.slots += count
@@ -108,12 +108,12 @@ def draw_drafts(run: RunFolder, parameters: SynthesizeRun, state: _Progress, cou
     state.exhausted = gained < _LEAST_YIELD * count
 
 
-def have_worded(
-    run: RunFolder, parameters: SynthesizeRun, state: _Progress, chosen: Sequence[tuple[int, int, str]]
+def word_selected_drafts(
+    run: RunFolder, parameters: SynthesizeRun, state: _SynthesisProgress, chosen: Sequence[tuple[int, int, str]]
 ) -> None:
     """One round of wording: these drafts go to the model."""
     plan = plan_wording(run, parameters, state, chosen)
-    carry_out(run, plan)
+    execute_stage(run, plan)
     state.worded.append(Stage(run, plan.name))
     pairs = [
         (part, rejected_path(stage.folder, index)) for stage in state.worded for index, part in enumerate(stage.parts())
@@ -153,7 +153,7 @@ def plan_drafts(
                 store=store,
                 anchors=anchors,
                 seed=parameters.seed,
-                mix=write_mix(wanted),
+                distribution=write_target_distribution(wanted),
                 start=begin,
                 count=min(parameters.shard_size, start + count - begin),
                 embeddings=model,
@@ -165,7 +165,7 @@ def plan_drafts(
 
 
 def plan_wording(
-    run: RunFolder, parameters: SynthesizeRun, state: _Progress, chosen: Sequence[tuple[int, int, str]]
+    run: RunFolder, parameters: SynthesizeRun, state: _SynthesisProgress, chosen: Sequence[tuple[int, int, str]]
 ) -> StagePlan:
     """Cut the drafts that a model is to word into shards."""
     wanted = parameters.synthesize
@@ -180,7 +180,7 @@ def plan_wording(
             (parts[part], tuple(row for _, row, _ in group))
             for part, group in itertools.groupby(batch, key=lambda one: one[0])
         )
-        specs.append(Commission(store, parameters.seed, wanted, rows, access, name_model(wanted.embeddings), claims))
+        specs.append(WordingShard(store, parameters.seed, wanted, rows, access, name_model(wanted.embeddings), claims))
     return StagePlan(
         name=name,
         unit="drafts",
@@ -204,7 +204,7 @@ def describe_targets(parameters: SynthesizeRun, drafts: Sequence[Stage]) -> dict
     figures = Counter[str]()
     for stage in drafts:
         figures.update({name: count for name, count in stage.read().notes.items() if isinstance(count, int)})
-    targets = read_targets(figures, read_mix(write_mix(parameters.synthesize)))
+    targets = read_targets(figures, read_target_distribution(write_target_distribution(parameters.synthesize)))
     shares: dict[str, dict[str, dict[str, float]]] = {}
     for one in targets:
         shares.setdefault(one.dimension, {})[one.name] = {
@@ -214,7 +214,7 @@ def describe_targets(parameters: SynthesizeRun, drafts: Sequence[Stage]) -> dict
     return {"targets": shares, "targets_missed": list_missed(targets)}
 
 
-def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _Progress) -> StagePlan:
+def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _SynthesisProgress) -> StagePlan:
     """Give every part of drafts its share of the decisions: what is dropped and why, and where new words are."""
     wanted = parameters.synthesize
     modelled = bool(state.worded)
@@ -242,15 +242,15 @@ def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _Progress) 
         parameters=_identify(parameters),
         inputs=_hashes([*state.drafts, *state.worded]),
         process=keep_selected,
-        specs=[Selection(*one) for one in zip(parts, dropped, worded, strict=True)],
+        specs=[SelectionPart(*one) for one in zip(parts, dropped, worded, strict=True)],
         notes=notes,
     )
 
 
-def plan_words(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
+def plan_wording_estimate(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
     """What follows the first round of drafts, for a rehearsal: all of them worded by the model, or else selected."""
     wanted = parameters.synthesize
-    state = _Progress(drafts=[Stage(run, DRAFTS)])
+    state = _SynthesisProgress(drafts=[Stage(run, DRAFTS)])
     state.survey = current_pool().run(survey_drafts, state.drafts[0].parts(), wanted.max_answer_share, wanted.items)
     if wanted.model:
         return plan_wording(run, parameters, state, list(state.survey.kept()))
@@ -258,7 +258,7 @@ def plan_words(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
 
 
 def count_kept(plan: StagePlan) -> int:
-    """How many drafts a plan of `plan_words` keeps."""
+    """How many drafts a plan of `plan_wording_estimate` keeps."""
     if plan.requests is not None:
         return sum(len(rows) for spec in plan.specs for _, rows in spec.rows)
     return sum(
@@ -266,7 +266,7 @@ def count_kept(plan: StagePlan) -> int:
     )
 
 
-def _explain_missing(state: _Progress) -> dict[str, int]:
+def _explain_missing(state: _SynthesisProgress) -> dict[str, int]:
     """What ate the drafts, by check, most first; the slots without a draft count too."""
     eaten = Counter[str]()
     for stage in state.drafts:
@@ -284,7 +284,7 @@ def _first_slots(parameters: SynthesizeRun) -> int:
     return min(wanted.drafts, max(parameters.shard_size, _round_up(_PER_ITEM * wanted.items, parameters.shard_size)))
 
 
-def _more_slots(parameters: SynthesizeRun, state: _Progress, missing: int) -> int:
+def _more_slots(parameters: SynthesizeRun, state: _SynthesisProgress, missing: int) -> int:
     """As many slots as should give what is missing, by the yield so far; at most as many as there were."""
     gained = sum(1 for _ in state.survey.kept()) / state.slots
     count = _round_up(math.ceil(_MORE * missing / max(gained, _LEAST_YIELD)), parameters.shard_size)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hopwright.difficulty.endpoints import Manner
+from hopwright.difficulty.endpoints import RequestStyle
 from hopwright.difficulty.local import LocalSettings
 from hopwright.difficulty.machine import check_main_memory, check_memory, list_gpus
 from hopwright.difficulty.specs import VoterSpec, parse_voters
@@ -24,7 +24,7 @@ from hopwright.settings import FilterParameters, FilterRun
 from hopwright.stages.models import STORE, ModelAccess
 from hopwright.stages.resources import find_store
 from hopwright.stages.votes import EndpointAccess, LocalAccess, ServedAccess, SolverAccess, VoterAccess
-from tasks.models import grant_access, name_ledger
+from tasks.models import grant_access, name_budget_run
 from tasks.pool import open_single_worker
 
 _SOLVER_COST = 1e-3
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class ReadyVoter:
+class PreparedVoter:
     """A voter that was looked at: how it is reached, what a vote costs next to the others', what it is made of.
 
     identity: what of it shapes its votes, besides the parameters. placement: where a served model goes.
@@ -51,7 +51,7 @@ class ReadyVoter:
         return self.spec.name
 
 
-def prepare_voters(run: RunFolder, parameters: FilterRun) -> tuple[list[ReadyVoter], list[ReadyVoter]]:
+def prepare_voters(run: RunFolder, parameters: FilterRun) -> tuple[list[PreparedVoter], list[PreparedVoter]]:
     """The voters and the replacements, in the listed order.
 
     Raises InputError, one line, for whatever would stop the stage later: an unknown voter, missing weights, a missing
@@ -97,7 +97,7 @@ def server_settings(parameters: FilterRun) -> ServerSettings:
     )
 
 
-class Seat:
+class RunningVoter:
     """A voter in its place: `access` reaches it for as long as the block runs."""
 
     def __init__(self, access: VoterAccess, servers: list[VllmServer] | None = None) -> None:
@@ -111,14 +111,14 @@ class Seat:
 
 
 @contextlib.contextmanager
-def seat(run: RunFolder, parameters: FilterRun, voter: ReadyVoter) -> Iterator[Seat]:
+def seat(run: RunFolder, parameters: FilterRun, voter: PreparedVoter) -> Iterator[RunningVoter]:
     """Start what a voter needs, for the length of the block: vLLM's servers, or a worker process of its own."""
     if isinstance(voter.access, LocalAccess):
         with open_single_worker():
-            yield Seat(voter.access)
+            yield RunningVoter(voter.access)
         return
     if not isinstance(voter.access, ServedAccess):
-        yield Seat(voter.access)
+        yield RunningVoter(voter.access)
         return
     assert voter.weights is not None and voter.placement is not None
     logs = run.home / "logs" / run.name
@@ -128,34 +128,34 @@ def seat(run: RunFolder, parameters: FilterRun, voter: ReadyVoter) -> Iterator[S
         # Another session for every start: one that gave a server up does not ask it again.
         session = f"{voter.access.models.run}-{os.getpid()}-{urls[0].rsplit(':', 1)[1]}"
         models = replace(voter.access.models, run=session)
-        yield Seat(replace(voter.access, urls=urls, models=models), servers)
+        yield RunningVoter(replace(voter.access, urls=urls, models=models), servers)
 
 
 def _prepare(
     run: RunFolder, parameters: FilterRun, spec: VoterSpec, placement: Placement | None, settings: ServerSettings
-) -> ReadyVoter:
+) -> PreparedVoter:
     wanted = parameters.filter
     if spec.kind == "shortcut":
-        return ReadyVoter(spec, SolverAccess(spec.model, find_store(run), parameters.seed), _SOLVER_COST)
+        return PreparedVoter(spec, SolverAccess(spec.model, find_store(run), parameters.seed), _SOLVER_COST)
     if spec.kind == "endpoint":
-        return ReadyVoter(spec, _reach_endpoint(run, parameters, spec), 1.0, identity=spec.model)
+        return PreparedVoter(spec, _reach_endpoint(run, parameters, spec), 1.0, identity=spec.model)
     weights = find_weights(spec.model)
     if spec.kind == "transformers":
         return _prepare_local(spec, weights, wanted)
     assert placement is not None
     check_fit(spec.name, weights, placement, settings)
-    manner = Manner(answering=wanted.answering, native=True, retries=wanted.retries)
+    manner = RequestStyle(answering=wanted.answering, native=True, retries=wanted.retries)
     how = f"{weights.fingerprint}-{wanted.dtype}-{wanted.quantization or 'plain'}-{wanted.context}"
-    models = ModelAccess(None, run.home / STORE, f"{name_ledger(run)}/filter/{spec.slug}", None)
+    models = ModelAccess(None, run.home / STORE, f"{name_budget_run(run)}/filter/{spec.slug}", None)
     access = ServedAccess(spec.name, f"vllm-{how}", (), models, manner)
-    return ReadyVoter(spec, access, 1.0, identity=how, weights=weights, placement=placement)
+    return PreparedVoter(spec, access, 1.0, identity=how, weights=weights, placement=placement)
 
 
 def _reach_endpoint(run: RunFolder, parameters: FilterRun, spec: VoterSpec) -> EndpointAccess:
     models = grant_access(run, parameters, [spec.model])
     target = parse_model(spec.model)
     endpoint = read_settings(models.endpoints).endpoint(target.provider)
-    manner = Manner(
+    manner = RequestStyle(
         answering=parameters.filter.answering,
         logprobs=endpoint.kind != "anthropic",
         native=endpoint.dialect == "vllm",
@@ -164,7 +164,7 @@ def _reach_endpoint(run: RunFolder, parameters: FilterRun, spec: VoterSpec) -> E
     return EndpointAccess(spec.name, target, models, manner)
 
 
-def _prepare_local(spec: VoterSpec, weights: Weights, wanted: FilterParameters) -> ReadyVoter:
+def _prepare_local(spec: VoterSpec, weights: Weights, wanted: FilterParameters) -> PreparedVoter:
     for package in ("torch", "transformers"):
         if importlib.util.find_spec(package) is None:
             raise InputError(
@@ -181,6 +181,6 @@ def _prepare_local(spec: VoterSpec, weights: Weights, wanted: FilterParameters) 
     settings = LocalSettings(
         device=wanted.device, dtype=wanted.dtype, context=wanted.context, answering=wanted.answering
     )
-    return ReadyVoter(
+    return PreparedVoter(
         spec, LocalAccess(spec.name, Path(weights.folder), settings), 1.0, identity=weights.fingerprint, weights=weights
     )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from hopwright.checks import Case
+from hopwright.checks import CheckedItem
 from hopwright.planning.topologies import topology
 from hopwright.records import (
     LABELS,
@@ -165,5 +165,5 @@ def score(items: Iterable[Item]) -> Scorecard:
     """The scorecard of a set of items."""
     maker = ScorecardMaker()
     for item in items:
-        maker.add(Case(item))
+        maker.add(CheckedItem(item))
     return maker.finish()

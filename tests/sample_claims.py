@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.mix import Mix
+from hopwright.planning.target_distribution import TargetDistribution
 from hopwright.records import Claim, Item, make_claim
 from hopwright.stages.drafting import Synthesizer
 
@@ -52,7 +52,7 @@ BANK = (
 @functools.cache
 def draft_claimed_items(graph: GraphStore, slots: int = 60, share: float = 1.0, seed: int = 4) -> tuple[Item, ...]:
     """The checked items of so many slots, each of which may rest on a claim."""
-    mix = Mix(dict.fromkeys(TOPOLOGIES, 1.0), claim_share=share)
+    mix = TargetDistribution(dict.fromkeys(TOPOLOGIES, 1.0), claim_share=share)
     items, _ = Synthesizer(graph, default_table(), seed=seed, mix=mix, claims=BANK).draft((), 0, slots)
     return tuple(items)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hopwright.knowledge.wikidata.store import Candidate, GraphStore
+from hopwright.knowledge.wikidata.store import EntityCandidate, GraphStore
 from hopwright.records import LiteralFact
 from tests.builders import ALIAS, LABEL, LITERALS, PROPERTY, TRIPLETS
 
@@ -78,12 +78,14 @@ class DictGraph(GraphStore):
     def literal_subjects(self, property: str) -> tuple[str, ...]:
         return tuple(sorted({s for s, p, _, _ in self._literals if p == property}))
 
-    def find(self, name: str) -> tuple[Candidate, ...]:
+    def find(self, name: str) -> tuple[EntityCandidate, ...]:
         found = []
         for id, label in self._labels.items():
             by_label = label.casefold() == name.casefold()
             if by_label or any(alias.casefold() == name.casefold() for alias in self.aliases(id)):
-                found.append(Candidate(id=id, label=label, description="", degree=self.degree(id), by_label=by_label))
+                found.append(
+                    EntityCandidate(id=id, label=label, description="", degree=self.degree(id), by_label=by_label)
+                )
         return tuple(found)
 
     def knows_name(self, name: str) -> bool:

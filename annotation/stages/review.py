@@ -15,8 +15,8 @@ from hopwright.records import Item
 from hopwright.records.arrow import ItemKey, read_columns, read_items
 
 if TYPE_CHECKING:
-    from annotation.files import Entry
-    from annotation.schema import Kind
+    from annotation.files import ReviewEntry
+    from annotation.schema import ReviewTaskKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ def write_sample(request: SampleRequest) -> dict[str, int]:
     tasks of each kind there are, and `gold`.
     """
     from annotation.files import write_tasks
-    from annotation.schema import Kind
+    from annotation.schema import ReviewTaskKind
 
-    kinds = tuple(Kind(kind) for kind in request.kinds)
+    kinds = tuple(ReviewTaskKind(kind) for kind in request.kinds)
     chosen = _draw(request.parts, request.count, request.seed)
     agreement = {item.id for item in chosen[: request.agreement_items]}
     wanted = math.ceil(request.count * request.gold_share)
@@ -78,22 +78,24 @@ def _find_twins(request: SampleRequest, chosen: Sequence[Item]) -> list[Item]:
     return sorted(_read_chosen(request.twins, places, "twin"), key=lambda item: (places[item.twin or ""], item.id))
 
 
-def _plant(request: SampleRequest, chosen: Sequence[Item], kinds: Iterable[Kind], wanted: int) -> list[Entry]:
+def _plant(
+    request: SampleRequest, chosen: Sequence[Item], kinds: Iterable[ReviewTaskKind], wanted: int
+) -> list[ReviewEntry]:
     """Gold items of every kind, from items that are not in the sample, or from it when there are no others."""
-    from annotation.files import Entry
+    from annotation.files import ReviewEntry
     from annotation.gold import plant_gold
-    from annotation.schema import Kind
+    from annotation.schema import ReviewTaskKind
 
     if not wanted:
         return []
     taken = {item.id for item in chosen}
     entries = []
     for kind in kinds:
-        parts = request.twins if kind is Kind.TWIN else request.parts
+        parts = request.twins if kind is ReviewTaskKind.TWIN else request.parts
         drawn = heapq.nsmallest(
             2 * wanted,
             (
-                (id, twin if kind is Kind.TWIN else id)
+                (id, twin if kind is ReviewTaskKind.TWIN else id)
                 for part in parts
                 for id, twin in read_columns(part, "id", "twin")
             ),
@@ -102,23 +104,23 @@ def _plant(request: SampleRequest, chosen: Sequence[Item], kinds: Iterable[Kind]
         ranks = {id: rank for rank, (id, _) in enumerate(drawn)}
         pool = sorted(_read_chosen(parts, ranks), key=lambda item: ranks[item.id])
         planted = itertools.islice(plant_gold(pool, kind, request.seed), wanted)
-        entries += [Entry(one.item, gold=one.gold) for one in planted]
+        entries += [ReviewEntry(one.item, gold=one.gold) for one in planted]
     return entries
 
 
 def _mix(
-    chosen: Sequence[Item], agreement: set[str], twins: Sequence[Item], gold: Sequence[Entry], seed: int
-) -> list[Entry]:
+    chosen: Sequence[Item], agreement: set[str], twins: Sequence[Item], gold: Sequence[ReviewEntry], seed: int
+) -> list[ReviewEntry]:
     """Items and twins in the sample's order, gold at places drawn for each."""
-    from annotation.files import Entry
+    from annotation.files import ReviewEntry
 
-    entries = [Entry(item, agreement=(item.twin or item.id) in agreement) for item in (*chosen, *twins)]
-    places: dict[int, list[Entry]] = {}
+    entries = [ReviewEntry(item, agreement=(item.twin or item.id) in agreement) for item in (*chosen, *twins)]
+    places: dict[int, list[ReviewEntry]] = {}
     for entry in gold:
         group = (len(chosen), len(entries)) if entry.item.variant == "counterfactual" else (0, len(chosen))
         draw = int.from_bytes(_shuffle(f"gold:{entry.item.id}", seed)[:8])
         places.setdefault(group[0] + draw % max(1, group[1] - group[0]), []).append(entry)
-    mixed: list[Entry] = []
+    mixed: list[ReviewEntry] = []
     for place, entry in enumerate(entries):
         mixed += [*places.pop(place, ()), entry]
     return [*mixed, *(entry for left in places.values() for entry in left)]

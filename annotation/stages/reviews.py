@@ -22,12 +22,12 @@ from hopwright.stages.resources import find_store, open_graph
 if TYPE_CHECKING:  # the SDK takes a second to import
     from annotation.accepted import Decided
     from annotation.adjudication import Dispute
+    from annotation.correction_requests import ReturnReport
     from annotation.decisions import Thresholds
-    from annotation.gathering import Gathered
     from annotation.pull import Project, PullReport
     from annotation.push import PushReport
     from annotation.report import ReviewReport
-    from annotation.returned import ReturnReport
+    from annotation.review_collection import CollectedReviews
     from annotation.server import Server
 
 _PASSAGES = "rewrite/passages"
@@ -37,7 +37,7 @@ REPORT = "report"
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class PullRound:
     """What one pull of all projects brought; `missing` names projects that are not on the server any more."""
 
     pulled: tuple[PullReport, ...]
@@ -50,12 +50,12 @@ class Round:
 
 
 @contextlib.contextmanager
-def hold_reviews(run: RunFolder) -> Iterator[Path]:
+def lock_reviews(run: RunFolder) -> Iterator[Path]:
     """The folder of a run's reviews, for this process alone. Raises RunError when another one has it and keeps it.
 
     A pull takes seconds: whoever is to decide meanwhile waits, rather than fail for it.
     """
-    from annotation.gathering import reviews_folder
+    from annotation.review_collection import reviews_folder
 
     folder = reviews_folder(run.home, run.name)
     with hold_lock(run.home / "locks" / f"{run.name}.reviews.lock", f"the review of run {run.name!r}", _PATIENCE_S):
@@ -77,21 +77,21 @@ def find_url(url: str) -> str:
     return access.url
 
 
-def pull_reviews(run: RunFolder, url: str, *, full: bool = False) -> Round:
+def pull_reviews(run: RunFolder, url: str, *, full: bool = False) -> PullRound:
     """Pull every project of a run from a server.
 
     Raises InputError for a run without pushed tasks or an address or token that cannot be one, ServiceError for what
     the server refuses. A project that is gone stops nothing: the others are pulled, and the round names it.
     """
     from annotation.access import find_token
-    from annotation.gathering import journal_folder
     from annotation.journal import Journal
     from annotation.pseudonyms import Pseudonyms
     from annotation.pull import pull_project
-    from annotation.reading import MissingError
+    from annotation.review_collection import journal_folder
     from annotation.server import open_server
+    from annotation.server_reading import NotOnServerError
 
-    with hold_reviews(run) as folder, open_server(url, find_token(url)) as server:
+    with lock_reviews(run) as folder, open_server(url, find_token(url)) as server:
         pseudonyms = Pseudonyms(folder)
         pulled: list[PullReport] = []
         missing: list[str] = []
@@ -99,9 +99,9 @@ def pull_reviews(run: RunFolder, url: str, *, full: bool = False) -> Round:
             journal = Journal(journal_folder(folder, server.url, project.id))
             try:
                 pulled.append(pull_project(server, project, journal, pseudonyms, full=full))
-            except MissingError as error:
+            except NotOnServerError as error:
                 missing.append(str(error))
-    return Round(tuple(pulled), tuple(missing))
+    return PullRound(tuple(pulled), tuple(missing))
 
 
 def find_projects(run: RunFolder, server: Server, missing: list[str]) -> list[Project]:
@@ -111,8 +111,8 @@ def find_projects(run: RunFolder, server: Server, missing: list[str]) -> list[Pr
     """
     from annotation.ledger import Ledger, ledger_path
     from annotation.pull import Project
-    from annotation.reading import MissingError, list_tasks
-    from annotation.schema import Kind, split_key
+    from annotation.schema import ReviewTaskKind, split_key
+    from annotation.server_reading import NotOnServerError, list_tasks
 
     ledger = Ledger(ledger_path(run.path, server.url))
     if not ledger.projects():
@@ -123,13 +123,13 @@ def find_projects(run: RunFolder, server: Server, missing: list[str]) -> list[Pr
     for id in ledger.projects():
         entries = ledger.entries(id)
         kind = next(iter(entries.values())).kind
-        if kind is Kind.ADJUDICATION:  # few tasks; which kind they settle stands in them
+        if kind is ReviewTaskKind.ADJUDICATION:  # few tasks; which kind they settle stands in them
             try:
                 data = {task["id"]: task["data"] for task in list_tasks(server, id, "id,data")}
-            except MissingError as error:
+            except NotOnServerError as error:
                 missing.append(str(error))
                 continue
-            of = next((Kind(one["of"]) for one in data.values() if "of" in one), None)
+            of = next((ReviewTaskKind(one["of"]) for one in data.values() if "of" in one), None)
             projects.append(Project(id, kind, of, data))
             continue
         known = {}
@@ -141,16 +141,16 @@ def find_projects(run: RunFolder, server: Server, missing: list[str]) -> list[Pr
     return projects
 
 
-def ask_back(run: RunFolder, url: str) -> ReturnReport:
+def return_failed_corrections(run: RunFolder, url: str) -> ReturnReport:
     """Check every correction again, and bring the questions about those that do not hold to the server."""
     from annotation.accepted import find_problems
     from annotation.access import check_address, find_token
+    from annotation.correction_requests import list_questions, return_questions
     from annotation.decisions import latest_reviews
-    from annotation.gathering import gather, journal_folder, list_journals
-    from annotation.returned import list_questions, return_questions
+    from annotation.review_collection import gather, journal_folder, list_journals
     from annotation.server import open_server
 
-    with hold_reviews(run) as folder:
+    with lock_reviews(run) as folder:
         gathered = gather(folder, run.path)
         problems = find_problems(gathered.reviews, load_items(run), open_context(run))
         here = journal_folder(folder, check_address(url), 0).parent
@@ -163,9 +163,9 @@ def ask_back(run: RunFolder, url: str) -> ReturnReport:
 
 def measure_reviews(run: RunFolder, *, seed: int = 0) -> ReviewReport:
     """Agreement and annotators' profiles, written as a report. Raises RunError when nothing was pulled yet."""
-    from annotation.gathering import gather
+    from annotation.review_collection import gather
 
-    with hold_reviews(run) as folder:
+    with lock_reviews(run) as folder:
         return _report(run, folder, gather(folder, run.path), seed)
 
 
@@ -173,9 +173,9 @@ def decide_reviews(run: RunFolder, thresholds: Thresholds, *, seed: int = 0) -> 
     """Decide every item under review, write the report, and list what an adjudicator has to settle."""
     from annotation.accepted import decide_all, list_conflicts
     from annotation.adjudication import build_disputes
-    from annotation.gathering import gather
+    from annotation.review_collection import gather
 
-    with hold_reviews(run) as folder:
+    with lock_reviews(run) as folder:
         gathered = gather(folder, run.path)
         decided = decide_all(gathered, load_items(run), open_context(run), thresholds)
         report = _report(run, folder, gathered, seed, decided)
@@ -188,7 +188,7 @@ def push_adjudication(run: RunFolder, url: str, disputes: list[Dispute]) -> list
     from annotation.adjudication import push_disputes
     from annotation.server import open_server
 
-    with hold_reviews(run) as folder, open_server(url, find_token(url)) as server:
+    with lock_reviews(run) as folder, open_server(url, find_token(url)) as server:
         return push_disputes(disputes, server, run.path, folder)
 
 
@@ -212,7 +212,7 @@ def open_context(run: RunFolder) -> CheckContext:
     return CheckContext(default_table(), graph=open_graph(find_store(run)), min_domains=int(made.get("min_domains", 2)))
 
 
-def refuse_missing(done: Round) -> None:
+def refuse_missing(done: PullRound) -> None:
     """Raises ServiceError for a project that is gone, once everything else is safe."""
     if done.missing:
         more = f" (and {len(done.missing) - 1} more)" if len(done.missing) > 1 else ""
@@ -227,7 +227,7 @@ def _list_rewritten(run: RunFolder) -> list[Stage]:
 
 
 def _report(
-    run: RunFolder, folder: Path, gathered: Gathered, seed: int, decided: list[Decided] | None = None
+    run: RunFolder, folder: Path, gathered: CollectedReviews, seed: int, decided: list[Decided] | None = None
 ) -> ReviewReport:
     from annotation.accepted import table_of_scores
     from annotation.agreement import measure_agreement

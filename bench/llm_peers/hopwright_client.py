@@ -64,7 +64,7 @@ async def ask_all(options: argparse.Namespace) -> list[dict[str, Any]]:
 def import_sdk() -> None:
     """Import what the first request would, as the other contestants import theirs: before the clock starts."""
     kind = next((value for name, value in itertools.pairwise(sys.argv) if name == "--kind"), "")
-    importlib.import_module("hopwright.llm.providers.sdk" if kind else "hopwright.llm.providers.lean")
+    importlib.import_module("hopwright.llm.providers.sdk" if kind else "hopwright.llm.providers.plain_http")
     if kind:
         importlib.import_module("anthropic" if kind == "anthropic" else "openai")
 

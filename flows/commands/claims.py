@@ -28,9 +28,9 @@ def propose_claims(
     as_json: Json = False,
 ) -> None:
     """Have a model propose numbers that no graph holds, each with its source; killed, it continues."""
-    from flows.console.claims import Order, propose_claims, read_domains
+    from flows.console.claims import ProposalOptions, propose_claims, read_domains
 
-    order = Order(model, number, read_domains(domain or []), out, endpoints, budget, seed)
+    order = ProposalOptions(model, number, read_domains(domain or []), out, endpoints, budget, seed)
     propose_claims(order, dry_run=dry_run, as_json=as_json)
 
 

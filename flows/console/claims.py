@@ -12,11 +12,11 @@ from hopwright.errors import InputError
 from hopwright.knowledge.external.bank import (
     describe_refused,
     format_bank,
-    keep_refused,
     read_bank,
     refused_path,
-    sift_bank,
+    validate_bank,
     write_bank,
+    write_refused_claims,
 )
 from hopwright.records import Claim, Domain, Rejected
 from hopwright.settings import DomainName, ModelRun, home, load_parameters
@@ -25,7 +25,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ProposalOptions:
     """What the command line asks for."""
 
     model: str
@@ -46,16 +46,16 @@ def read_domains(names: Sequence[str]) -> list[DomainName]:
     return [name for name in known if name in names]
 
 
-def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
+def propose_claims(order: ProposalOptions, *, dry_run: bool, as_json: bool) -> None:
     """Have a model propose claims and add those that are fit to a bank; what is not is kept beside it, with reasons.
 
     A killed command, given again, asks nothing twice: answers are in the cache, and the bank is written at the end.
     """
-    from hopwright.knowledge.external.proposing import PROMPT, Wish, propose
+    from hopwright.knowledge.external.proposing import PROMPT, ProposalRequest, propose
     from hopwright.llm.prompts import load_prompts
     from hopwright.llm.types import parse_model
     from hopwright.stages.models import name_command, open_models
-    from tasks.models import demand_models
+    from tasks.models import require_models
 
     if order.number < 1:
         raise InputError(f"--number: {order.number} claims are none; ask for one at least")
@@ -63,7 +63,7 @@ def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
     parameters = load_parameters(merge_options({}, given), ModelRun)
     bank = read_bank(order.out) if order.out.exists() else ()
     domains = tuple(Domain[name.upper()] for name in dict.fromkeys(order.domains)) or tuple(Domain)
-    wish = Wish(parse_model(order.model), order.number, domains, parameters.seed)
+    wish = ProposalRequest(parse_model(order.model), order.number, domains, parameters.seed)
     prompt = load_prompts()[PROMPT]
     names = [one.name for one in domains]
     run = name_command("claims", wish.model, wish.number, names, wish.seed, format_bank(bank))
@@ -71,12 +71,12 @@ def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
     if dry_run:
         _estimate(wish, prompt, bank, parameters, access, as_json=as_json)
         return
-    demand_models(access, blocks=False)
+    require_models(access, blocks=False)
     home().mkdir(parents=True, exist_ok=True)
     session = open_models(access)
     with err.status(f"asking {order.model} for {order.number:,} claims"):
         found = propose(wish, prompt, session, bank)
-    refused = keep_refused(found.refused, order.out)
+    refused = write_refused_claims(found.refused, order.out)
     if found.claims:
         write_bank((*bank, *found.claims), order.out)
     missing = max(0, order.number - len(found.claims))
@@ -97,20 +97,20 @@ def propose_claims(order: Order, *, dry_run: bool, as_json: bool) -> None:
 
 def check_claims(file: Path, store: Path | None, into: Path | None, *, as_json: bool) -> None:
     """Hold a bank to the rules, and to a graph where one is given; exits with 1 when a claim cannot be used."""
-    sifted = sift_bank(file)
-    claims, refused = list(sifted.claims), list(sifted.refused)
+    validated = validate_bank(file)
+    claims, refused = list(validated.claims), list(validated.refused)
     links: dict[str, tuple[str, ...]] = {}
     if store is not None:
         with err.status("opening the graph"):
-            from hopwright.knowledge.external.against import hold_against
+            from hopwright.knowledge.external.graph_comparison import compare_claims_with_graph
             from hopwright.knowledge.wikidata.properties import default_table
             from hopwright.knowledge.wikidata.store import GraphStore
 
-            found, held = hold_against(claims, GraphStore.open(store), default_table())
+            found, held = compare_claims_with_graph(claims, GraphStore.open(store), default_table())
         links = {one.claim.id: one.entities for one in found}
         refused += held
         claims = [claim for claim in claims if claim.id not in {one.key for one in held}]
-    place = keep_refused(refused, into or file)
+    place = write_refused_claims(refused, into or file)
     if into is not None:
         write_bank(claims, into)
     if as_json:

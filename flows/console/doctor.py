@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from flows.console.output import out, print_json
-from flows.console.services import Finding, look_at_services
+from flows.console.services import Finding, check_services
 from hopwright.errors import HopwrightError, InputError
 from hopwright.settings import GPU_VOTERS, VllmParameters, checkout, home, sample_folder
 
@@ -20,12 +20,12 @@ _STYLE = {"ok": "green", "missing": "yellow", "bad": "red"}
 def examine(*, as_json: bool, sparql: str | None = None) -> None:
     """Look at everything and print it; exits with 1 when something needed is not in order."""
     findings = [
-        *look_at_python(),
-        *look_at_packages(),
-        *look_at_machine(),
-        *look_at_stores(home()),
-        *look_at_gpus(),
-        *look_at_services(sparql),
+        *check_python(),
+        *check_packages(),
+        *check_machine(),
+        *check_stores(home()),
+        *check_gpus(),
+        *check_services(sparql),
     ]
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -38,14 +38,14 @@ def examine(*, as_json: bool, sparql: str | None = None) -> None:
         sys.exit(1)
 
 
-def look_at_python() -> list[Finding]:
+def check_python() -> list[Finding]:
     """The interpreter."""
     right = (3, 11) <= sys.version_info[:2] <= (3, 12)
     advice = "" if right else "Hopwright runs on Python 3.11 and 3.12: `make clean`, then `make run` with one of them"
     return [Finding("python", "ok" if right else "bad", f"{platform.python_version()}, {sys.executable}", advice)]
 
 
-def look_at_packages() -> list[Finding]:
+def check_packages() -> list[Finding]:
     """Whether the packages that Hopwright names are installed, at the versions of the constraints file."""
     pins = _read_pins(checkout() / "constraints.txt")
     wrong = []
@@ -70,7 +70,7 @@ def look_at_packages() -> list[Finding]:
     return [Finding("packages", "ok", f"hopwright {importlib.metadata.version('hopwright')} and what it needs")]
 
 
-def look_at_machine() -> list[Finding]:
+def check_machine() -> list[Finding]:
     """Programs, data, disk."""
     from hopwright.counterfactual.apertium import ApertiumBackTranslator
 
@@ -100,7 +100,7 @@ def look_at_machine() -> list[Finding]:
     return findings
 
 
-def look_at_stores(folder: Path) -> list[Finding]:
+def check_stores(folder: Path) -> list[Finding]:
     """The graph stores and the cache of models' answers: there, and of this version."""
     from hopwright.knowledge.wikidata.store import GraphStore
     from hopwright.llm.store import Store
@@ -125,7 +125,7 @@ def look_at_stores(folder: Path) -> list[Finding]:
     return findings
 
 
-def look_at_gpus() -> list[Finding]:
+def check_gpus() -> list[Finding]:
     """GPUs, vLLM, and the weights of the profile `gpu`: needed for models as difficulty filter only."""
     from hopwright.difficulty.machine import find_engine, list_gpus
     from hopwright.difficulty.weights import find_weights

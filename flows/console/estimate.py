@@ -6,7 +6,7 @@ from typing import Any
 
 from flows.console.options import parameters_of, read_build_parameters
 from flows.console.output import err, out, print_json
-from hopwright.llm.estimate import Estimate, render_estimate
+from hopwright.llm.estimate import CostEstimate, render_estimate
 from hopwright.settings import EvaluateRun, FilterRun, ModelRun, RewriteRun
 
 
@@ -14,7 +14,7 @@ def estimate_build_run(file: Path | None, options: Mapping[str, Any], *, as_json
     """Print what a whole run would ask and cost."""
     parameters = read_build_parameters(file, options, fresh=False)
     with err.status("rehearsing"):
-        from tasks.rehearsal import estimate_build
+        from tasks.cost_estimates import estimate_build
 
         estimate = estimate_build(parameters)
     print_estimate(estimate, parameters, as_json=as_json)
@@ -22,10 +22,10 @@ def estimate_build_run(file: Path | None, options: Mapping[str, Any], *, as_json
 
 def estimate_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Print what one stage of a run would ask and cost."""
-    estimate: Estimate
+    estimate: CostEstimate
     parameters: FilterRun | RewriteRun
     with err.status("planning"):
-        from tasks.rehearsal import estimate_filter, estimate_rewrite
+        from tasks.cost_estimates import estimate_filter, estimate_rewrite
 
         if stage == "filter":
             parameters = parameters_of(FilterRun, run, options, fresh=False)
@@ -39,13 +39,13 @@ def estimate_one_stage(stage: str, run: str | None, options: Mapping[str, Any], 
 def estimate_evaluation_run(parameters: EvaluateRun, *, as_json: bool) -> None:
     """Print what an evaluation would ask and cost."""
     with err.status("planning"):
-        from tasks.rehearsal import estimate_evaluation
+        from tasks.cost_estimates import estimate_evaluation
 
         estimate = estimate_evaluation(parameters)
     print_estimate(estimate, parameters, as_json=as_json)
 
 
-def print_estimate(estimate: Estimate, parameters: ModelRun, *, as_json: bool) -> None:
+def print_estimate(estimate: CostEstimate, parameters: ModelRun, *, as_json: bool) -> None:
     """Print an estimate, and whether the budget would hold it."""
     limit = parameters.models.limit()
     if as_json:

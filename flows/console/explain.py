@@ -13,7 +13,7 @@ from hopwright.llm.store import Store
 from hopwright.llm.transcripts import Exchange, find_exchanges, read_by_keys, render_transcript
 from hopwright.records import Item
 from hopwright.runs import RunFolder, list_runs
-from hopwright.runs.search import Sighting, find_item
+from hopwright.runs.search import ItemSighting, find_item
 from hopwright.settings import home
 
 
@@ -30,7 +30,7 @@ def explain_item(id: str, run: str | None, *, as_json: bool) -> None:
         return
     if item is not None:
         print_item(item)
-    for line in tell_origin(item, exchanges):
+    for line in describe_origin(item, exchanges):
         out.print(Text(line))
     if item is not None:
         _print_plan(item)
@@ -40,7 +40,7 @@ def explain_item(id: str, run: str | None, *, as_json: bool) -> None:
         out.out(render_transcript(exchanges), end="")
 
 
-def search_runs(id: str, run: str | None) -> list[Sighting]:
+def search_runs(id: str, run: str | None) -> list[ItemSighting]:
     """The item in the named run, else in the run that began last of those that hold it; all its stages."""
     for name in [run] if run else reversed(list_runs(home())):
         found = find_item(RunFolder(home(), name), id)
@@ -61,7 +61,7 @@ def read_exchanges(id: str, item: Item | None) -> list[Exchange]:
         return [*found, *read_by_keys(store, (key for key in listed if key not in known))]
 
 
-def tell_origin(item: Item | None, exchanges: Sequence[Exchange]) -> list[str]:
+def describe_origin(item: Item | None, exchanges: Sequence[Exchange]) -> list[str]:
     """Who made the item and who was asked about it, a line each."""
     if item is None:
         return ["No run holds this item; what models were asked for it follows."]
@@ -89,7 +89,9 @@ def tell_origin(item: Item | None, exchanges: Sequence[Exchange]) -> list[str]:
     return lines
 
 
-def gather(id: str, sightings: Sequence[Sighting], item: Item | None, exchanges: Sequence[Exchange]) -> dict[str, Any]:
+def gather(
+    id: str, sightings: Sequence[ItemSighting], item: Item | None, exchanges: Sequence[Exchange]
+) -> dict[str, Any]:
     """All of it, for `--json`."""
     return {
         "id": id,
@@ -103,7 +105,7 @@ def gather(id: str, sightings: Sequence[Sighting], item: Item | None, exchanges:
             }
             for sighting in sightings
         ],
-        "origin": tell_origin(item, exchanges),
+        "origin": describe_origin(item, exchanges),
         "item": item.model_dump(mode="json") if item is not None else None,
         "exchanges": [exchange.to_dict() for exchange in exchanges],
         "cost_usd": sum(exchange.cost_usd for exchange in exchanges),
@@ -133,7 +135,7 @@ def _print_plan(item: Item) -> None:
         out.print(Text("  none were run"))
 
 
-def _print_course(sightings: Sequence[Sighting]) -> None:
+def _print_course(sightings: Sequence[ItemSighting]) -> None:
     if not sightings:
         return
     out.print(Text(f"In run {sightings[0].run}", style="bold"))

@@ -37,7 +37,7 @@ def ask_passages(
     }
     parameters = load_parameters(merge_options({}, given), RewriteRun)
     with err.status("opening the graph"):
-        from hopwright.counterfactual.per_passage import summarise
+        from hopwright.counterfactual.passage_questions import summarise
         from hopwright.knowledge.documents.corpus import read_corpus
         from hopwright.stages.models import name_command
 
@@ -70,8 +70,8 @@ def ask_passages(
 
 
 def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun, run: str) -> Any:
-    from hopwright.counterfactual.per_passage import PassageAsker, Questioner
-    from hopwright.counterfactual.rewriting import Workshop
+    from hopwright.counterfactual.passage_questions import ModelQuestionWriter, PassageQuestionGenerator
+    from hopwright.counterfactual.rewriting import TwinServices
     from hopwright.knowledge.wikidata.nouns import KindIndex
     from hopwright.knowledge.wikidata.properties import default_table
     from hopwright.knowledge.wikidata.store import GraphStore
@@ -79,7 +79,7 @@ def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun,
     from hopwright.llm.prompts import load_prompts
     from hopwright.llm.types import parse_model
     from hopwright.stages.models import STORE, ModelAccess, open_models
-    from hopwright.stages.rewrite import Making, open_translators
+    from hopwright.stages.rewrite import RewriteContext, open_translators
     from tasks.models import load_keys
 
     wanted: RewriteParameters = parameters.rewrite
@@ -93,18 +93,18 @@ def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun,
         if question_model:
             home().mkdir(parents=True, exist_ok=True)
             prompt = load_prompts()["question-passage"]
-            questioner = Questioner(open_models(access), prompt, parse_model(question_model))
+            questioner = ModelQuestionWriter(open_models(access), prompt, parse_model(question_model))
     graph = GraphStore.open(store)
-    workshop = Workshop(graph, KindIndex(graph), default_table(), seed=parameters.seed)
+    services = TwinServices(graph, KindIndex(graph), default_table(), seed=parameters.seed)
     translators = []
     if wanted.back_translation != "off":
-        translators = open_translators(Making(store, parameters.seed, wanted, access))
+        translators = open_translators(RewriteContext(store, parameters.seed, wanted, access))
         obstacle = next((one for translator in translators if (one := translator.find_obstacle())), "")
         if obstacle and wanted.back_translation != "auto":
             raise InputError(f"back-translation: {obstacle}")
         if obstacle:
             err.print(f"back-translation is skipped: {obstacle}")
             translators = []
-    return PassageAsker(
-        workshop.passages, workshop.moves, workshop.names, parameters.seed, questioner, translators=translators
+    return PassageQuestionGenerator(
+        services.passages, services.traversals, services.names, parameters.seed, questioner, translators=translators
     )

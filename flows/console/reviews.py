@@ -39,10 +39,10 @@ def pull(run: str | None, url: str | None, *, full: bool, as_json: bool) -> None
 def listen(run: str | None, url: str | None, port: int) -> None:
     """Have Label Studio call this machine, and fetch what changed when it does; ends with Ctrl-C."""
     from annotation.access import find_token
-    from annotation.gathering import reviews_folder
     from annotation.pseudonyms import Pseudonyms
+    from annotation.review_collection import reviews_folder
     from annotation.server import open_server
-    from annotation.stages.reviews import ask_back, find_projects, pull_reviews
+    from annotation.stages.reviews import find_projects, pull_reviews, return_failed_corrections
     from annotation.webhook import Receiver, register, unregister
 
     server_url = find_server(url)
@@ -59,7 +59,7 @@ def listen(run: str | None, url: str | None, port: int) -> None:
                 try:
                     done = pull_reviews(folder, server_url)
                     if done.news:
-                        ask_back(folder, server_url)
+                        return_failed_corrections(folder, server_url)
                         for one in done.pulled:
                             if one.new or one.changed or one.removed:
                                 out.print(f"{time.strftime('%H:%M:%S')} {one.summary}")
@@ -75,8 +75,8 @@ def listen(run: str | None, url: str | None, port: int) -> None:
 
 def measure(run: str | None, *, as_json: bool) -> None:
     """Measure agreement, and print its short form."""
-    from annotation.gathering import reviews_folder
     from annotation.report import show_estimate, to_json
+    from annotation.review_collection import reviews_folder
     from annotation.schema import TITLES
     from annotation.stages.reviews import REPORT, measure_reviews
 

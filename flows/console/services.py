@@ -30,19 +30,19 @@ class Finding:
     advice: str = ""
 
 
-def look_at_services(sparql: str | None = None) -> list[Finding]:
+def check_services(sparql: str | None = None) -> list[Finding]:
     """Prefect and what is deployed, ports, Label Studio, models' endpoints, notifications; SPARQL where it is named."""
     return [
-        *look_at_prefect(os.environ.get("PREFECT_API_URL", "").rstrip("/")),
-        *look_at_ports(),
-        *look_at_label_studio(),
-        *look_at_endpoints(),
-        look_at_notifications(),
-        look_at_sparql(sparql),
+        *check_prefect(os.environ.get("PREFECT_API_URL", "").rstrip("/")),
+        *check_ports(),
+        *check_label_studio_server(),
+        *check_endpoints(),
+        check_notifications(),
+        check_sparql_endpoint(sparql),
     ]
 
 
-def look_at_prefect(api: str) -> list[Finding]:
+def check_prefect(api: str) -> list[Finding]:
     """The server that is named: its version, whether everything is deployed there, whether somebody works on it."""
     if not api:
         return [Finding("prefect", "ok", "no server named: runs start their own, for their own length")]
@@ -64,13 +64,13 @@ def look_at_prefect(api: str) -> list[Finding]:
             if lacking
             else Finding("deployments", "ok", f"all {len(listed)} of prefect.yaml")
         )
-        findings += [_look_at_pool(api, pool) for pool in sorted({one["work_pool"]["name"] for one in listed})]
+        findings += [_check_pool(api, pool) for pool in sorted({one["work_pool"]["name"] for one in listed})]
     except (HopwrightError, OSError, ValueError) as error:
         findings.append(Finding("deployments", "bad", str(error), "mend prefect.yaml, then `make deploy`"))
     return findings
 
 
-def look_at_ports() -> list[Finding]:
+def check_ports() -> list[Finding]:
     """The ports of `make serve`: free, or taken by what belongs there."""
     findings = []
     for variable, usual, path in _PORTS:
@@ -88,7 +88,7 @@ def look_at_ports() -> list[Finding]:
     return findings
 
 
-def look_at_label_studio() -> list[Finding]:
+def check_label_studio_server() -> list[Finding]:
     """The server that is named, or that `make serve` made a user for; and its token."""
     url, held = os.environ.get("LABEL_STUDIO_URL", ""), None
     try:
@@ -113,20 +113,20 @@ def look_at_label_studio() -> list[Finding]:
     return [Finding("label studio", "ok", f"{url}, {release}"), token]
 
 
-def look_at_endpoints() -> list[Finding]:
+def check_endpoints() -> list[Finding]:
     """Where language models answer: whether there is a key, and whether servers of our own answer."""
     try:
         file = ModelParameters().endpoints_file()
         settings = read_settings(file)
     except HopwrightError as error:
         return [Finding("endpoints", "bad", str(error), "mend that file (docs/models.md)")]
-    findings = [_look_at_endpoint(endpoint) for endpoint in settings.endpoints]
+    findings = [_check_endpoint_reachable(endpoint) for endpoint in settings.endpoints]
     if file is not None:
         findings.insert(0, Finding("endpoints", "ok", str(file)))
     return findings
 
 
-def look_at_notifications() -> Finding:
+def check_notifications() -> Finding:
     """Whether somebody is told of failures."""
     slug = os.environ.get("HOPWRIGHT_NOTIFY", "")
     if slug:
@@ -134,7 +134,7 @@ def look_at_notifications() -> Finding:
     return Finding("notify", "missing", "nobody is told of failures", "HOPWRIGHT_NOTIFY (docs/nightly.md)")
 
 
-def look_at_sparql(url: str | None) -> Finding:
+def check_sparql_endpoint(url: str | None) -> Finding:
     """A SPARQL service; none is asked unless it is named, as it may be somebody else's."""
     if not url:
         return Finding(
@@ -151,7 +151,7 @@ def look_at_sparql(url: str | None) -> Finding:
     return Finding("sparql", "ok", url)
 
 
-def _look_at_pool(api: str, pool: str) -> Finding:
+def _check_pool(api: str, pool: str) -> Finding:
     there = _ask(f"{api}/work_pools/{pool}/workers/filter", {"limit": 200})
     online = sum(one.get("status") == "ONLINE" for one in there)
     if online:
@@ -159,7 +159,7 @@ def _look_at_pool(api: str, pool: str) -> Finding:
     return Finding(f"pool {pool}", "missing", "no worker is online", f"`prefect worker start --pool {pool}`")
 
 
-def _look_at_endpoint(endpoint: Endpoint) -> Finding:
+def _check_endpoint_reachable(endpoint: Endpoint) -> Finding:
     name, variable = f"model {endpoint.name}", key_variable(endpoint)
     if variable and not os.environ.get(variable):
         advice = f"set {variable}, or make the Prefect Secret block {block_name(endpoint)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopwright.checks.case import Case, Check, CheckContext, Finding, Need, Severity
+from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding, Need, Severity
 from hopwright.checks.choices import CHOICES
 from hopwright.checks.claims import CLAIMS
 from hopwright.checks.dates import DATES
@@ -23,9 +23,9 @@ from hopwright.records import CheckResult, Item
 
 __all__ = [
     "CHECKS",
-    "Case",
     "Check",
     "CheckContext",
+    "CheckedItem",
     "DuplicateFinder",
     "Examination",
     "Finding",
@@ -57,7 +57,7 @@ class Examination:
     skipped: str = ""
 
 
-def examine(case: Case, context: CheckContext, checks: Sequence[Check] = CHECKS) -> list[Examination]:
+def examine(case: CheckedItem, context: CheckContext, checks: Sequence[Check] = CHECKS) -> list[Examination]:
     """Run checks on one item and keep every finding apart."""
     done = []
     for check in checks:
@@ -74,7 +74,7 @@ def examine(case: Case, context: CheckContext, checks: Sequence[Check] = CHECKS)
 def run_checks(item: Item, context: CheckContext, checks: Sequence[Check] = CHECKS) -> tuple[CheckResult, ...]:
     """Run checks on one item, one result a check. A warning passes, with its reason."""
     results = []
-    for examination in examine(Case(item), context, checks):
+    for examination in examine(CheckedItem(item), context, checks):
         check = examination.check
         if examination.skipped:
             results.append(CheckResult(name=check.name, outcome="skip", reason=examination.skipped))
@@ -100,7 +100,7 @@ def describe(finding: Finding) -> str:
     return message if hop is None else f"hop {hop}: {message}"
 
 
-def _find_skip(needs: Sequence[Need], case: Case, context: CheckContext) -> str:
+def _find_skip(needs: Sequence[Need], case: CheckedItem, context: CheckContext) -> str:
     if "plan" in needs and not case.planned:
         return "the row states no plan (derivations, dependencies, domains)"
     if "factual" in needs and not case.factual:

@@ -69,15 +69,15 @@ class Check:
 
     name: str
     description: str
-    run: Callable[[Case, CheckContext], Iterable[Finding]]
+    run: Callable[[CheckedItem, CheckContext], Iterable[Finding]]
     severity: Severity = "error"
     needs: tuple[Need, ...] = ("plan",)
-    concerns: Callable[[Case], bool] | None = None
+    concerns: Callable[[CheckedItem], bool] | None = None
     """Which items it has anything to say about, where that is but a few: of the others it says nothing at all."""
 
 
 @dataclass(eq=False)
-class Case:
+class CheckedItem:
     """An item under examination, with what several checks look at worked out once.
 
     `planned` is False for a row in the bare published format: its hops state no domain, derivation or evidence.

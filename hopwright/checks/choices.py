@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hopwright.checks.case import Case, Check, CheckContext, Finding
+from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.wikidata.facts import Facts, matches
 from hopwright.planning.expressions import evaluate
 from hopwright.records import LABELS, AnswerType, Compute, Constraint, Distractor, Hop, Label, Lookup
 from hopwright.records.values import Value, parse
 from hopwright.text.matching import (
+    contains_exact_name,
     differs_in_form,
     find_numbers,
     fold,
     holds,
-    holds_exactly,
-    is_telling,
+    is_distinctive_name,
     normalise_option,
     read_number,
 )
 
 
-def check_options(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_options(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Four different options A–D, the answer once among them, under its letter; the item's are the last hop's."""
     for hop in case.item.hops:
         for problem in _find_option_problems(hop.options, hop.label, hop.answer, hop.answer_type):
@@ -34,7 +34,7 @@ def check_options(case: Case, context: CheckContext) -> Iterator[Finding]:
         yield None, "the options or the letter are not those of the last hop"
 
 
-def check_distractors(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_distractors(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Three wrong options of the answer's type and form, none of them another name of the answer."""
     for hop in case.item.hops:
         texts = [one.text for one in hop.distractors]
@@ -56,7 +56,7 @@ def check_distractors(case: Case, context: CheckContext) -> Iterator[Finding]:
                 yield hop.index, f"distractor {one.text!r}: {problem}"
 
 
-def check_distractors_false(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_distractors_false(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No distractor is true in the graph, by its id or by its name."""
     graph, facts = context.graph, context.facts
     assert graph is not None and facts is not None
@@ -68,7 +68,7 @@ def check_distractors_false(case: Case, context: CheckContext) -> Iterator[Findi
                 yield hop.index, f"distractor {one.text!r} is true as well"
 
 
-def check_distractors_shown(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_distractors_shown(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No wrong option stands in the question that it is offered for: nobody takes it for the answer.
 
     A comparison names its two candidates, so of those hops only the multi-hop question is looked at.
@@ -84,7 +84,7 @@ def check_distractors_shown(case: Case, context: CheckContext) -> Iterator[Findi
                     break
 
 
-def check_answer_form(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_answer_form(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """The right option is not alone in its notation: comma, length, capital, trailing zeros."""
     for hop in case.item.hops:
         others = [text for label, text in hop.options.items() if label != hop.label]
@@ -180,7 +180,7 @@ def _is_shown(option: str, hop: Hop, question: str, folded: str) -> bool:
     if hop.answer_type == "number":
         number = read_number(option)
         return any(one == number for one, _ in find_numbers(question))
-    return holds(folded, option) and (is_telling(option) or holds_exactly(question, option))
+    return holds(folded, option) and (is_distinctive_name(option) or contains_exact_name(question, option))
 
 
 def _find_option_problems(
@@ -201,7 +201,7 @@ def _find_option_problems(
         yield f"the letter is {label}, but {answer!r} is option {right[0]}"
 
 
-def _names(hop: Hop, case: Case, context: CheckContext) -> tuple[str, ...]:
+def _names(hop: Hop, case: CheckedItem, context: CheckContext) -> tuple[str, ...]:
     names = hop.answer_aliases if hop is not case.last else (*hop.answer_aliases, *case.item.answer_aliases)
     if hop.answer_type == "entity" and context.graph is not None and case.factual and hop.answer_id:
         names = (*names, *context.graph.aliases(hop.answer_id))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hopwright.checks.case import Case, Check, CheckContext, Finding
+from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.notes import write_note
 from hopwright.knowledge.external.rules import find_faults
+from hopwright.planning.computation_forms import ClaimComputation, read_form
 from hopwright.planning.expressions import claims_in
-from hopwright.planning.forms import Claimed, read_form
 from hopwright.records import Claim, Compute, Hop
 from hopwright.text.matching import find_numbers, fold, holds, mentions_number
 
 
-def rests_on_claims(case: Case) -> bool:
+def rests_on_claims(case: CheckedItem) -> bool:
     """Whether a hop carries a claim, or its derivation names one."""
     return case.planned and any(hop.evidence.claims or _list_used(hop) for hop in case.item.hops)
 
 
-def check_claims(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_claims(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """A claim travels whole with the hop that rests on it, is asked for by its phrase, and is marked for the expert."""
     for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
         used = _list_used(hop)
@@ -62,7 +62,7 @@ def _list_used(hop: Hop) -> tuple[str, ...]:
         return ()  # recomputation reports it
 
 
-def _find_given_away(hop: Hop, claim: Claim, case: Case) -> Iterator[Finding]:
+def _find_given_away(hop: Hop, claim: Claim, case: CheckedItem) -> Iterator[Finding]:
     """The number must be known, not read; a part of a name (`Apollo 6`) does not state it."""
     long = len(claim.value) >= 3
     for index, text in ((None, case.item.question), (hop.index, hop.question)):
@@ -71,7 +71,7 @@ def _find_given_away(hop: Hop, claim: Claim, case: Case) -> Iterator[Finding]:
             yield index, f"states {claim.value}, the number that the claim {claim.id} is about"
 
 
-def _find_mentioned(claim: Claim, case: Case, context: CheckContext) -> Iterator[str]:
+def _find_mentioned(claim: Claim, case: CheckedItem, context: CheckContext) -> Iterator[str]:
     """Whatever a claim mentions is nothing that the plan names or passes through."""
     names = {fold(name) for name in claim.names}
     ids = {one.id for name in claim.names for one in context.graph.find(name)} if context.graph is not None else set()
@@ -80,10 +80,10 @@ def _find_mentioned(claim: Claim, case: Case, context: CheckContext) -> Iterator
             yield f"the claim {claim.id} mentions {label!r}, which another hop is about"
 
 
-def _find_unlike(hop: Hop, held: dict[str, Claim], case: Case) -> str:
+def _find_unlike(hop: Hop, held: dict[str, Claim], case: CheckedItem) -> str:
     """Why the units of a computation with a claim do not go together; empty where they do."""
     form = read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
-    if not isinstance(form, Claimed) or form.claim not in held:
+    if not isinstance(form, ClaimComputation) or form.claim not in held:
         return ""
     unit = held[form.claim].unit
     source = next((one for one in case.item.hops if f"hop{one.index}" == form.reference), None)

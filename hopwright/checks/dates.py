@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from hopwright.checks.case import Case, Check, CheckContext, Finding
+from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.knowledge.wikidata.facts import Facts
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.matching import find_time
@@ -23,7 +23,7 @@ _HOLDERS = frozenset(
 )
 
 
-def check_time(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_time(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Nothing is asked as of today: the answer would change."""
     asked: list[tuple[int | None, str]] = [(None, case.item.question)]
     asked += [(hop.index, hop.question) for hop in case.item.hops]
@@ -32,7 +32,7 @@ def check_time(case: Case, context: CheckContext) -> Iterator[Finding]:
             yield index, f"depends on the time of asking: {found!r}"
 
 
-def check_undated(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_undated(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No value that changes (a population, a holder of an office) is asked for without a date.
 
     Two such values may be compared where they lie further apart than the years move them (the property's margin).
@@ -58,7 +58,9 @@ DATES = (
 )
 
 
-def _check_computation(hop: Hop, expression: str, facts: Facts, case: Case, context: CheckContext) -> Iterator[Finding]:
+def _check_computation(
+    hop: Hop, expression: str, facts: Facts, case: CheckedItem, context: CheckContext
+) -> Iterator[Finding]:
     """Values that change may only be compared, and only where they lie apart by the property's margin."""
     for property in dict.fromkeys(_VALUE.findall(expression)):
         literal = context.table.literal.get(property)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from hopwright.checks.case import Case, Finding
+from hopwright.checks.case import CheckedItem, Finding
 from hopwright.records import plan_id
 from hopwright.text.matching import fold
 
@@ -19,7 +19,7 @@ class DuplicateFinder:
         self._seen: dict[bytes, int] = {}
         self._count = 0
 
-    def add(self, case: Case, place: int | None = None) -> tuple[Finding, ...]:
+    def add(self, case: CheckedItem, place: int | None = None) -> tuple[Finding, ...]:
         """Return what an earlier item has in common with this one, and remember it.
 
         `place` is where the item stands (a line number; by default, its number in order of addition).

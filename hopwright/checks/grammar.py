@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from hopwright.checks.case import Case, Check, CheckContext, Finding
+from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 
 _PLACEHOLDER = re.compile(
     r"[{}]|\bhop[1-8]\b|#[1-8]\b|\b[QP]\d{2,}\b|<[^<>]*>|\[[A-Z_ ]+\]|__|\bNone\b|\bnan\b|\bTODO\b|%[sd]\b"
@@ -40,17 +40,17 @@ _ENUMERATION = re.compile(
 _MOST_ANDS = 5
 
 
-def check_form(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_form(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Every question is one question: its ending, length, spacing and punctuation, nothing left unfilled."""
     yield from _check_each(case, find_form_problems)
 
 
-def check_grammar(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_grammar(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No doubled words or pronouns, no wrong articles, capitals or quotes in any question."""
     yield from _check_each(case, find_grammar_problems)
 
 
-def check_list(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_list(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """The multi-hop question is a question, not a list of steps."""
     text = case.mask(case.item.question)
     if match := _ENUMERATION.search(text):
@@ -59,7 +59,7 @@ def check_list(case: Case, context: CheckContext) -> Iterator[Finding]:
         yield None, f"strings its parts together: {count} times 'and'"
 
 
-def find_form_problems(question: str, case: Case) -> Iterator[str]:
+def find_form_problems(question: str, case: CheckedItem) -> Iterator[str]:
     """What is wrong with the form of one question."""
     if not question.strip():
         return
@@ -78,7 +78,7 @@ def find_form_problems(question: str, case: Case) -> Iterator[str]:
         yield "more than one question mark"
 
 
-def find_grammar_problems(question: str, case: Case) -> Iterator[str]:
+def find_grammar_problems(question: str, case: CheckedItem) -> Iterator[str]:
     """What is wrong with the grammar of one question, as far as patterns tell."""
     text = case.mask(question)
     for match in (*_DOUBLED.finditer(text), *_DOUBLED_LOWER.finditer(text)):
@@ -113,7 +113,7 @@ GRAMMAR = (
 )
 
 
-def _check_each(case: Case, find: Callable[[str, Case], Iterator[str]]) -> Iterator[Finding]:
+def _check_each(case: CheckedItem, find: Callable[[str, CheckedItem], Iterator[str]]) -> Iterator[Finding]:
     for problem in find(case.item.question, case):
         yield None, problem
     for hop in case.item.hops:

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from hopwright.checks.near import NearDuplicateFinder, cut
+from hopwright.checks.near_duplicates import NearDuplicateFinder, cut
 from hopwright.errors import InputError
 from hopwright.records import Item
-from hopwright.text.matching import fold, is_telling
+from hopwright.text.matching import fold, is_distinctive_name
 
 PUBLISHED = ("MuSiQue", "HotpotQA", "2WikiMultihopQA")
 """The sets that a release says it was, or was not, compared with."""
@@ -31,8 +31,8 @@ _FEWEST_PIECES = 5
 """Two short questions have half their pieces in common by being questions."""
 _QUESTION_FIELDS = ("question", "multi_hop_question")
 
-Way = Literal["same", "near", "run"]
-_WAYS: tuple[Way, ...] = ("same", "near", "run")
+OverlapKind = Literal["same", "near", "run"]
+_WAYS: tuple[OverlapKind, ...] = ("same", "near", "run")
 
 
 class _Record(BaseModel):
@@ -48,7 +48,7 @@ class ReferenceFile(_Record):
     sha256: str
 
 
-class Match(_Record):
+class QuestionOverlap(_Record):
     """What a question of ours repeats.
 
     `key`: ours (`12`, a sub-question `12:3`). `place`: the record's number in its file, from 1. `share`: of common
@@ -56,7 +56,7 @@ class Match(_Record):
     """
 
     key: str
-    way: Way
+    way: OverlapKind
     file: str
     place: int
     text: str
@@ -78,9 +78,9 @@ class OverlapReport(_Record):
     compared: tuple[ReferenceFile, ...] = ()
     not_compared: tuple[str, ...] = PUBLISHED
     """Of the published sets, those that no file was of."""
-    questions: tuple[Match, ...] = ()
+    questions: tuple[QuestionOverlap, ...] = ()
     """Multi-hop questions that overlap."""
-    sub_questions: tuple[Match, ...] = ()
+    sub_questions: tuple[QuestionOverlap, ...] = ()
     """Sub-questions that do: anchored items ask facts of their anchor again, so these are stated, not held against."""
 
     def lines(self) -> list[str]:
@@ -129,7 +129,7 @@ class OverlapFinder:
     def __init__(self, screen: OverlapScreen | None = None) -> None:
         self._screen = screen
         self._files: list[ReferenceFile] = []
-        self._matches: dict[str, Match] = {}
+        self._matches: dict[str, QuestionOverlap] = {}
         self._keys: dict[str, None] = {}
         self._same: dict[bytes, list[str]] = {}
         self._runs: dict[bytes, list[str]] = {}
@@ -143,7 +143,7 @@ class OverlapFinder:
         self._keys[key] = None
         folded = fold(question)
         self._same.setdefault(_digest(folded), []).append(key)
-        for run in set(_cut_runs(question)):
+        for run in set(_list_word_runs(question)):
             self._runs.setdefault(_digest(run), []).append(key)
         self._near.insert(question, key)
         self._known |= cut(question)
@@ -188,16 +188,18 @@ class OverlapFinder:
     def _compare(self, file: str, place: int, text: str) -> None:
         folded = fold(text)
         for key in self._same.get(_digest(folded), ()):
-            self._note(Match(key=key, way="same", file=file, place=place, text=text, share=1.0))
-        for run in _cut_runs(text):
+            self._note(QuestionOverlap(key=key, way="same", file=file, place=place, text=text, share=1.0))
+        for run in _list_word_runs(text):
             for key in self._runs.get(_digest(run), ()):
-                self._note(Match(key=key, way="run", file=file, place=place, text=text, share=0.0))
+                self._note(QuestionOverlap(key=key, way="run", file=file, place=place, text=text, share=0.0))
         pieces = cut(text)
         if len(pieces) >= _FEWEST_PIECES and not self._known.isdisjoint(pieces):
             for near in self._near.find_all(text):
-                self._note(Match(key=near.key, way="near", file=file, place=place, text=text, share=near.share))
+                self._note(
+                    QuestionOverlap(key=near.key, way="near", file=file, place=place, text=text, share=near.share)
+                )
 
-    def _note(self, match: Match) -> None:
+    def _note(self, match: QuestionOverlap) -> None:
         held = self._matches.get(match.key)
         if held is None or _WAYS.index(match.way) < _WAYS.index(held.way):
             self._matches[match.key] = match
@@ -268,10 +270,10 @@ def _recognise(record: Any) -> str:
     return ""
 
 
-def _cut_runs(question: str) -> Iterator[str]:
+def _list_word_runs(question: str) -> Iterator[str]:
     """Runs of eight words that hold a name or a number: `the country of citizenship of the person who` is anybody's."""
     words = fold(question).split()
-    capitals = [token for token in question.split()[1:] if token[:1].isupper() and is_telling(token)]
+    capitals = [token for token in question.split()[1:] if token[:1].isupper() and is_distinctive_name(token)]
     telling = {word for token in capitals for word in fold(token).split()}
     marks = [word in telling or any(character.isdigit() for character in word) for word in words]
     for place in range(len(words) - RUN + 1):
@@ -281,7 +283,7 @@ def _cut_runs(question: str) -> Iterator[str]:
 
 def _mark(question: str) -> set[int]:
     """Numbers of the folded question and of its runs of words, which differ from one another by what they are of."""
-    runs = (f"run {run}" for run in _cut_runs(question))
+    runs = (f"run {run}" for run in _list_word_runs(question))
     return {int.from_bytes(_digest(text), "big") for text in (f"same {fold(question)}", *runs)}
 
 

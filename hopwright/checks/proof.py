@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hopwright.checks.case import Case, Check, CheckContext, Finding
+from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.wikidata.facts import EvidenceFacts, Facts
 from hopwright.planning.execution import execute, render_answer, same
 from hopwright.planning.necessity import iter_shortcuts
 from hopwright.records import Compute, Hop, LiteralFact, Lookup, ReverseLookup
 from hopwright.records.values import Value, parse
-from hopwright.text.matching import fold, holds_exactly, is_telling, read_number
+from hopwright.text.matching import contains_exact_name, fold, is_distinctive_name, read_number
 
 
-def check_evidence(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_evidence(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Every look-up's fact travels with its hop, and what travels is what the hop says.
 
     Facts inside computations are covered by recomputation, which has nothing else to run on.
@@ -29,7 +29,7 @@ def check_evidence(case: Case, context: CheckContext) -> Iterator[Finding]:
             yield hop.index, f"answer {hop.answer!r}, but the evidence calls {hop.answer_id} {label!r}"
 
 
-def check_evidence_in_graph(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_evidence_in_graph(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Every triplet and literal of the evidence is in the graph, under the graph's labels."""
     graph = context.graph
     assert graph is not None
@@ -47,7 +47,7 @@ def check_evidence_in_graph(case: Case, context: CheckContext) -> Iterator[Findi
             yield None, f"the evidence calls {id} {label!r}, the graph {graph.label(id)!r}"
 
 
-def check_recomputation(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_recomputation(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Every stated answer follows from the evidence and the stated answers of the hops before it.
 
     Hop by hop on what is stated: if each holds, so does the whole plan, and a wrong one is blamed where it is wrong.
@@ -55,13 +55,13 @@ def check_recomputation(case: Case, context: CheckContext) -> Iterator[Finding]:
     yield from _rerun(case, case.evidence(context.table), context)
 
 
-def check_uniqueness(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_uniqueness(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """The whole graph, too, gives exactly one answer to each hop, the stated one."""
     assert context.facts is not None
     yield from _rerun(case, context.facts, context)
 
 
-def check_world(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_world(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """A counterfactual world is consistent: each original has one surrogate, and no original survives in the item."""
     world = case.item.world
     if case.factual:
@@ -78,13 +78,13 @@ def check_world(case: Case, context: CheckContext) -> Iterator[Finding]:
             continue
         if fold(one.original) == fold(one.surrogate):
             yield None, f"{one.original!r} stands for itself"
-        elif is_telling(one.original):
+        elif is_distinctive_name(one.original):
             for index, text in _list_texts(case):
-                if holds_exactly(text, one.original):
+                if contains_exact_name(text, one.original):
                     yield index, f"the original {one.original!r} survives in {text!r:.80}"
 
 
-def check_surrogates(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_surrogates(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No surrogate name, and no entity answer of a counterfactual item, is known to the graph."""
     graph = context.graph
     assert graph is not None
@@ -99,7 +99,7 @@ def check_surrogates(case: Case, context: CheckContext) -> Iterator[Finding]:
             yield None, f"the surrogate {name!r} is a name that the graph knows"
 
 
-def check_no_shortcut(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_no_shortcut(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No fact, and no shorter path, leads past a hop to its answer; see `hopwright.planning.necessity`."""
     assert context.graph is not None
     derivations = [hop.derivation for hop in case.item.hops]
@@ -134,7 +134,7 @@ PROOF = (
 )
 
 
-def _rerun(case: Case, facts: Facts, context: CheckContext) -> Iterator[Finding]:
+def _rerun(case: CheckedItem, facts: Facts, context: CheckContext) -> Iterator[Finding]:
     stated = case.stated
     for hop in case.item.hops:
         if hop.index not in stated:
@@ -156,7 +156,7 @@ def _write(value: Value, hop: Hop) -> str:
     return render_answer(value, hop.unit)
 
 
-def _is_covered(hop: Hop, own: EvidenceFacts, case: Case, context: CheckContext) -> bool:
+def _is_covered(hop: Hop, own: EvidenceFacts, case: CheckedItem, context: CheckContext) -> bool:
     derivation = hop.derivation
     if isinstance(derivation, Lookup):
         subject = derivation.subject
@@ -191,7 +191,7 @@ def _is_in_graph(literal: LiteralFact, context: CheckContext) -> bool:
     return any(held.value == literal.value for held in context.graph.literals(literal.subject, literal.property))
 
 
-def _list_texts(case: Case) -> Iterator[tuple[int | None, str]]:
+def _list_texts(case: CheckedItem) -> Iterator[tuple[int | None, str]]:
     yield None, case.item.question
     for hop in case.item.hops:
         yield from ((hop.index, text) for text in (hop.question, hop.answer, *hop.options.values()))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from hopwright.checks.case import Case, Check, CheckContext, Finding
+from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.wikidata.facts import Facts
@@ -16,7 +16,7 @@ from hopwright.planning.execution import execute, hops_used, same
 from hopwright.planning.necessity import iter_shortcuts
 from hopwright.records import Compute, Constraint, Hop, ReverseLookup
 from hopwright.records.values import Value
-from hopwright.text.matching import fold, is_telling
+from hopwright.text.matching import fold, is_distinctive_name
 
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
@@ -29,7 +29,7 @@ _OPENING = 4
 _FAR = 997
 
 
-def check_last_hop_alone(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_last_hop_alone(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """What the last hop states by itself, its inputs unknown, leaves more than one answer."""
     hop, facts = case.last, context.facts
     assert facts is not None
@@ -40,7 +40,7 @@ def check_last_hop_alone(case: Case, context: CheckContext) -> Iterator[Finding]
         yield hop.index, "its own conditions have one answer, so that no earlier hop is needed"
 
 
-def check_every_hop_needed(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_every_hop_needed(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """With any one hop left out, the answer is open.
 
     No fact or shorter path of the graph leads past a hop (see `necessity`; MuSiQue, section 3). A look-up's inputs
@@ -65,7 +65,7 @@ def check_every_hop_needed(case: Case, context: CheckContext) -> Iterator[Findin
                 yield from _find_idle_inputs(hop, derivation, case, facts, context.table)
 
 
-def check_named_twice(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_named_twice(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No entity is named twice: what is said of it the second time may give away the first."""
     seen: dict[str, int] = {}
     for hop in case.item.hops:
@@ -76,13 +76,13 @@ def check_named_twice(case: Case, context: CheckContext) -> Iterator[Finding]:
     text = case.padded
     names = {fold(label) for label in case.labels.values() if not label.islower()}  # classes are common nouns
     for name in sorted(names, key=lambda name: (-len(name), name)):
-        if len(name) > 2 and is_telling(name) and f" {name} " in text:
+        if len(name) > 2 and is_distinctive_name(name) and f" {name} " in text:
             if text.count(f" {name} ") > 1:
                 yield None, f"names {name!r} twice"
             text = text.replace(f" {name} ", " ")  # a shorter name inside a longer one is no second mention
 
 
-def check_comparison(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_comparison(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """What is compared, added or subtracted is of one sort: years with years, square kilometres with their like."""
     units = {hop.index: unit_of(hop) for hop in case.item.hops}
     for hop in case.item.hops:
@@ -98,7 +98,7 @@ def check_comparison(case: Case, context: CheckContext) -> Iterator[Finding]:
             yield from _find_unlike_entities(hop, match[2], case, context)
 
 
-def check_concatenation(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_concatenation(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """The multi-hop question is one question, not its sub-questions one after the other."""
     # Clauses, and the question from its start: a sub-question may hold commas itself.
     clauses = [fold(clause) + " " for clause in (*_CLAUSES.split(case.item.question), case.item.question)]
@@ -150,7 +150,9 @@ def _find_spare_condition(hop: Hop, derivation: ReverseLookup, facts: Facts, tab
         yield hop.index, "its answer is settled without the hops that it rests on"
 
 
-def _find_idle_comparison(hop: Hop, operands: str, case: Case, facts: Facts, table: PropertyTable) -> Iterator[Finding]:
+def _find_idle_comparison(
+    hop: Hop, operands: str, case: CheckedItem, facts: Facts, table: PropertyTable
+) -> Iterator[Finding]:
     """A comparison whose losers lead to the same final answer."""
     final = case.stated.get(case.last.index)
     winner = case.stated.get(hop.index)
@@ -161,7 +163,7 @@ def _find_idle_comparison(hop: Hop, operands: str, case: Case, facts: Facts, tab
 
 
 def _find_idle_inputs(
-    hop: Hop, derivation: Compute, case: Case, facts: Facts, table: PropertyTable
+    hop: Hop, derivation: Compute, case: CheckedItem, facts: Facts, table: PropertyTable
 ) -> Iterator[Finding]:
     """A number that a computation takes in, and whose value changes nothing."""
     result = case.stated.get(hop.index)
@@ -181,7 +183,7 @@ def _find_idle_inputs(
             yield index, f"whatever its answer is, hop {hop.index} gives {hop.answer!r}"
 
 
-def _run_on(case: Case, changed: int, wrong: Value, facts: Facts, table: PropertyTable) -> Value | None:
+def _run_on(case: CheckedItem, changed: int, wrong: Value, facts: Facts, table: PropertyTable) -> Value | None:
     """The final answer with one hop answered otherwise; None where the plan then comes to nothing."""
     answers: dict[int, Value] = dict(case.stated)
     answers[changed] = wrong
@@ -232,7 +234,7 @@ def _go_together(one: str, other: str, *, adding: bool) -> bool:
     return one == other and not (adding and one == "year")
 
 
-def _find_unlike_entities(hop: Hop, operands: str, case: Case, context: CheckContext) -> Iterator[Finding]:
+def _find_unlike_entities(hop: Hop, operands: str, case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Entities of no common class: a river and a country have lengths and areas, and nobody compares them."""
     graph = context.graph
     assert graph is not None

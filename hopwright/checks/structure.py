@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from hopwright.checks.case import Case, Check, CheckContext, Finding
+from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.wikidata.properties import LiteralProperty
@@ -20,7 +20,7 @@ from hopwright.text.matching import fold
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 
 
-def check_schema(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_schema(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Fields filled, hops numbered from 1, answers of the type that they state, the item's answer the last hop's."""
     item = case.item
     expected = TOPOLOGIES.get(item.topology)
@@ -44,7 +44,7 @@ def check_schema(case: Case, context: CheckContext) -> Iterator[Finding]:
         yield None, f"answer {item.answer!r} is not the last hop's {case.last.answer!r}"
 
 
-def check_identity(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_identity(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """The id is the content hash of the plan, so that a changed plan shows."""
     item = case.item
     expected = plan_id(item.topology, tuple(hop.derivation for hop in item.hops), item.variant)
@@ -54,7 +54,7 @@ def check_identity(case: Case, context: CheckContext) -> Iterator[Finding]:
         yield None, "a counterfactual item that names no twin"
 
 
-def check_dependencies(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_dependencies(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Dependencies are those of the topology and of the derivations; every hop but the last is used later."""
     expected = TOPOLOGIES[case.item.topology].depends_on if case.item.topology in TOPOLOGIES else ()
     last = len(case.item.hops)
@@ -81,7 +81,7 @@ def check_dependencies(case: Case, context: CheckContext) -> Iterator[Finding]:
             yield position, "no later hop uses its answer"
 
 
-def check_computing_hop(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_computing_hop(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """At least one hop computes, with inputs from other hops or output to them."""
     computing = [hop for hop in case.item.hops if isinstance(hop.derivation, Compute)]
     if not computing:
@@ -90,7 +90,7 @@ def check_computing_hop(case: Case, context: CheckContext) -> Iterator[Finding]:
         yield computing[0].index, "the computing hop is connected to no other hop"
 
 
-def check_repetition(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_repetition(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No entity is the answer of two hops, unless a later hop selects it among its inputs."""
     seen: dict[str, int] = {}
     for hop in case.item.hops:
@@ -104,14 +104,14 @@ def check_repetition(case: Case, context: CheckContext) -> Iterator[Finding]:
             yield hop.index, f"{hop.answer!r} is the answer to a question about itself"
 
 
-def check_domains(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_domains(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """The hops span several domains (Omanic, section 2)."""
     count = len(case.item.domains)
     if count < context.min_domains:
         yield None, f"{count} domain, fewer than {context.min_domains}"
 
 
-def check_units(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_units(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """A number looked up carries its property's unit, and a duration says in what it is counted."""
     for hop in case.item.hops:
         if hop.answer_type != "number":
@@ -133,7 +133,7 @@ def check_units(case: Case, context: CheckContext) -> Iterator[Finding]:
                 yield hop.index, f"a result without the unit of its inputs ({expected})"
 
 
-def check_votes(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_votes(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Each vote's verdict and probabilities agree with the options, and no voter votes twice."""
     voters: set[str] = set()
     for vote in case.item.votes:
@@ -181,7 +181,7 @@ def _find_type_problems(hop: Hop) -> Iterator[str]:
         yield str(error)
 
 
-def _measure(expression: str, case: Case, context: CheckContext) -> str:
+def _measure(expression: str, case: CheckedItem, context: CheckContext) -> str:
     try:
         tree = ast.parse(expression, mode="eval").body
     except SyntaxError:
@@ -189,7 +189,7 @@ def _measure(expression: str, case: Case, context: CheckContext) -> str:
     return measure(tree, {one.index: unit_of(one) for one in case.item.hops}, context.table)
 
 
-def _used(case: Case) -> set[int]:
+def _used(case: CheckedItem) -> set[int]:
     return {one for hops in case.used.values() for one in hops}
 
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from hopwright.checks.case import Case, Check, CheckContext, Finding
+from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.matching import (
+    contains_alias,
+    contains_exact_name,
     find_numbers,
     holds,
-    holds_alias,
-    holds_exactly,
-    is_telling,
+    is_distinctive_name,
     mentions_number,
     read_number,
 )
@@ -24,7 +24,7 @@ _CONSTANTS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _NOUNS = frozenset({"P31", "P279", "P21", "P106"})
 
 
-def check_leakage(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_leakage(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No answer of any hop, by any of its names, stands in the multi-hop question."""
     text, padded = case.item.question, case.padded
     for hop in case.item.hops:
@@ -33,7 +33,7 @@ def check_leakage(case: Case, context: CheckContext) -> Iterator[Finding]:
             yield hop.index, f"the question gives away the {what} answer: {name!r}"
 
 
-def check_self_answer(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_self_answer(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """No sub-question contains its own answer, unless it asks to choose among its inputs."""
     for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
         if case.by_selection(hop):
@@ -42,7 +42,7 @@ def check_self_answer(case: Case, context: CheckContext) -> Iterator[Finding]:
             yield hop.index, f"the sub-question contains its own answer: {name!r}"
 
 
-def check_inputs_shown(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_inputs_shown(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """A sub-question names the answers of the hops that it depends on, so that it can be asked on its own."""
     hops = {hop.index: hop for hop in case.item.hops}
     for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
@@ -52,7 +52,7 @@ def check_inputs_shown(case: Case, context: CheckContext) -> Iterator[Finding]:
                 yield hop.index, f"does not name the answer of hop {index}, {source.answer!r}"
 
 
-def check_names_kept(case: Case, context: CheckContext) -> Iterator[Finding]:
+def check_names_kept(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """Every entity and number that the plan names stands in its sub-question and in the multi-hop question."""
     for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
         ids, numbers = _find_constants(hop)
@@ -85,7 +85,7 @@ def _find_leak(
     text: str,
     padded: str,
     numbers: frozenset[tuple[Decimal, bool]],
-    case: Case,
+    case: CheckedItem,
     context: CheckContext,
 ) -> str | None:
     if hop.answer_type == "number":
@@ -93,19 +93,19 @@ def _find_leak(
         long = sum(character.isdigit() for character in hop.answer) >= 3
         leaked = any(one == number and (alone or long) for one, alone in numbers)
         return hop.answer if leaked else None
-    if holds(padded, hop.answer) and (is_telling(hop.answer) or holds_exactly(text, hop.answer)):
+    if holds(padded, hop.answer) and (is_distinctive_name(hop.answer) or contains_exact_name(text, hop.answer)):
         return hop.answer
     aliases = hop.answer_aliases if hop is not case.last else (*hop.answer_aliases, *case.item.answer_aliases)
     if context.graph is not None and case.planned and case.factual and hop.answer_id:
         aliases = (*aliases, *context.graph.aliases(hop.answer_id))
-    return next((alias for alias in aliases if holds_alias(text, padded, alias)), None)
+    return next((alias for alias in aliases if contains_alias(text, padded, alias)), None)
 
 
 def _shows(question: str, padded: str, source: Hop) -> bool:
     if source.answer_type == "number":
         number = read_number(source.answer)
         return number is not None and mentions_number(question, number)
-    if holds(padded, source.answer) or any(holds_alias(question, padded, name) for name in source.answer_aliases):
+    if holds(padded, source.answer) or any(contains_alias(question, padded, name) for name in source.answer_aliases):
         return True
     if source.answer_type == "date":  # a computation may need the year alone
         return holds(padded, source.answer.rpartition(" ")[2])
@@ -127,6 +127,6 @@ def _find_constants(hop: Hop) -> tuple[list[str], list[Decimal]]:
     return ids, [number for number in numbers if number > 2]  # one and two hide in grammar: next, both, pairs
 
 
-def _known_names(id: str, case: Case, context: CheckContext) -> list[str]:
+def _known_names(id: str, case: CheckedItem, context: CheckContext) -> list[str]:
     label = case.labels.get(id) or (context.graph.label(id) if context.graph is not None and case.factual else "")
     return [label] if label else []

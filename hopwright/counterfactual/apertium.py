@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 
-from hopwright.counterfactual.translating import MaskStyle, Translated
+from hopwright.counterfactual.translating import MaskStyle, RoundTripResult
 from hopwright.errors import ServiceError
 
 _CHUNK = 2_000
@@ -45,11 +45,11 @@ class ApertiumBackTranslator:
             return f"apertium lacks {' and '.join(missing)} (Debian: apt-get install apertium-eng-spa)"
         return ""
 
-    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[Translated]:
+    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[RoundTripResult]:
         """The texts after the round trip. Raises ServiceError when a call fails or sentences are lost or joined."""
         # With their names masked, many sentences that rules made are one and the same.
         unique = list(dict.fromkeys(texts))
-        out: list[Translated] = []
+        out: list[RoundTripResult] = []
         for start in range(0, len(unique), _CHUNK):
             chunk = unique[start : start + _CHUNK]
             # A blank line ends a sentence for the tagger, and survives both directions.
@@ -59,7 +59,7 @@ class ApertiumBackTranslator:
             back = [" ".join(block.split()) for block in stream.strip("\n").split("\n\n")]
             if len(back) != len(chunk):
                 raise ServiceError(f"apertium gave {len(back)} sentences back for {len(chunk)}")
-            out += [Translated(text) for text in back]
+            out += [RoundTripResult(text) for text in back]
         by_text = dict(zip(unique, out, strict=True))
         return [by_text[text] for text in texts]
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from hopwright.counterfactual.forms import is_telling
-from hopwright.llm.asking import Asked, ask_in_rounds
+from hopwright.counterfactual.mention_forms import is_distinctive_form
+from hopwright.llm.asking import QueryResult, ask_in_rounds
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request
@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Z][\w'’.-]*(?: (?:(?:of|the|de|van|von|and|in|for) )*[
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PassageDraft:
     """A passage to be worded: what rules make of it, and the names and numbers that must be in it."""
 
     key: str
@@ -35,17 +35,17 @@ class Draft:
     names: tuple[str, ...]
 
 
-class Author(Protocol):
+class PassageAuthor(Protocol):
     """Words passages. `name` goes into the records."""
 
     name: str
 
-    def write(self, drafts: Sequence[Draft]) -> list[Asked[Passage]]:
+    def write(self, drafts: Sequence[PassageDraft]) -> list[QueryResult[Passage]]:
         """One passage per draft, or why there is none."""
         ...
 
 
-class ModelAuthor:
+class ModelPassageAuthor:
     """Asks a model; what fails a check is asked again with another seed, at most `tries` times in all."""
 
     def __init__(self, session: Session, prompt: Prompt, target: ModelRef, *, tries: int = 3) -> None:
@@ -55,16 +55,16 @@ class ModelAuthor:
         self._target = target
         self._tries = tries
 
-    def write(self, drafts: Sequence[Draft]) -> list[Asked[Passage]]:
-        """See Author."""
+    def write(self, drafts: Sequence[PassageDraft]) -> list[QueryResult[Passage]]:
+        """See PassageAuthor."""
         return ask_in_rounds(self._session, drafts, self._request, _judge, tries=self._tries)
 
-    def _request(self, draft: Draft, attempt: int) -> Request:
+    def _request(self, draft: PassageDraft, attempt: int) -> Request:
         inputs = {"title": draft.passage.title, "facts": draft.passage.text}
         return self._prompt.request(inputs, self._target, item=draft.key, seed=attempt)
 
 
-def find_fault(draft: Draft, text: str) -> str:
+def find_fault(draft: PassageDraft, text: str) -> str:
     """What keeps a worded passage from standing for its facts; empty when nothing does."""
     rules = draft.passage.text
     for name in draft.names:
@@ -84,14 +84,14 @@ def find_fault(draft: Draft, text: str) -> str:
     for run in _NAME.findall(text):
         for word in _WORD.findall(run):
             bare = word.removesuffix("'s").removesuffix("’s")
-            if is_telling(bare) and bare.casefold() not in known and not _is_opener(text, word):
+            if is_distinctive_form(bare) and bare.casefold() not in known and not _is_opener(text, word):
                 return f"{bare!r} is named, and is none of the facts"
     if len(text) > 4 * len(rules) + 200:
         return "it is far longer than its facts"
     return ""
 
 
-def _judge(draft: Draft, answer: Any) -> tuple[Passage | None, str]:
+def _judge(draft: PassageDraft, answer: Any) -> tuple[Passage | None, str]:
     text = " ".join(answer.text.split())
     fault = find_fault(draft, text)
     return (None, fault) if fault else (draft.passage.model_copy(update={"text": text}), "")

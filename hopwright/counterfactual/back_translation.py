@@ -12,21 +12,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hopwright.counterfactual.apertium import ApertiumBackTranslator
-from hopwright.counterfactual.gates import Masked, Reworded, has_paraphrase, mask, take_edits, take_whole
 from hopwright.counterfactual.meaning import Judge, Similarity
-from hopwright.counterfactual.translating import BackTranslator, Translated
+from hopwright.counterfactual.rewording_checks import (
+    MaskedText,
+    RewordedText,
+    accept_known_paraphrases,
+    accept_whole_text,
+    has_paraphrase,
+    mask,
+)
+from hopwright.counterfactual.translating import BackTranslator, RoundTripResult
 from hopwright.errors import ServiceError
-from hopwright.llm.asking import Spent
+from hopwright.llm.asking import RequestCosts
 from hopwright.records import CheckResult, Item, Passage
 
-__all__ = ["ApertiumBackTranslator", "BackTranslator", "Gates", "adopt", "back_translate", "list_questions"]
+__all__ = [
+    "ApertiumBackTranslator",
+    "BackTranslator",
+    "RewordingBounds",
+    "apply_back_translation",
+    "back_translate",
+    "list_questions",
+]
 
 _PIECE = 300
 _SENTENCE_END = re.compile(r"(?<=[a-z0-9)\]”\"][.!?]) (?=[A-Z\"“])")
 
 
 @dataclass(frozen=True, slots=True)
-class Gates:
+class RewordingBounds:
     """The bounds that a reworded text must keep.
 
     max_overlap: largest share of the old text's word pairs that may still be there. min_similarity: least cosine of the
@@ -39,33 +53,35 @@ class Gates:
     judge: Judge | None = None
 
 
-NO_BOUNDS = Gates()
+NO_REWORDING_BOUNDS = RewordingBounds()
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextBackTranslation:
     """One text after all tries. `by`: the translator that reworded it, empty when it stayed; `tries`: how many it
     took, 0 when it was not sent.
     """
 
-    result: Reworded
+    result: RewordedText
     by: str = ""
     tries: int = 0
     similarity: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ItemBackTranslation:
     """An item's texts after the round trips: question, sub-questions, passages in pieces; or why none."""
 
-    texts: tuple[Text, ...] = ()
+    texts: tuple[TextBackTranslation, ...] = ()
     skipped: str = ""
-    spent: Spent = field(default_factory=Spent)
+    spent: RequestCosts = field(default_factory=RequestCosts)
 
 
 def back_translate(
-    items: Sequence[Item], translators: BackTranslator | Sequence[BackTranslator], gates: Gates = NO_BOUNDS
-) -> list[Returned]:
+    items: Sequence[Item],
+    translators: BackTranslator | Sequence[BackTranslator],
+    gates: RewordingBounds = NO_REWORDING_BOUNDS,
+) -> list[ItemBackTranslation]:
     """Send the texts of all items through the translators; one result per item, and never an exception.
 
     Each translator is tried as often as it offers samples, then the next one. A translator with an obstacle, or one
@@ -76,15 +92,15 @@ def back_translate(
     names = [own for item in items for own in [_list_names(item)] for _ in list_texts(item)]
     rounds = reword(texts, names, chain, gates)
     if isinstance(rounds, str):
-        return [Returned(skipped=rounds) for _ in items]
+        return [ItemBackTranslation(skipped=rounds) for _ in items]
     pairs = iter(rounds)
     out = []
     for item in items:
         own = [next(pairs) for _ in list_texts(item)]
-        total = Spent()
+        total = RequestCosts()
         for _, paid in own:
             total = total + paid
-        out.append(Returned(tuple(one for one, _ in own), spent=total))
+        out.append(ItemBackTranslation(tuple(one for one, _ in own), spent=total))
     return out
 
 
@@ -92,15 +108,15 @@ def reword(
     texts: Sequence[str],
     names: Sequence[Sequence[str]],
     translators: Sequence[BackTranslator],
-    gates: Gates = NO_BOUNDS,
-) -> list[tuple[Text, Spent]] | str:
+    gates: RewordingBounds = NO_REWORDING_BOUNDS,
+) -> list[tuple[TextBackTranslation, RequestCosts]] | str:
     """What becomes of each text, and what it cost; or, as text, why none of the translators could run.
 
     names: by text, what must come back untouched beside numbers, titles and other names. A translator of which only
     known paraphrases are taken is not sent what has none.
     """
-    done = [Text(Reworded(text, 0, 0, 1.0, "not translated")) for text in texts]
-    spent = [Spent()] * len(texts)
+    done = [TextBackTranslation(RewordedText(text, 0, 0, 1.0, "not translated")) for text in texts]
+    spent = [RequestCosts()] * len(texts)
     skipped, tried = "no translator", False
     for translator in translators:
         if obstacle := translator.find_obstacle():
@@ -121,7 +137,7 @@ def reword(
                     done[place] = _explain(done[place], str(error))
             try:
                 back = translator.translate([one.text for one in masked], attempt)
-                results = _pass_gates(masked, back, translator, gates)
+                results = _apply_bounds(masked, back, translator, gates)
             except ServiceError as error:
                 skipped = str(error)
                 break
@@ -134,7 +150,7 @@ def reword(
     return list(zip(done, spent, strict=True)) if tried else skipped
 
 
-def adopt(item: Item, returned: Returned) -> Item:
+def apply_back_translation(item: Item, returned: ItemBackTranslation) -> Item:
     """The item with the texts that passed, its provenance, and the check `back_translation`.
 
     pass: the question was reworded; fail: it kept its stage-one text, and why; skip: nothing could be translated.
@@ -206,16 +222,16 @@ def _list_names(item: Item) -> list[str]:
     return sorted({one.surrogate for one in item.world if any(map(str.isalpha, one.surrogate))})
 
 
-def _pass_gates(
-    masked: Sequence[Masked], back: Sequence[Translated], translator: BackTranslator, gates: Gates
-) -> list[Text]:
+def _apply_bounds(
+    masked: Sequence[MaskedText], back: Sequence[RoundTripResult], translator: BackTranslator, gates: RewordingBounds
+) -> list[TextBackTranslation]:
     """What each returned text is worth: first what each text says by itself, then what embeddings and judge say."""
     results = [
-        Reworded(one.original, 0, 0, 1.0, returned.problem, len(one.masks), 0)
+        RewordedText(one.original, 0, 0, 1.0, returned.problem, len(one.masks), 0)
         if returned.problem
-        else take_whole(one, returned.text, translator.pivots)
+        else accept_whole_text(one, returned.text, translator.pivots)
         if translator.whole
-        else take_edits(one, returned.text, translator.pivots)
+        else accept_known_paraphrases(one, returned.text, translator.pivots)
         for one, returned in zip(masked, back, strict=True)
     ]
     results = [
@@ -240,17 +256,17 @@ def _pass_gates(
             if problem:
                 results[place] = _refuse(results[place], masked[place], f"meaning: {problem}")
     return [
-        Text(one, "" if one.reason else translator.name, similarity=figures.get(place))
+        TextBackTranslation(one, "" if one.reason else translator.name, similarity=figures.get(place))
         for place, one in enumerate(results)
     ]
 
 
-def _explain(text: Text, reason: str) -> Text:
+def _explain(text: TextBackTranslation, reason: str) -> TextBackTranslation:
     """A text that stays as it is, and why."""
     return replace(text, result=replace(text.result, reason=reason))
 
 
-def _refuse(one: Reworded, text: Masked, reason: str) -> Reworded:
+def _refuse(one: RewordedText, text: MaskedText, reason: str) -> RewordedText:
     return replace(one, text=text.original, kept=0, refused=one.refused + one.kept, reason=reason)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hopwright.counterfactual.translating import MaskStyle, Translated
+from hopwright.counterfactual.translating import MaskStyle, RoundTripResult
 from hopwright.errors import ServiceError
 
 _BATCH = 16
@@ -56,9 +56,9 @@ class MarianBackTranslator:
         lacking = [folder for folder in self._folders if not (folder / "config.json").is_file()]
         return f"{lacking[0]}: no folder of MarianMT weights" if lacking else ""
 
-    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[Translated]:
+    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[RoundTripResult]:
         """See BackTranslator."""
-        done = [Translated(text) for text in texts]
+        done = [RoundTripResult(text) for text in texts]
         for leg, folder in enumerate(self._folders):
             model = _load(folder)
             places = [place for place, one in enumerate(done) if not one.problem]
@@ -90,18 +90,18 @@ class _Marian:
         self._torch = torch
         self._longest = int(self._model.config.max_position_embeddings)
 
-    def translate(self, texts: Sequence[str], rank: int, batch: int) -> list[Translated]:
+    def translate(self, texts: Sequence[str], rank: int, batch: int) -> list[RoundTripResult]:
         """The rank-th best translation of each text, from 0; a text that is too long comes back with its problem."""
         lengths = [len(self._tokenizer(text)["input_ids"]) for text in texts]
-        out: list[Translated] = [
-            Translated(problem=f"{length} tokens, and the model takes {self._longest}") for length in lengths
+        out: list[RoundTripResult] = [
+            RoundTripResult(problem=f"{length} tokens, and the model takes {self._longest}") for length in lengths
         ]
         # Alike lengths side by side, so that little is padded.
         order = sorted((p for p in range(len(texts)) if lengths[p] <= self._longest), key=lambda p: (lengths[p], p))
         for start in range(0, len(order), batch):
             places = order[start : start + batch]
             for place, text in zip(places, self._generate([texts[p] for p in places], rank), strict=True):
-                out[place] = Translated(text) if text.strip() else Translated(problem="nothing came back")
+                out[place] = RoundTripResult(text) if text.strip() else RoundTripResult(problem="nothing came back")
         return out
 
     def _generate(self, texts: list[str], rank: int) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from hopwright.llm.asking import Asked, ask_in_rounds
+from hopwright.llm.asking import QueryResult, ask_in_rounds
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request
@@ -27,7 +27,7 @@ class Judge(Protocol):
 
     name: str
 
-    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Asked[str]]:
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[QueryResult[str]]:
         """Per pair an empty value when they do, else what differs; None as value when no judgement could be had."""
         ...
 
@@ -56,7 +56,7 @@ class ModelJudge:
         self._prompt = prompt
         self._target = target
 
-    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Asked[str]]:
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[QueryResult[str]]:
         """See Judge."""
         return ask_in_rounds(self._session, pairs, self._request, _read_verdict, tries=1)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hopwright.counterfactual.gates import count_masks
-from hopwright.counterfactual.translating import MaskStyle, Translated
+from hopwright.counterfactual.rewording_checks import count_masks
+from hopwright.counterfactual.translating import MaskStyle, RoundTripResult
 from hopwright.llm.asking import ask_in_rounds
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
@@ -49,27 +49,30 @@ class ModelBackTranslator:
         """Models are checked before a run begins."""
         return ""
 
-    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[Translated]:
+    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[RoundTripResult]:
         """See BackTranslator."""
         wanted = [count_masks(text) for text in texts]
-        done = [Translated(text) for text in texts]
+        done = [RoundTripResult(text) for text in texts]
         path = (HOME, *self.pivots, HOME)
         for source, target in itertools.pairwise(path):
             places = [place for place, one in enumerate(done) if not one.problem]
-            legs = [_Leg(done[place].text, wanted[place], source, target, attempt * self._samples) for place in places]
+            legs = [
+                _TranslationLeg(done[place].text, wanted[place], source, target, attempt * self._samples)
+                for place in places
+            ]
             asked = ask_in_rounds(self._session, legs, self._request, _judge, tries=self._samples)
             for place, one in zip(places, asked, strict=True):
                 problem = f"into {target}: {one.problem}" if one.value is None else ""
-                done[place] = Translated(one.value or "", problem, done[place].spent + one.spent)
+                done[place] = RoundTripResult(one.value or "", problem, done[place].spent + one.spent)
         return done
 
-    def _request(self, leg: _Leg, sample: int) -> Request:
+    def _request(self, leg: _TranslationLeg, sample: int) -> Request:
         inputs = {"source_language": leg.source, "target_language": leg.target, "text": leg.text}
         return self._prompt.request(inputs, self._target, seed=leg.seed + sample)
 
 
 @dataclass(frozen=True, slots=True)
-class _Leg:
+class _TranslationLeg:
     """One text on its way from one language into the next. masks: what must be in it once each."""
 
     text: str
@@ -90,5 +93,5 @@ def judge_leg(text: str, masks: dict[str, int]) -> tuple[str | None, str]:
     return text, ""
 
 
-def _judge(leg: _Leg, answer: Any) -> tuple[str | None, str]:
+def _judge(leg: _TranslationLeg, answer: Any) -> tuple[str | None, str]:
     return judge_leg(answer.text, leg.masks)

@@ -11,12 +11,12 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-from hopwright.counterfactual.recognition import Mention
+from hopwright.counterfactual.recognition import EntityMention
 from hopwright.knowledge.wikidata.context import content_stems
 from hopwright.knowledge.wikidata.facts import GraphFacts
 from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore, Match
-from hopwright.planning.moves import Moves
+from hopwright.knowledge.wikidata.store import GraphStore, NameMatch
+from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import LiteralFact
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
@@ -35,7 +35,7 @@ class PassageGraph(GraphStore):
     """A graph store of one passage's facts, asked as any other; names and labels are those of the whole graph."""
 
     def __init__(
-        self, whole: GraphStore, table: PropertyTable, title: str, text: str, mentions: Sequence[Mention]
+        self, whole: GraphStore, table: PropertyTable, title: str, text: str, mentions: Sequence[EntityMention]
     ) -> None:
         # Nothing of the parent's is opened: every method that reads its arrays is replaced.
         self._whole = whole
@@ -80,7 +80,7 @@ class PassageGraph(GraphStore):
         """See GraphStore."""
         return self._whole.aliases(id)
 
-    def matches(self, name: str) -> list[Match]:
+    def matches(self, name: str) -> list[NameMatch]:
         """See GraphStore."""
         return self._whole.matches(name)
 
@@ -166,12 +166,12 @@ class PassageGraph(GraphStore):
         return tuple(id for id, facts in self._facts.items() if any(one.property == property for one in facts))
 
 
-class PassageMoves(Moves):
+class PassageTraversals(GraphTraversals):
     """The planner's moves inside one passage. whole: the moves of the whole graph, for what concerns classes and
     kinds.
     """
 
-    def __init__(self, whole: Moves, graph: PassageGraph) -> None:
+    def __init__(self, whole: GraphTraversals, graph: PassageGraph) -> None:
         for name, value in vars(whole).items():
             # What is remembered of the whole graph does not hold in the passage: every memory starts anew.
             looked_up = getattr(value, "__wrapped__", None)
@@ -184,7 +184,7 @@ class PassageMoves(Moves):
 
 
 def _list_sentences(
-    title: str, text: str, mentions: Sequence[Mention], subject: str
+    title: str, text: str, mentions: Sequence[EntityMention], subject: str
 ) -> Iterator[tuple[str, list[str]]]:
     """Each sentence with the entities that it mentions; the passage's own subject is meant in all of them."""
     start = len(title) + 1

@@ -7,17 +7,23 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hopwright.counterfactual.cast import Member, find_gender, list_names, make_member, name_cast
-from hopwright.counterfactual.forms import is_telling, list_forms
-from hopwright.counterfactual.names import Gender, Namer, is_class_word
-from hopwright.counterfactual.recognition import Mention, Recogniser
+from hopwright.counterfactual.mention_forms import is_distinctive_form, list_forms
+from hopwright.counterfactual.recognition import EntityMention, Recogniser
+from hopwright.counterfactual.renamed_entities import (
+    RenamedEntity,
+    assign_surrogate_names,
+    find_gender,
+    list_names,
+    make_renamed_entity,
+)
 from hopwright.counterfactual.shifts import LAST_YEAR, draw_base, find_room
+from hopwright.counterfactual.surrogate_names import Gender, SurrogateNameGenerator, is_class_word
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Surrogate
 from hopwright.records.values import EntityKind
 from hopwright.text.demonyms import find_country
 from hopwright.text.mentions import replace_names
-from hopwright.wording.rules.writer import Names
+from hopwright.wording.rules.rules_writer import EntityNaming
 
 _YEAR = re.compile(r"(?<![\w.,–-])(1\d{3}|20[0-2]\d)(?![\w])")
 _FEMALE = re.compile(r"\b(?:she|her|hers|actress|queen|princess|empress|duchess|countess|daughter)\b", re.IGNORECASE)
@@ -41,14 +47,16 @@ class RewrittenPassage:
 class PassageRewriter:
     """Rewrites passages one by one; a passage's names depend on the seed, its key and itself alone."""
 
-    def __init__(self, graph: GraphStore, names: Names, *, seed: int, recogniser: Recogniser | None = None) -> None:
+    def __init__(
+        self, graph: GraphStore, names: EntityNaming, *, seed: int, recogniser: Recogniser | None = None
+    ) -> None:
         self._graph = graph
         self._names = names
         self._seed = seed
-        self._namer = Namer(seed, graph.knows_name)
+        self._namer = SurrogateNameGenerator(seed, graph.knows_name)
         self.recogniser = recogniser or Recogniser(graph)
 
-    def gather(self, title: str, text: str, *, unknown: bool = True) -> list[Member]:
+    def gather(self, title: str, text: str, *, unknown: bool = True) -> list[RenamedEntity]:
         """Whom a passage names, each with the forms in which it does; unknown: also what the graph has no name for."""
         whole = f"{title}\n{text}"
         mentions = self.recogniser.find(whole)
@@ -64,7 +72,14 @@ class PassageRewriter:
         return members
 
     def rewrite(
-        self, title: str, text: str, *, key: str, unknown: bool = True, years: bool = True, names: Iterable[Member] = ()
+        self,
+        title: str,
+        text: str,
+        *,
+        key: str,
+        unknown: bool = True,
+        years: bool = True,
+        names: Iterable[RenamedEntity] = (),
     ) -> RewrittenPassage:
         """Replace every mention of what the passage names, and move its years together.
 
@@ -73,7 +88,7 @@ class PassageRewriter:
         members = list(names) or self.gather(title, text, unknown=unknown)
         base = self._draw_years(f"{title} {text}", key) if years else 0
         moves = {member.owner: base for member in members}
-        surrogates = name_cast(
+        surrogates = assign_surrogate_names(
             key, [title, text], members, self._namer, self._graph, moves, list_names(members, self._graph)
         )
         forms = list_forms(members, self._graph, surrogates, self._graph.knows_name)
@@ -88,12 +103,12 @@ class PassageRewriter:
         )
         return RewrittenPassage(new_title, new_text, world, forms, base)
 
-    def _make_member(self, id: str, written: list[str]) -> Member:
+    def _make_member(self, id: str, written: list[str]) -> RenamedEntity:
         label = self._graph.label(id)
         # The label counts most, unless it is a word that may stand for anything.
-        if label and (" " in label or is_telling(label)):
+        if label and (" " in label or is_distinctive_form(label)):
             written = list(dict.fromkeys([label, *written]))
-        return make_member(id, tuple(written or [label]), id, self._names, find_gender(id, self._graph))
+        return make_renamed_entity(id, tuple(written or [label]), id, self._names, find_gender(id, self._graph))
 
     def _draw_years(self, text: str, key: str) -> int:
         found = {int(match[0]) for match in _YEAR.finditer(text)}
@@ -108,7 +123,7 @@ def move_years(text: str, by: int) -> str:
     return _YEAR.sub(lambda match: str(int(match[0]) + by), text)
 
 
-def _make_unknown(mention: Mention, text: str) -> Member:
+def _make_unknown(mention: EntityMention, text: str) -> RenamedEntity:
     """What the graph does not know is a person, unless quotation marks or its own words say otherwise."""
     words = mention.text.split()
     before, after = text[: mention.start].rstrip()[-1:], text[mention.end : mention.end + 2]
@@ -123,4 +138,4 @@ def _make_unknown(mention: Mention, text: str) -> Member:
     else:
         female, male = len(_FEMALE.findall(text)), len(_MALE.findall(text))
         gender = "female" if female > male else "male" if male > female else ""
-    return Member("", (mention.text,), kind, "", mention.text, gender)
+    return RenamedEntity("", (mention.text,), kind, "", mention.text, gender)

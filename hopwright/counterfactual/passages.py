@@ -13,18 +13,18 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hopwright.counterfactual.cast import find_gender
-from hopwright.counterfactual.names import Gender
-from hopwright.counterfactual.wording import strip_proper
+from hopwright.counterfactual.renamed_entities import find_gender
+from hopwright.counterfactual.surrogate_names import Gender
+from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.moves import Edge, Moves
 from hopwright.planning.plan import named_entities
+from hopwright.planning.traversals import Edge, GraphTraversals
 from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, Triplet
 from hopwright.records.values import render
 from hopwright.text.articles import article
 from hopwright.text.phrases import sentence as capitalise
-from hopwright.wording.rules.writer import Names
+from hopwright.wording.rules.rules_writer import EntityNaming
 
 _VAGUE = frozenset({"", "thing", "class", "work", "event", "place", "natural feature", "transport link", "other"})
 _PRONOUNS: dict[Gender, str] = {"female": "She", "male": "He"}
@@ -59,15 +59,15 @@ HopPassages = tuple[tuple[PassagePlan, ...], ...]
 class PassagePlanner:
     """Draws plans of passages. seed: the run's. distractors: passages per hop that answer nothing."""
 
-    def __init__(self, moves: Moves, *, seed: int, distractors: int = 1) -> None:
-        self._moves = moves
-        self._graph = moves.graph
+    def __init__(self, traversals: GraphTraversals, *, seed: int, distractors: int = 1) -> None:
+        self._moves = traversals
+        self._graph = traversals.graph
         self._seed = seed
         self._distractors = distractors
 
     def plan(self, item: Item) -> HopPassages:
         """Plans for every hop of a factual item; a hop that rests on no fact of its own (a sum) has none."""
-        scene = _Scene(item, self._graph)
+        scene = _PassageNameScope(item, self._graph)
         rng = random.Random(f"{self._seed}:passages:{item.id}")
         supporting = [tuple(self._support(hop, scene, rng)) for hop in item.hops]
         return tuple(
@@ -75,7 +75,7 @@ class PassagePlanner:
             for hop, plans in zip(item.hops, supporting, strict=True)
         )
 
-    def _support(self, hop: Hop, scene: _Scene, rng: random.Random) -> Iterator[PassagePlan]:
+    def _support(self, hop: Hop, scene: _PassageNameScope, rng: random.Random) -> Iterator[PassagePlan]:
         subjects = [triplet.subject for triplet in hop.evidence.triplets]
         subjects += [literal.subject for literal in hop.evidence.literals]
         for subject in dict.fromkeys(subjects):
@@ -93,7 +93,7 @@ class PassagePlanner:
                 scene.take(triplet.object, triplet.object_label)
             yield self._make(subject, (*own, *context.triplets), (*literals, *context.literals), supporting=True)
 
-    def _distract(self, hop: Hop, scene: _Scene, rng: random.Random) -> Iterator[PassagePlan]:
+    def _distract(self, hop: Hop, scene: _PassageNameScope, rng: random.Random) -> Iterator[PassagePlan]:
         """Passages with the hop's own property, of other subjects: those with a wrong option as their value first."""
         derivation = hop.derivation
         property = derivation.property if isinstance(derivation, Lookup) else ""
@@ -120,7 +120,9 @@ class PassagePlanner:
                 yield self._tell_of(rng.choice(edges), scene, rng)
         yield from self._distract_by_number(hop, scene, rng, self._distractors - found)
 
-    def _distract_by_number(self, hop: Hop, scene: _Scene, rng: random.Random, wanted: int) -> Iterator[PassagePlan]:
+    def _distract_by_number(
+        self, hop: Hop, scene: _PassageNameScope, rng: random.Random, wanted: int
+    ) -> Iterator[PassagePlan]:
         """Of a hop that asks for a number or a date: the same of another subject of its sort."""
         literals = hop.evidence.literals
         if not literals or wanted <= 0 or hop.answer_type == "entity":
@@ -135,7 +137,7 @@ class PassagePlanner:
                 wanted -= 1
                 yield self._make(other, (), held, supporting=False)
 
-    def _tell_of(self, edge: Edge, scene: _Scene, rng: random.Random) -> PassagePlan:
+    def _tell_of(self, edge: Edge, scene: _PassageNameScope, rng: random.Random) -> PassagePlan:
         others = [one for one in self._moves.lookups_from(edge.subject) if one != edge and scene.admits(one.object)]
         context = self._draw_context(edge.subject, others, set(), rng)
         triplets = (self._triplet(edge), *context.triplets)
@@ -178,7 +180,7 @@ class PassageWriter:
     def __init__(self, table: PropertyTable) -> None:
         self._table = table
 
-    def word(self, plan: PassagePlan, names: Names, label: str | None = None) -> Passage:
+    def word(self, plan: PassagePlan, names: EntityNaming, label: str | None = None) -> Passage:
         """One passage; `names` and `label` are those of the world that it tells of.
 
         Each fact is one sentence: first what the subject is, then the facts that the hop rests on, then the others.
@@ -197,7 +199,7 @@ class PassageWriter:
         )
         return Passage(title=label or plan.subject_label, text=text, supporting=plan.supporting)
 
-    def _tell_triplet(self, triplet: Triplet, phrase: str, names: Names) -> str:
+    def _tell_triplet(self, triplet: Triplet, phrase: str, names: EntityNaming) -> str:
         entry = self._table.entity[triplet.property]
         worded = entry.worded(names.kind(triplet.subject), names.kind(triplet.object))
         object = names.phrase(triplet.object)
@@ -205,7 +207,7 @@ class PassageWriter:
             return f"{phrase} {worded.predicate[0].format(o=object)}."
         return f"{worded.np[0].format(s=phrase)} is {object}."
 
-    def _tell_literal(self, literal: LiteralFact, phrase: str, names: Names) -> str:
+    def _tell_literal(self, literal: LiteralFact, phrase: str, names: EntityNaming) -> str:
         """The sentence of a literal; empty for one that cannot be read (it counts nowhere else either)."""
         value = self._table.normalise(literal.property, literal.value, literal.datatype)
         if value is None:
@@ -229,7 +231,7 @@ def attach_passages(item: Item, passages: Sequence[Sequence[Passage]]) -> Item:
     return item.model_copy(update={"hops": hops})
 
 
-def gather_extras(item: Item, plans: HopPassages) -> Evidence:
+def collect_extra_evidence(item: Item, plans: HopPassages) -> Evidence:
     """The facts that the passages tell beside those that the item rests on, each once."""
     triplets = {_key(one) for hop in item.hops for one in hop.evidence.triplets}
     literals = {one for hop in item.hops for one in hop.evidence.literals}
@@ -240,7 +242,7 @@ def gather_extras(item: Item, plans: HopPassages) -> Evidence:
     return Evidence(triplets=tuple(extra_triplets.values()), literals=tuple(extra_literals))
 
 
-class _Scene:
+class _PassageNameScope:
     """The entities and labels of an item and of what its passages tell so far: one label stands for one entity."""
 
     def __init__(self, item: Item, graph: GraphStore) -> None:

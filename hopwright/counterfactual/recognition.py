@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hopwright.counterfactual.forms import is_telling
-from hopwright.counterfactual.names import is_class_word
+from hopwright.counterfactual.mention_forms import is_distinctive_form
+from hopwright.counterfactual.surrogate_names import is_class_word
 from hopwright.knowledge.wikidata.entity_kinds import kinds_of_noun
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.text.demonyms import find_country
@@ -35,7 +35,7 @@ _ABBREVIATIONS = frozenset({"St.", "Dr.", "Jr.", "Sr.", "Mt."})
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class EntityMention:
     """A stretch of a text and the entity that it names."""
 
     start: int
@@ -60,7 +60,7 @@ class Recogniser:
         self._graph = graph
         self._bearers = functools.lru_cache(200_000)(self._find_bearers)
 
-    def find(self, text: str, *, known: Iterable[str] = ()) -> list[Mention]:
+    def find(self, text: str, *, known: Iterable[str] = ()) -> list[EntityMention]:
         """All mentions, in order, not overlapping. known: entities that are taken first where they bear a name."""
         words = list(_list_words(text))
         chosen = dict.fromkeys(known)
@@ -81,11 +81,11 @@ class Recogniser:
             if len(bearers) == 1 or not any(one in chosen for one in bearers):
                 chosen[next((one for one in bearers if one in chosen), bearers[0])] = None
         return [
-            Mention(start, end, name, next((one for one in bearers if one in chosen), bearers[0]))
+            EntityMention(start, end, name, next((one for one in bearers if one in chosen), bearers[0]))
             for start, end, name, bearers in found
         ]
 
-    def find_unknown(self, text: str, mentions: Sequence[Mention], title: int = 0) -> list[Mention]:
+    def find_unknown(self, text: str, mentions: Sequence[EntityMention], title: int = 0) -> list[EntityMention]:
         """Runs of capitalised words that no mention covers: names that the graph does not know.
 
         A single word that opens a sentence is one only where it also stands elsewhere, or in the title, which is the
@@ -93,20 +93,20 @@ class Recogniser:
         """
         words = list(_list_words(text))
         covered = [False] * len(words)
-        spans = iter([*mentions, Mention(len(text) + 1, len(text) + 1, "", "")])
+        spans = iter([*mentions, EntityMention(len(text) + 1, len(text) + 1, "", "")])
         span = next(spans)
         for place, word in enumerate(words):
             while span.end <= word.start:
                 span = next(spans)
             covered[place] = span.start <= word.start
-        found: list[tuple[Mention, bool]] = []
+        found: list[tuple[EntityMention, bool]] = []
         place = 0
         while place < len(words):
             stop = place + 1
             first = words[place].text
             titled = first[0].isupper() and (is_class_word(first) or first.casefold() in _LEADS)
             if covered[place] or not (
-                is_telling(words[place].text)
+                is_distinctive_form(words[place].text)
                 or (titled and stop < len(words) and not covered[stop] and _continues(text, words, stop))
             ):
                 place += 1
@@ -115,7 +115,7 @@ class Recogniser:
                 stop += 1
             start, end = words[place].start, words[stop - 1].end
             weak = words[place].opens and stop == place + 1 and end > title
-            found.append((Mention(start, end, text[start:end], ""), weak))
+            found.append((EntityMention(start, end, text[start:end], ""), weak))
             place = stop
         sure = {mention.text for mention, weak in found if not weak}
         return [mention for mention, weak in found if len(mention.text) > 1 and (not weak or mention.text in sure)]
@@ -130,7 +130,7 @@ class Recogniser:
             if stop == place + 1 and not self._may_stand_alone(first):
                 return None
             # "The Queen" is a film, and a queen in almost every text.
-            if stop == place + 2 and first.text in _ARTICLES and not is_telling(words[place + 1].text):
+            if stop == place + 2 and first.text in _ARTICLES and not is_distinctive_form(words[place + 1].text):
                 continue
             if bearers := self._bearers(name):
                 if stop == place + 1 and first.opens and self._graph.label(bearers[0]) != name:
@@ -144,7 +144,7 @@ class Recogniser:
             return False
         if text.isupper():
             return text in _ACRONYMS or len(text) >= _WELL_KNOWN
-        return len(text) >= _WELL_KNOWN and is_telling(text)
+        return len(text) >= _WELL_KNOWN and is_distinctive_form(text)
 
     def _find_bearers(self, name: str) -> tuple[str, ...]:
         """Entities with exactly that name, capitals included, best first; a demonym is borne by its country."""
@@ -171,7 +171,7 @@ def _is_part(text: str, words: Sequence[_Word], place: int, stop: int) -> bool:
         place > 0
         and stop == place + 1
         and text[words[place - 1].end : words[place].start] == " "
-        and is_telling(words[place - 1].text)
+        and is_distinctive_form(words[place - 1].text)
         and not find_country(words[place - 1].text)
     )
     return (before and not words[place].opens) or (stop < len(words) and _continues(text, words, stop))
@@ -182,7 +182,7 @@ def _continues(text: str, words: Sequence[_Word], place: int) -> bool:
     word, gap = words[place], text[words[place - 1].end : words[place].start]
     if gap not in (" ", "-", "- ", ". ") or word.opens or not word.text[0].isupper() or find_country(word.text):
         return False
-    return is_telling(word.text) or is_class_word(word.text)
+    return is_distinctive_form(word.text) or is_class_word(word.text)
 
 
 def _list_words(text: str) -> Iterator[_Word]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hopwright.counterfactual.proof import Proof
+from hopwright.counterfactual.twin_verification import TwinVerification
 
 _PROOF = (
     ("not_rederived", "twins whose plan does not give their answers"),
@@ -22,7 +22,7 @@ _BINS = {"overlap": 20, "similarity": 100}
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class RewriteExample:
     """One question through the stages."""
 
     original: str
@@ -52,9 +52,9 @@ class RewriteReport:
     passages: Mapping[str, int]
     translator: str
     translator_skipped: str
-    proof: Proof
+    proof: TwinVerification
     memory: MemoryTable | None = None
-    examples: Sequence[Example] = field(default_factory=tuple)
+    examples: Sequence[RewriteExample] = field(default_factory=tuple)
 
 
 def render(report: RewriteReport) -> str:
@@ -152,7 +152,7 @@ def find_median(bins: Sequence[tuple[float, int]], kind: str) -> float:
     return 0.0
 
 
-def _render_proof(proof: Proof) -> list[str]:
+def _render_proof(proof: TwinVerification) -> list[str]:
     lines = [
         "## Proof",
         "",
@@ -245,7 +245,7 @@ def _render_memory(memory: MemoryTable | None) -> list[str]:
     return lines
 
 
-def _render_examples(examples: Sequence[Example]) -> list[str]:
+def _render_examples(examples: Sequence[RewriteExample]) -> list[str]:
     if not examples:
         return []
     lines = ["## Examples", "", "| original | twin, stage one | twin, stage two |", "|---|---|---|"]

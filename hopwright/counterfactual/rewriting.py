@@ -6,24 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hopwright.checks import CheckContext, failures, run_checks
-from hopwright.counterfactual.back_translation import NO_BOUNDS, BackTranslator, Gates, Returned, adopt, back_translate
-from hopwright.counterfactual.cast import list_texts
-from hopwright.counterfactual.furnishing import Furnisher
-from hopwright.counterfactual.names import names_no_one
+from hopwright.counterfactual.back_translation import (
+    NO_REWORDING_BOUNDS,
+    BackTranslator,
+    ItemBackTranslation,
+    RewordingBounds,
+    apply_back_translation,
+    back_translate,
+)
+from hopwright.counterfactual.passage_builder import PassageBuilder
+from hopwright.counterfactual.passage_context import PassageContextReader, find_unanswered
 from hopwright.counterfactual.passage_rewriting import PassageRewriter
 from hopwright.counterfactual.passages import PassagePlanner, PassageWriter
-from hopwright.counterfactual.scenery import SceneryReader, find_unanswered
+from hopwright.counterfactual.renamed_entities import list_texts
+from hopwright.counterfactual.surrogate_names import is_generic_name
 from hopwright.counterfactual.twins import TwinMaker
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.moves import Moves
+from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import CheckResult, Item, Rejected
 from hopwright.text.mentions import count_letters, find_leftover
 
 
-class Workshop:
+class TwinServices:
     """What twins of one graph are made with. Worth keeping between shards, for its caches; it remembers no item.
 
     distractors: passages per hop that answer nothing.
@@ -38,15 +45,15 @@ class Workshop:
         self.seed = seed
         # The spread over domains was settled for the originals, and twins have the same.
         self.context = CheckContext(table=table, graph=graph, min_domains=1)
-        self.moves = Moves(graph, table, kinds)
-        self.planner = PassagePlanner(self.moves, seed=seed, distractors=distractors)
+        self.traversals = GraphTraversals(graph, table, kinds)
+        self.planner = PassagePlanner(self.traversals, seed=seed, distractors=distractors)
         self.passages = PassageRewriter(graph, self.names, seed=seed)
-        self._reader = SceneryReader(self.planner, PassageWriter(table), self.names, self.passages)
+        self._reader = PassageContextReader(self.planner, PassageWriter(table), self.names, self.passages)
         self._maker = TwinMaker(graph, self.names, table, seed=seed)
 
-    def make_furnisher(self) -> Furnisher:
+    def make_passage_builder(self) -> PassageBuilder:
         """Gives items their passages by rule."""
-        return Furnisher(self.planner, self.names, self.table)
+        return PassageBuilder(self.planner, self.names, self.table)
 
     def make_twins(
         self, items: Sequence[Item], salts: Mapping[str, int] | None = None
@@ -73,49 +80,49 @@ class Workshop:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedTwins:
     """Stage two on a shard. returned: what came back, by twin, those that were rejected in the end included."""
 
     twins: list[Item]
     rejected: list[Rejected]
-    returned: list[Returned]
+    returned: list[ItemBackTranslation]
 
 
 def finish_twins(
-    workshop: Workshop,
+    services: TwinServices,
     made: Sequence[Item],
     translator: BackTranslator | Sequence[BackTranslator] | None,
-    gates: Gates = NO_BOUNDS,
-) -> Finished:
+    gates: RewordingBounds = NO_REWORDING_BOUNDS,
+) -> FinishedTwins:
     """Stage two: back-translate and check. What a rewording breaks goes back to the words of stage one, and says so.
 
     Every twin carries the results of all checks that apply to it, among them `back_translation`: pass (reworded), fail
     (kept its stage-one question, and why) or skip (nothing could be translated, and why).
     """
     if translator is None:
-        returned = [Returned(skipped="switched off")] * len(made)
+        returned = [ItemBackTranslation(skipped="switched off")] * len(made)
     else:
         returned = back_translate(made, translator, gates)
     twins: list[Item] = []
     rejected: list[Rejected] = []
     for stage_one, back in zip(made, returned, strict=True):
-        stage_two = adopt(stage_one, back)
-        twin, failed = workshop.check(stage_two)
+        stage_two = apply_back_translation(stage_one, back)
+        twin, failed = services.check(stage_two)
         reworded = bool(stage_two.provenance.back_translation)
         why = f"{failed.name}: {failed.reason}" if failed is not None else ""
         if reworded and not why:
-            why = _find_loss(stage_two, workshop.graph)
+            why = _find_loss(stage_two, services.graph)
         if why and reworded:
             note = CheckResult(name="back_translation", outcome="fail", reason=why)
             plain = stage_two.provenance.model_copy(update={"back_translation": ""})
             kept = stage_one.model_copy(update={"checks": (*stage_one.checks, note), "provenance": plain})
-            twin, failed = workshop.check(kept)
+            twin, failed = services.check(kept)
         if failed is None:
             twins.append(twin)
         else:
             key, row = twin.twin or twin.id, twin.model_dump_json()
             rejected.append(Rejected(key=key, check=failed.name, reason=failed.reason, row=row))
-    return Finished(twins, rejected, returned)
+    return FinishedTwins(twins, rejected, returned)
 
 
 def find_real_names(twin: Item, graph: GraphStore) -> str:
@@ -128,7 +135,7 @@ def find_real_names(twin: Item, graph: GraphStore) -> str:
         if "." in one.id:
             continue
         for name in (one.original, *(graph.aliases(one.id) if one.id else ())):
-            if count_letters(name) >= 4 and (name == one.original or not names_no_one(name)):
+            if count_letters(name) >= 4 and (name == one.original or not is_generic_name(name)):
                 names[name] = None
     return find_leftover(list_texts(twin), names) or ""
 

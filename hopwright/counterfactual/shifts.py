@@ -26,7 +26,7 @@ def latest_year(property: str, year: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class DateShift:
     """How far a date moves. Dates that stand for a whole year (1 January) keep their day."""
 
     years: int
@@ -61,7 +61,7 @@ def draw_base(rng: random.Random, largest: int, smallest: int, room: tuple[int, 
     return rng.choice(steps) if steps else rng.choice((-1, 1)) * rng.randint(smallest, largest)
 
 
-def draw_move(rng: random.Random, base: int, jitter: int, years: Iterable[tuple[int, int]]) -> Move:
+def draw_date_shift(rng: random.Random, base: int, jitter: int, years: Iterable[tuple[int, int]]) -> DateShift:
     """A move of `base` years, give or take up to `jitter`, that stays in the room of the given years (`find_room`).
 
     It is never by 0 years unless nothing else is possible.
@@ -71,10 +71,10 @@ def draw_move(rng: random.Random, base: int, jitter: int, years: Iterable[tuple[
     if not low <= wish <= high or wish == 0:
         near = [step for step in range(max(low, -30), min(high, 30) + 1) if step]
         wish = rng.choice(near) if near else 0
-    return Move(wish, rng.choice((-1, 1)) * rng.randint(3, 25))
+    return DateShift(wish, rng.choice((-1, 1)) * rng.randint(3, 25))
 
 
-def shift_date(raw: str, move: Move) -> str:
+def shift_date(raw: str, move: DateShift) -> str:
     """Move a stored date; the day moves too, within its year, unless it is 1 January."""
     match = _RAW_DATE.match(raw)
     if match is None:
@@ -99,7 +99,7 @@ def set_date(raw: str, wanted: int | dt.date) -> str:
         raise ValueError(f"not a stored date: {raw!r}")
     if isinstance(wanted, dt.date):
         return f"{wanted.year:04d}-{wanted.month:02d}-{wanted.day:02d}{match[4]}"
-    return shift_date(raw, Move(wanted - int(match[1])))
+    return shift_date(raw, DateShift(wanted - int(match[1])))
 
 
 def shift_number(rng: random.Random, raw: str, *, gentle: bool) -> str:

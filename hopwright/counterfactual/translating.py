@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from hopwright.llm.asking import Spent
+from hopwright.llm.asking import RequestCosts
 
 MaskStyle = Literal["words", "brackets"]
 """How masks look: nonce words ("Xqaba"), which a rule-based translator takes for names, or "[N1]"."""
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
+class RoundTripResult:
     """One text after its round trip; `problem` says why there is none."""
 
     text: str = ""
     problem: str = ""
-    spent: Spent = field(default_factory=Spent)
+    spent: RequestCosts = field(default_factory=RequestCosts)
 
 
 class BackTranslator(Protocol):
@@ -48,7 +48,7 @@ class BackTranslator(Protocol):
         """Why it cannot run here; empty when it can."""
         ...
 
-    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[Translated]:
+    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[RoundTripResult]:
         """The texts after the round trip, one for one; another attempt, from 0, gives another sample.
 
         Raises ServiceError when none of them can be had.

@@ -10,31 +10,31 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hopwright.counterfactual.cast import (
-    AliasSource,
-    Member,
-    gather_cast,
-    list_aliases,
-    list_names,
-    list_texts,
-    name_cast,
-)
 from hopwright.counterfactual.distractors import move_distractors, rename_distractors
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.names import Namer
-from hopwright.counterfactual.passages import PassageWriter, gather_extras
-from hopwright.counterfactual.scenery import (
-    NO_SCENERY,
-    NewWorld,
-    Scenery,
+from hopwright.counterfactual.passage_context import (
+    NO_PASSAGE_CONTEXT,
+    PassageContext,
+    TwinWorld,
     add_evidence,
     drop_evidence,
     find_unanswered,
-    move_passages,
+    rewrite_passages,
+)
+from hopwright.counterfactual.passages import PassageWriter, collect_extra_evidence
+from hopwright.counterfactual.renamed_entities import (
+    AliasSource,
+    RenamedEntity,
+    assign_surrogate_names,
+    collect_renamed_entities,
+    list_aliases,
+    list_names,
+    list_texts,
 )
 from hopwright.counterfactual.shifts import LAST_YEAR
-from hopwright.counterfactual.wording import Change, Changes, TwinNames, TwinWriter
-from hopwright.counterfactual.worlds import World, solve_world
+from hopwright.counterfactual.surrogate_names import SurrogateNameGenerator
+from hopwright.counterfactual.twin_wording import EntityReplacement, TwinChanges, TwinNames, TwinWriter
+from hopwright.counterfactual.worlds import SolvedWorld, solve_world
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError, HopwrightError, InputError
 from hopwright.knowledge.wikidata.facts import EvidenceFacts
@@ -43,22 +43,24 @@ from hopwright.planning.execution import render_answer, run_plan, same, stated_v
 from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
 from hopwright.records.values import Scalar, Value, render
 from hopwright.text.mentions import find_leftover, replace_names
-from hopwright.wording.rules.writer import Names, RulesWriter
+from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter
 
 
 class TwinMaker:
     """Makes twins of items over one graph. It keeps nothing between items: any order of shards gives the same twins."""
 
-    def __init__(self, graph: AliasSource, names: Names, table: PropertyTable, *, seed: int) -> None:
+    def __init__(self, graph: AliasSource, names: EntityNaming, table: PropertyTable, *, seed: int) -> None:
         self._graph = graph
         self._names = names
         self._table = table
         self._seed = seed
-        self._namer = Namer(seed, graph.knows_name)
+        self._namer = SurrogateNameGenerator(seed, graph.knows_name)
         self._writer = TwinWriter(RulesWriter(table), names)
         self._passages = PassageWriter(table)
 
-    def make_twin(self, item: Item, scenery: Scenery = NO_SCENERY, *, salt: int = 0) -> Item | Rejected:
+    def make_twin(
+        self, item: Item, passage_context: PassageContext = NO_PASSAGE_CONTEXT, *, salt: int = 0
+    ) -> Item | Rejected:
         """The item's counterfactual twin, or why there is none.
 
         scenery: what its passages were made from. salt: another one gives other names, where those of 0 are taken.
@@ -68,7 +70,7 @@ class TwinMaker:
         first: `QX3_…` stands for the third of them; a number's id there is `subject.property`.
         """
         try:
-            return self._make(item, scenery, salt)
+            return self._make(item, passage_context, salt)
         except TwinError as failure:
             check, reason = failure.check, failure.reason
         except HopwrightError as error:
@@ -76,13 +78,13 @@ class TwinMaker:
             check, reason = "twin_input", str(error)
         return Rejected(key=item.id, check=check, reason=reason, row=item.model_dump_json())
 
-    def _make(self, item: Item, scenery: Scenery, salt: int) -> Item:
+    def _make(self, item: Item, passage_context: PassageContext, salt: int) -> Item:
         if any(hop.evidence.claims for hop in item.hops):
             # Its number comes from outside every graph: there is no other world in which it could be proven.
             raise TwinError("twin_claim", "it rests on a claim, which no world of a graph can prove")
-        extras = gather_extras(item, scenery.planned) if scenery.plans else Evidence()
+        extras = collect_extra_evidence(item, passage_context.planned) if passage_context.plans else Evidence()
         whole = add_evidence(item, extras)
-        cast = _join_cast(gather_cast(whole, self._names, self._graph), scenery.members)
+        cast = _join_cast(collect_renamed_entities(whole, self._names, self._graph), passage_context.members)
         gone = list_names(cast, self._graph)
         suffix = hashlib.blake2b(f"{self._seed}:{item.id}".encode(), digest_size=5).hexdigest()
         # The item's own suffix: two items whose plans have one shape would else get twins with one id.
@@ -91,18 +93,21 @@ class TwinMaker:
         world = solve_world(whole, cast, ids, self._table, self._seed)
         key = f"{item.id}:{salt}" if salt else item.id
         texts = list(list_texts(whole))
-        surrogates = name_cast(key, texts, cast, self._namer, self._graph, world.years, gone)
+        surrogates = assign_surrogate_names(key, texts, cast, self._namer, self._graph, world.years, gone)
         world = replace(world, hops=drop_evidence(item, world.hops, extras))
         aliases = list_aliases(cast, self._graph, surrogates)
-        hops = _Relabelling(item, cast, ids, surrogates, aliases, world).relabel_hops()
-        changes = Changes(
-            tuple(Change(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:]) for m in cast),
+        hops = _TwinRelabeller(item, cast, ids, surrogates, aliases, world).relabel_hops()
+        changes = TwinChanges(
+            tuple(
+                EntityReplacement(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:])
+                for m in cast
+            ),
             hops,
             world.values,
         )
         wording = self._writer.word(item, changes)
-        new = NewWorld(world, ids, cast, surrogates, TwinNames(self._names, changes), self._graph)
-        passages = move_passages(item, scenery, new, self._passages)
+        new = TwinWorld(world, ids, cast, surrogates, TwinNames(self._names, changes), self._graph)
+        passages = rewrite_passages(item, passage_context, new, self._passages)
         twin_id = plan_id(item.topology, tuple(hop.derivation for hop in hops), "counterfactual")
         finished = tuple(
             self._give_options(_finish(hop, question, own), twin_id)
@@ -161,17 +166,17 @@ class TwinMaker:
         return tuple(CheckResult(name=name, outcome="pass") for name in names)
 
 
-class _Relabelling:
+class _TwinRelabeller:
     """Writes the new names and numbers into hops whose plan already runs in the new world."""
 
     def __init__(
         self,
         item: Item,
-        cast: Sequence[Member],
+        cast: Sequence[RenamedEntity],
         ids: Mapping[str, str],
         surrogates: Mapping[str, str],
         aliases: Mapping[str, str],
-        world: World,
+        world: SolvedWorld,
     ) -> None:
         self._item = item
         self._ids = ids
@@ -246,7 +251,7 @@ class _Relabelling:
         return {text: value for text, value in found.items() if value is not None}
 
 
-def _join_cast(cast: Sequence[Member], mentioned: Sequence[Member]) -> tuple[Member, ...]:
+def _join_cast(cast: Sequence[RenamedEntity], mentioned: Sequence[RenamedEntity]) -> tuple[RenamedEntity, ...]:
     """The cast with whom its passages name beside it; a label that is somebody's already stays his."""
     joined = {member.key: member for member in cast}
     owner = {label: member.key for member in cast for label in member.labels}

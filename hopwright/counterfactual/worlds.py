@@ -14,14 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from hopwright.counterfactual.cast import Member
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.names import read_dated_name
+from hopwright.counterfactual.renamed_entities import RenamedEntity
 from hopwright.counterfactual.shifts import (
     LAST_YEAR,
-    Move,
+    DateShift,
     draw_base,
-    draw_move,
+    draw_date_shift,
     find_room,
     latest_year,
     read_year,
@@ -30,6 +29,7 @@ from hopwright.counterfactual.shifts import (
     shift_date,
     shift_number,
 )
+from hopwright.counterfactual.surrogate_names import read_dated_name
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.wikidata.facts import EvidenceFacts, matches
 from hopwright.knowledge.wikidata.properties import PropertyTable
@@ -49,7 +49,7 @@ _Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class SolvedWorld:
     """What a solved world holds.
 
     hops: the item's hops with surrogate ids in derivations and evidence, literals moved; labels and texts are
@@ -66,7 +66,9 @@ class World:
     base: int
 
 
-def solve_world(item: Item, cast: Sequence[Member], ids: Mapping[str, str], table: PropertyTable, seed: int) -> World:
+def solve_world(
+    item: Item, cast: Sequence[RenamedEntity], ids: Mapping[str, str], table: PropertyTable, seed: int
+) -> SolvedWorld:
     """Move the item's literals until the plan, run on them, gives answers that make sense.
 
     ids: surrogate id of each member of the cast that has one.
@@ -76,8 +78,8 @@ def solve_world(item: Item, cast: Sequence[Member], ids: Mapping[str, str], tabl
     reason = "no attempt was made"
     for attempt in range(_ATTEMPTS):
         try:
-            return _Attempt(item, ids, table, seed, attempt, owners).solve()
-        except (_MisfitError, ExpressionError, ValueError, ArithmeticError) as error:
+            return _WorldAttempt(item, ids, table, seed, attempt, owners).solve()
+        except (_ImplausibleWorldError, ExpressionError, ValueError, ArithmeticError) as error:
             reason = str(error)
     raise TwinError("twin_underivable", f"no shifted numbers fit the plan; at last: {reason}")
 
@@ -94,12 +96,12 @@ def rename_ids(derivation: Derivation, ids: Mapping[str, str]) -> Derivation:
     return derivation.model_copy(update={"value": _rename(derivation.value, ids), "constraints": constraints})
 
 
-class _MisfitError(Exception):
+class _ImplausibleWorldError(Exception):
     """An attempt whose numbers make no sense."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Owners:
+class _DateOwners:
     """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold,
     each with the last year that it may become.
 
@@ -112,7 +114,7 @@ class _Owners:
     people: frozenset[str]
 
 
-def _find_owners(item: Item, cast: Sequence[Member]) -> _Owners:
+def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
     of = {member.key: member.owner for member in cast}
     stated: dict[str, list[int]] = {}
     years: dict[str, list[tuple[int, int]]] = {}
@@ -126,14 +128,14 @@ def _find_owners(item: Item, cast: Sequence[Member]) -> _Owners:
             if literal.datatype == "dateTime" and (year := read_year(literal.value)) is not None:
                 latest = latest_year(literal.property, year)
                 years.setdefault(of.get(literal.subject, literal.subject), []).append((year, latest))
-    return _Owners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"))
+    return _DateOwners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"))
 
 
-class _Attempt:
+class _WorldAttempt:
     """One seeded choice of moves, and the plan run in the world that they make."""
 
     def __init__(
-        self, item: Item, ids: Mapping[str, str], table: PropertyTable, seed: int, attempt: int, owners: _Owners
+        self, item: Item, ids: Mapping[str, str], table: PropertyTable, seed: int, attempt: int, owners: _DateOwners
     ) -> None:
         self._item = item
         self._ids = ids
@@ -142,13 +144,13 @@ class _Attempt:
         self._owners = owners
         self._strict = attempt < _SCALES[-1][0]
         self._pinned: dict[_Key, str] = {}
-        self._moves: dict[str, Move] = {}
+        self._moves: dict[str, DateShift] = {}
         _, largest, smallest, self._jitter = next(scale for scale in reversed(_SCALES) if attempt >= scale[0])
         rng = random.Random(self._key)
         room = find_room(year for years in owners.years.values() for year in years)
         self._base = draw_base(rng, largest, smallest, room)
 
-    def solve(self) -> World:
+    def solve(self) -> SolvedWorld:
         hops = self._build()
         answers: dict[int, Value] = {}
         facts = EvidenceFacts(hops, self._table)
@@ -159,11 +161,11 @@ class _Attempt:
                 hop = hops[hop.index - 1]
             answers[hop.index] = execute(hop.derivation, hop.answer_type, answers, facts, self._table)
         if self._pinned and run_plan(hops, facts, self._table) != answers:
-            raise _MisfitError("a number that a later hop asks for was used by an earlier one")
+            raise _ImplausibleWorldError("a number that a later hop asks for was used by an earlier one")
         self._check_answers(answers)
         self._check_margins(hops)
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
-        return World(hops, answers, years, tuple(self._list_changes()), self._list_moved(), self._base)
+        return SolvedWorld(hops, answers, years, tuple(self._list_changes()), self._list_moved(), self._base)
 
     def _build(self) -> tuple[Hop, ...]:
         hops: list[Hop] = []
@@ -200,10 +202,10 @@ class _Attempt:
         rng = random.Random(f"{self._key}:{':'.join(key)}")
         return shift_number(rng, literal.value, gentle=literal.subject in self._owners.people)
 
-    def _move(self, owner: str) -> Move:
+    def _move(self, owner: str) -> DateShift:
         if owner not in self._moves:
             rng = random.Random(f"{self._key}:{owner}")
-            self._moves[owner] = draw_move(rng, self._base, self._jitter, self._owners.years.get(owner, ()))
+            self._moves[owner] = draw_date_shift(rng, self._base, self._jitter, self._owners.years.get(owner, ()))
         return self._moves[owner]
 
     def _pin(self, hop: Hop, answers: Mapping[int, Value], facts: EvidenceFacts) -> bool:
@@ -221,7 +223,7 @@ class _Attempt:
                 continue
             wanted = evaluate(expression, answers, facts)
             if isinstance(wanted, str):
-                raise _MisfitError(f"{property} is asked for with {wanted}, which is no number")
+                raise _ImplausibleWorldError(f"{property} is asked for with {wanted}, which is no number")
             for held in (literal for one in self._item.hops for literal in one.evidence.literals):
                 if (held.subject, held.property) != (original.answer_id, property):
                     continue
@@ -236,24 +238,24 @@ class _Attempt:
     def _pin_literal(self, held: LiteralFact, wanted: Scalar, scale: Decimal) -> None:
         key = (held.subject, held.property, held.value)
         if key in self._pinned:
-            raise _MisfitError(f"two hops ask for different values of {held.property}")
+            raise _ImplausibleWorldError(f"two hops ask for different values of {held.property}")
         if held.datatype != "dateTime":
             if isinstance(wanted, dt.date):
-                raise _MisfitError(f"{held.property} is asked for with a date")
+                raise _ImplausibleWorldError(f"{held.property} is asked for with a date")
             self._pinned[key] = set_number(held.value, scale, wanted)
             return
         if isinstance(wanted, Decimal):
-            raise _MisfitError(f"{held.property} is asked for with {wanted}")
+            raise _ImplausibleWorldError(f"{held.property} is asked for with {wanted}")
         old = read_year(held.value)
         new = wanted.year if isinstance(wanted, dt.date) else wanted
         if old is None or not 1 <= new <= LAST_YEAR:
-            raise _MisfitError(f"no plausible year: {new}")
+            raise _ImplausibleWorldError(f"no plausible year: {new}")
         self._pinned[key] = set_date(held.value, wanted)
         # All dates of one owner move together, so that nobody dies before being born.
         owner = self._owners.of.get(held.subject, held.subject)
         if not all(1 <= year + new - old <= latest for year, latest in self._owners.years.get(owner, ())):
-            raise _MisfitError(f"a move of {new - old} years leaves no plausible year")
-        self._moves[owner] = Move(new - old)
+            raise _ImplausibleWorldError(f"a move of {new - old} years leaves no plausible year")
+        self._moves[owner] = DateShift(new - old)
 
     def _check_answers(self, answers: Mapping[int, Value]) -> None:
         originals = self._item.hops
@@ -264,20 +266,20 @@ class _Attempt:
             if isinstance(old, str):
                 needed = any(hop.index in later.depends_on for later in originals)
                 if needed and new != self._ids.get(old, old):
-                    raise _MisfitError(f"another answer to hop {hop.index}, on which a later one rests")
+                    raise _ImplausibleWorldError(f"another answer to hop {hop.index}, on which a later one rests")
                 continue
             if isinstance(new, str) or isinstance(old, dt.date) != isinstance(new, dt.date):
-                raise _MisfitError(f"another kind of answer to hop {hop.index}")
+                raise _ImplausibleWorldError(f"another kind of answer to hop {hop.index}")
             if isinstance(old, int | Decimal) and isinstance(new, int | Decimal):
                 if (old > 0, old < 0) != (new > 0, new < 0) or (isinstance(old, int) and not isinstance(new, int)):
-                    raise _MisfitError(f"hop {hop.index} gives {new}, which is not like {old}")
+                    raise _ImplausibleWorldError(f"hop {hop.index} gives {new}, which is not like {old}")
                 if hop.unit == "year" and not 1 <= new <= LAST_YEAR:
-                    raise _MisfitError(f"no plausible year: {new}")
+                    raise _ImplausibleWorldError(f"no plausible year: {new}")
             if self._strict and hop.index in moving and same(old, new):
-                raise _MisfitError(f"hop {hop.index} still gives {new}")
+                raise _ImplausibleWorldError(f"hop {hop.index} still gives {new}")
             text = render_answer(new, hop.unit)
             if text != hop.answer and (text in stated or replace_number(self._item.question, text, "")[1]):
-                raise _MisfitError(f"the question mentions {text}, which is now an answer")
+                raise _ImplausibleWorldError(f"the question mentions {text}, which is now an answer")
 
     def _list_stated_years(self) -> set[str]:
         """The years in the question's new names."""
@@ -302,7 +304,7 @@ class _Attempt:
             for property, values in before.items():
                 margin = self._table.literal[property].margin
                 if margin and _spread(values) >= margin > _spread(after.get(property, [])):
-                    raise _MisfitError(f"values of {property} come too close to each other")
+                    raise _ImplausibleWorldError(f"values of {property} come too close to each other")
 
     def _list_numbers(self, hop: Hop) -> dict[str, list[Decimal]]:
         found: dict[str, list[Decimal]] = {}

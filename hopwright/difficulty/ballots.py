@@ -15,7 +15,16 @@ from typing import Literal
 
 import pyarrow as pa
 
-from hopwright.difficulty.voters import Answer, Choice, Picked, Unanswered, Voter, hash_text, pick, view
+from hopwright.difficulty.voters import (
+    ChosenOption,
+    MissingVote,
+    Voter,
+    VoterAnswer,
+    VoterQuestion,
+    hash_text,
+    pick,
+    view,
+)
 from hopwright.records import LABELS, Item, Rejected, Vote
 from hopwright.records.arrow import read_parquet
 
@@ -70,14 +79,14 @@ def cast(
     """
     asked = [(item, rotation) for item in items for rotation in _draw_rotations(seed, voter.name, item.id, rotations)]
     answers = voter.choose([rotate(view(item), rotation) for item, rotation in asked])
-    by_item: dict[str, list[tuple[int, Answer]]] = {}
+    by_item: dict[str, list[tuple[int, VoterAnswer]]] = {}
     for (item, rotation), answer in zip(asked, answers, strict=True):
         by_item.setdefault(item.id, []).append((rotation, answer))
     ballots: list[Ballot] = []
     unanswered: list[Rejected] = []
     for item in items:
         found = by_item[item.id]
-        failed = next((answer for _, answer in found if isinstance(answer, Unanswered)), None)
+        failed = next((answer for _, answer in found if isinstance(answer, MissingVote)), None)
         if failed is not None:
             unanswered.append(Rejected(key=item.id, check=failed.kind, reason=f"{voter.name}: {failed.reason}"))
         else:
@@ -85,7 +94,7 @@ def cast(
     return ballots, unanswered
 
 
-def rotate(choice: Choice, by: int) -> Choice:
+def rotate(choice: VoterQuestion, by: int) -> VoterQuestion:
     """The same question with its options moved up `by` places: what was option `by` is shown as A."""
     if not by % 4:
         return choice
@@ -132,12 +141,12 @@ def _draw_rotations(seed: int, voter: str, item: str, rotations: Rotations) -> t
     return (0, 1, 2, 3) if rotations == "all" else (draw_rotation(seed, voter, item),)
 
 
-def _fill(voter: str, item: Item, found: Sequence[tuple[int, Answer]], seed: int) -> Ballot:
+def _fill(voter: str, item: Item, found: Sequence[tuple[int, VoterAnswer]], seed: int) -> Ballot:
     spreads: list[tuple[float, ...]] = []
     chosen: list[int] = []
     options = [item.options[label] for label in LABELS]
     for rotation, answer in found:
-        if isinstance(answer, Picked):
+        if isinstance(answer, ChosenOption):
             chosen.append((answer.index + rotation) % 4)
             continue
         assert isinstance(answer, tuple)

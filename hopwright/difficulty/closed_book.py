@@ -16,14 +16,14 @@ from typing import Literal, Protocol
 
 import pyarrow as pa
 
-from hopwright.difficulty.voters import Unanswered
+from hopwright.difficulty.voters import MissingVote
 from hopwright.records import Compute, Item, Rejected
 from hopwright.records.arrow import read_parquet
 
 Difficulty = Literal["solved", "guessed", "missing reasoning", "missing knowledge"]
 """guessed: the question was answered although some hop was not."""
 
-PROBE_SCHEMA = pa.schema(
+CLOSED_BOOK_SCHEMA = pa.schema(
     [
         ("item", pa.string()),
         ("voter", pa.string()),
@@ -38,18 +38,18 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-class Writer(Protocol):
+class OpenAnswerVoter(Protocol):
     """A voter that can also answer in words."""
 
     name: str
 
-    def answer(self, questions: Sequence[tuple[str, str]]) -> Sequence[str | Unanswered]:
+    def answer(self, questions: Sequence[tuple[str, str]]) -> Sequence[str | MissingVote]:
         """The answers to (key, question) pairs, in order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class ClosedBookAnswer:
     """One open answer. hop: its index, 0 for the question as a whole. exact, f1: against the best of gold answer and
     aliases, after normalisation. computes: the hop is a computation, which asks for no knowledge."""
 
@@ -62,17 +62,17 @@ class Probe:
     f1: float
 
 
-def ask_closed_book(voter: Writer, items: Sequence[Item]) -> tuple[list[Probe], list[Rejected]]:
+def ask_closed_book(voter: OpenAnswerVoter, items: Sequence[Item]) -> tuple[list[ClosedBookAnswer], list[Rejected]]:
     """Ask a model every item without options, and every hop alone. Questions asked = probes + rejected."""
     asked: list[tuple[Item, int, str]] = []
     for item in items:
         asked.append((item, 0, item.question))
         asked += [(item, hop.index, hop.question) for hop in item.hops]
     answers = voter.answer([(item.id, question) for item, _, question in asked])
-    probes: list[Probe] = []
+    probes: list[ClosedBookAnswer] = []
     unanswered: list[Rejected] = []
     for (item, index, _), answer in zip(asked, answers, strict=True):
-        if isinstance(answer, Unanswered):
+        if isinstance(answer, MissingVote):
             reason = f"{voter.name}, {f'hop {index}' if index else 'question'}: {answer.reason}"
             unanswered.append(Rejected(key=item.id, check=answer.kind, reason=reason))
         else:
@@ -80,11 +80,11 @@ def ask_closed_book(voter: Writer, items: Sequence[Item]) -> tuple[list[Probe], 
     return probes, unanswered
 
 
-def judge(item: Item, index: int, answer: str, voter: str) -> Probe:
+def judge(item: Item, index: int, answer: str, voter: str) -> ClosedBookAnswer:
     """Hold an open answer against gold; `index` 0 is the question as a whole."""
     hop = item.hops[index - 1] if index else None
     gold = [hop.answer, *hop.answer_aliases] if hop else [item.answer, *item.answer_aliases]
-    return Probe(
+    return ClosedBookAnswer(
         item=item.id,
         voter=voter,
         hop=index,
@@ -109,7 +109,7 @@ def score_overlap(answer: str, gold: str) -> float:
     return 2 * shared / (len(ours) + len(theirs))
 
 
-def classify(probes: Iterable[Probe], hops: int) -> Difficulty | None:
+def classify(probes: Iterable[ClosedBookAnswer], hops: int) -> Difficulty | None:
     """What an item of so many hops was too difficult for, from one model's probes of it.
 
     A computing hop asks for no knowledge: failing at it is failing to reason. None when a probe is missing, for a
@@ -125,11 +125,11 @@ def classify(probes: Iterable[Probe], hops: int) -> Difficulty | None:
     return "missing reasoning" if knows else "missing knowledge"
 
 
-def probes_to_table(probes: Iterable[Probe]) -> pa.Table:
-    """Probes as a table of `PROBE_SCHEMA`."""
-    return pa.Table.from_pylist([asdict(probe) for probe in probes], schema=PROBE_SCHEMA)
+def closed_book_answers_to_table(probes: Iterable[ClosedBookAnswer]) -> pa.Table:
+    """Probes as a table of `CLOSED_BOOK_SCHEMA`."""
+    return pa.Table.from_pylist([asdict(probe) for probe in probes], schema=CLOSED_BOOK_SCHEMA)
 
 
-def read_probes(path: Path) -> list[Probe]:
+def read_closed_book_answers(path: Path) -> list[ClosedBookAnswer]:
     """The probes of one Parquet file. Raises InputError when it is none."""
-    return [Probe(**row) for row in read_parquet(path, PROBE_SCHEMA).to_pylist()]
+    return [ClosedBookAnswer(**row) for row in read_parquet(path, CLOSED_BOOK_SCHEMA).to_pylist()]

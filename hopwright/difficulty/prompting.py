@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from hopwright.difficulty.voters import Choice, Picked, Unanswered
+from hopwright.difficulty.voters import ChosenOption, MissingVote, VoterQuestion
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Message
 from hopwright.records import LABELS
@@ -20,7 +20,7 @@ _LAST_LINE = re.compile(r"^\W*answer:?\W*([ABCD])\W*$", re.IGNORECASE)
 _ANY_ANSWER = re.compile(r"^\W*answer:?\W*([ABCD])\b", re.IGNORECASE | re.MULTILINE)
 
 
-def word_choice(choice: Choice, answering: Answering) -> tuple[Message, ...]:
+def word_choice(choice: VoterQuestion, answering: Answering) -> tuple[Message, ...]:
     """The turns that ask for a vote."""
     inputs = {"question": choice.question, "options": dict(zip(LABELS, choice.options, strict=True))}
     return load_prompts()[PROMPTS[answering]].render(inputs)
@@ -40,16 +40,16 @@ def fold_system(messages: Sequence[Message]) -> tuple[Message, ...]:
     return (Message(rest[0].role, f"{head}\n\n{rest[0].content}"), *rest[1:])
 
 
-def read_reasoning(text: str) -> Picked | Unanswered:
+def read_reasoning(text: str) -> ChosenOption | MissingVote:
     """The option that a text ends on. Strict: the last line names one letter, and no line before it names another."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     found = _LAST_LINE.match(lines[-1]) if lines else None
     if found is None:
-        return Unanswered("unparsable", f"the text does not end with a line `Answer: LETTER` (it ends {text[-60:]!r})")
+        return MissingVote("unparsable", f"the text does not end with a line `Answer: LETTER` (it ends {text[-60:]!r})")
     named = {letter.upper() for letter in _ANY_ANSWER.findall(text)}
     if len(named) > 1:
-        return Unanswered("unparsable", f"the text names several answers: {', '.join(sorted(named))}")
-    return Picked(LABELS.index(found[1].upper()))
+        return MissingVote("unparsable", f"the text names several answers: {', '.join(sorted(named))}")
+    return ChosenOption(LABELS.index(found[1].upper()))
 
 
 def read_open_answer(text: str) -> str:

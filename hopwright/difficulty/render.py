@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from hopwright.difficulty.report import Calls, ClosedBook, DifficultyReport, Example, Score
+from hopwright.difficulty.report import Calls, ClosedBook, DifficultyReport, DroppedExample, VoteAccuracy
 
 _DIMENSIONS = {"topology": "reasoning graph", "domain": "domain", "computation": "kind of computation"}
 _CHECKS = {"too_easy": "Too easy", "held_back": "Held back: too few votes to decide"}
@@ -92,7 +92,9 @@ def _table_right_votes(report: DifficultyReport) -> list[str]:
     return _tabulate(["right votes", "items", "share"], rows)
 
 
-def _table_scores(report: DifficultyReport, dimension: str, values: Mapping[str, Mapping[str, Score]]) -> list[str]:
+def _table_scores(
+    report: DifficultyReport, dimension: str, values: Mapping[str, Mapping[str, VoteAccuracy]]
+) -> list[str]:
     names = list(report.voters)
     rows = [
         [escape(value), *(_say_score(scores.get(name)) for name in names)] for value, scores in sorted(values.items())
@@ -141,7 +143,7 @@ def _table_closed_book(books: Mapping[str, ClosedBook]) -> list[str]:
     return _tabulate(["voter", "items", "question: exact / F1", "looking-up hops: exact / F1", *_KINDS], rows)
 
 
-def _show_example(example: Example) -> str:
+def _show_example(example: DroppedExample) -> str:
     options = " · ".join(
         f"**{label} {escape(text)}**" if label == example.label else f"{label} {escape(text)}"
         for label, text in example.options.items()
@@ -150,7 +152,7 @@ def _show_example(example: Example) -> str:
     return f"- {example.id}: {escape(example.question)} {options}. Votes: {votes}."
 
 
-def _say_score(score: Score | None) -> str:
+def _say_score(score: VoteAccuracy | None) -> str:
     return "–" if score is None else f"{percent(score.accuracy)} of {score.votes:,}"
 
 

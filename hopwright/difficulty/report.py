@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict
 
 from hopwright.difficulty.agreement import measure_cohen_kappa, measure_fleiss_kappa
 from hopwright.difficulty.ballots import Ballot
-from hopwright.difficulty.closed_book import Probe, classify
-from hopwright.difficulty.rule import Rule
+from hopwright.difficulty.closed_book import ClosedBookAnswer, classify
+from hopwright.difficulty.rule import DropRule
 from hopwright.records import LABELS, Compute, Item, Rejected, Vote
 
 _BINS = 10
@@ -21,11 +21,11 @@ _EXAMPLES = 10
 _CHECKS = ("too_easy", "held_back")
 
 
-class _Figures(BaseModel):
+class _DifficultyFigures(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Score(_Figures):
+class VoteAccuracy(_DifficultyFigures):
     """How often a voter was right; `accuracy` is 0 without votes."""
 
     votes: int
@@ -33,7 +33,7 @@ class Score(_Figures):
     accuracy: float
 
 
-class Bin(_Figures):
+class Bin(_DifficultyFigures):
     """Votes whose confidence lies between `low` and `high` (0–1): how many, how sure on average, how often right."""
 
     low: float
@@ -43,7 +43,7 @@ class Bin(_Figures):
     accuracy: float
 
 
-class VoterReport(_Figures):
+class VoterReport(_DifficultyFigures):
     """One voter. `unanswered`: items that it was asked about without getting a vote.
 
     confidence: mean probability of the option chosen; None where the voter gives none. calibration_error: expected
@@ -52,7 +52,7 @@ class VoterReport(_Figures):
     unless all four were shown; order_flips: share whose verdict (right or not) differs between some orders.
     """
 
-    overall: Score
+    overall: VoteAccuracy
     unanswered: int = 0
     confidence: float | None = None
     calibration_error: float | None = None
@@ -62,7 +62,7 @@ class VoterReport(_Figures):
     order_flips: float | None = None
 
 
-class Pair(_Figures):
+class Pair(_DifficultyFigures):
     """Two voters on the items on which both voted: share of equal options, and Cohen's kappa."""
 
     one: str
@@ -72,7 +72,7 @@ class Pair(_Figures):
     kappa: float | None
 
 
-class Calls(_Figures):
+class Calls(_DifficultyFigures):
     """`asked`: votes asked for. `everyone`: what asking every voter about every item would take. `least`: the fewest
     votes that prove these verdicts, with which no way of asking can do without. `saved`: share of `everyone`."""
 
@@ -83,7 +83,7 @@ class Calls(_Figures):
     most_savable: float
 
 
-class ClosedBook(_Figures):
+class ClosedBook(_DifficultyFigures):
     """One model's open answers. exact, f1: of the questions; hop_exact, hop_f1: of the hops that look something up.
 
     difficulty: items by what they were too difficult for.
@@ -98,7 +98,7 @@ class ClosedBook(_Figures):
     difficulty: dict[str, int]
 
 
-class Example(_Figures):
+class DroppedExample(_DifficultyFigures):
     """A dropped item in short."""
 
     id: str
@@ -108,7 +108,7 @@ class Example(_Figures):
     votes: dict[str, str]
 
 
-class DifficultyReport(_Figures):
+class DifficultyReport(_DifficultyFigures):
     """Everything about one run of the filter. `by`: dimension (topology, domain, computation) → value → voter → score.
 
     An item counts under each domain and each kind of computation that it has. Figures about a voter are over the items
@@ -121,18 +121,18 @@ class DifficultyReport(_Figures):
     dropped: dict[str, int]
     order: tuple[str, ...] = ()
     voters: dict[str, VoterReport]
-    by: dict[str, dict[str, dict[str, Score]]]
+    by: dict[str, dict[str, dict[str, VoteAccuracy]]]
     pairs: tuple[Pair, ...]
     fleiss_kappa: float | None
     fleiss_items: int
     right_votes: dict[int, int]
     calls: Calls | None = None
     closed_book: dict[str, ClosedBook] = {}
-    examples: dict[str, tuple[Example, ...]] = {}
+    examples: dict[str, tuple[DroppedExample, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ReportedItem:
     """What the report keeps of an item: little, for there may be very many. check: empty for a kept item."""
 
     groups: tuple[tuple[str, str], ...]
@@ -145,12 +145,12 @@ class ReportBuilder:
 
     def __init__(self, voters: Sequence[str] = ()) -> None:
         self._names = list(voters)
-        self._judged: list[Judged] = []
-        self._examples: dict[str, list[Example]] = {}
+        self._judged: list[ReportedItem] = []
+        self._examples: dict[str, list[DroppedExample]] = {}
         self._unanswered: Counter[str] = Counter()
         self._letters: dict[str, Counter[str]] = defaultdict(Counter)
         self._orders: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-        self._probes: dict[str, dict[str, list[Probe]]] = defaultdict(lambda: defaultdict(list))
+        self._probes: dict[str, dict[str, list[ClosedBookAnswer]]] = defaultdict(lambda: defaultdict(list))
         self._hops: dict[str, int] = {}
         self._labels: dict[str, int] = {}
 
@@ -173,13 +173,13 @@ class ReportBuilder:
                 self._orders[voter].append((len(set(ballot.chosen)) > 1, len(rights) > 1))
         self._unanswered[voter] += sum(1 for _ in unanswered)
 
-    def add_probes(self, probes: Iterable[Probe]) -> None:
+    def add_probes(self, probes: Iterable[ClosedBookAnswer]) -> None:
         """Open answers of the closed-book checks; their items must have been added before."""
         for probe in probes:
             self._probes[probe.voter][probe.item].append(probe)
 
     def make(
-        self, *, rule: Rule | None = None, asked: int | None = None, order: Sequence[str] = ()
+        self, *, rule: DropRule | None = None, asked: int | None = None, order: Sequence[str] = ()
     ) -> DifficultyReport:
         """The report; `asked` is the number of votes that were asked for."""
         present = dict.fromkeys(vote.model for one in self._judged for vote in one.votes)
@@ -192,7 +192,7 @@ class ReportBuilder:
                 votes[vote.model].append(vote)
                 for group in one.groups:
                     scores[group][vote.model].append(vote.right)
-        by: dict[str, dict[str, dict[str, Score]]] = {}
+        by: dict[str, dict[str, dict[str, VoteAccuracy]]] = {}
         for dimension, value in groups:
             by.setdefault(dimension, {})[value] = {
                 name: _score(scores[dimension, value][name]) for name in names if scores[dimension, value][name]
@@ -219,12 +219,12 @@ class ReportBuilder:
         groups = [("topology", item.topology)]
         groups += [("domain", domain.value) for domain in item.domains]
         groups += [("computation", kind) for kind in sorted(kinds) or ["none"]]
-        self._judged.append(Judged(tuple(groups), item.votes, check))
+        self._judged.append(ReportedItem(tuple(groups), item.votes, check))
         self._hops[item.id] = len(item.hops)
         self._labels[item.id] = LABELS.index(item.label)
         if check and len(found := self._examples.setdefault(check, [])) < _EXAMPLES:
             found.append(
-                Example(
+                DroppedExample(
                     id=item.id,
                     question=item.question,
                     options={label: item.options[label] for label in LABELS},
@@ -265,7 +265,7 @@ class ReportBuilder:
             kappa=_round(measure_cohen_kappa(pairs)),
         )
 
-    def _count_calls(self, rule: Rule, asked: int) -> Calls:
+    def _count_calls(self, rule: DropRule, asked: int) -> Calls:
         everyone = rule.seats * len(self._judged)
         least = 0
         for one in self._judged:
@@ -312,8 +312,8 @@ def _bin(sure: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:
     )
 
 
-def _score(rights: Sequence[bool]) -> Score:
-    return Score(votes=len(rights), right=sum(rights), accuracy=_mean(rights))
+def _score(rights: Sequence[bool]) -> VoteAccuracy:
+    return VoteAccuracy(votes=len(rights), right=sum(rights), accuracy=_mean(rights))
 
 
 def _mean(values: Sequence[float]) -> float:

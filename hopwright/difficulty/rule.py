@@ -12,12 +12,12 @@ from typing import Literal
 
 from hopwright.errors import InputError
 
-Fate = Literal["open", "dropped", "kept", "held"]
+ItemFate = Literal["open", "dropped", "kept", "held"]
 """`held`: too few voters answered to say; the item is held back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DropRule:
     """`seats` voters sit; more than `max_right` right votes drop an item; `required` votes let it be kept.
 
     Raises InputError when the numbers make no sense together.
@@ -42,14 +42,14 @@ class Rule:
         """Votes without which an item is not kept."""
         return self.required or self.seats
 
-    def seal(self, right: int, wrong: int) -> Fate:
+    def seal(self, right: int, wrong: int) -> ItemFate:
         """The fate that no further vote can change, or `open`."""
         if right > self.max_right:
             return "dropped"
         # Even if every other seat were right, too few would be.
         return "kept" if self.seats - wrong <= self.max_right else "open"
 
-    def conclude(self, right: int, wrong: int) -> Fate:
+    def conclude(self, right: int, wrong: int) -> ItemFate:
         """The fate after everybody was asked who could be."""
         fate = self.seal(right, wrong)
         if fate != "open":

@@ -19,7 +19,7 @@ from decimal import Decimal
 from statistics import median
 from typing import Protocol
 
-from hopwright.difficulty.voters import Choice, Voter, to_probabilities
+from hopwright.difficulty.voters import Voter, VoterQuestion, to_probabilities
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.records import Compute, LiteralFact, Lookup
@@ -91,7 +91,7 @@ class _Solver(abc.ABC):
     def __init__(self, *, seed: int) -> None:
         self._seed = seed
 
-    def choose(self, choices: Sequence[Choice]) -> list[tuple[float, ...]]:
+    def choose(self, choices: Sequence[VoterQuestion]) -> list[tuple[float, ...]]:
         return [
             to_probabilities(
                 self.score(choice),
@@ -105,7 +105,7 @@ class _Solver(abc.ABC):
         ]
 
     @abc.abstractmethod
-    def score(self, choice: Choice) -> list[float]:
+    def score(self, choice: VoterQuestion) -> list[float]:
         """One score per option, the higher the likelier."""
 
 
@@ -122,7 +122,7 @@ class PopularityPrior(_Solver):
         self._graph = graph
         self._table = table
 
-    def score(self, choice: Choice) -> list[float]:
+    def score(self, choice: VoterQuestion) -> list[float]:
         if choice.answer_type == "entity":
             return [math.log1p(self._graph.degree(id)) if id else 0.0 for id in choice.entities]
         values = _read_values(choice)
@@ -154,7 +154,7 @@ class LexicalOverlap(_Solver):
         super().__init__(seed=seed)
         self._words_around = functools.lru_cache(20_000)(functools.partial(_collect_words, graph))
 
-    def score(self, choice: Choice) -> list[float]:
+    def score(self, choice: VoterQuestion) -> list[float]:
         words = _content_words(choice.question)
         pieces = _pieces(choice.question)
         scores = []
@@ -176,7 +176,7 @@ class OptionsOnly(_Solver):
     name = "options-only"
     sharpness = 4.0
 
-    def score(self, choice: Choice) -> list[float]:
+    def score(self, choice: VoterQuestion) -> list[float]:
         if choice.answer_type in ("number", "date"):
             values = _read_values(choice)
             return [sum(_kinship(one, other) for other in values if other != one) for one in values]
@@ -201,7 +201,7 @@ class LastHopOnly(_Solver):
         self._typical = functools.lru_cache(1_000)(self._find_typical)
         self._support = functools.lru_cache(100_000)(self._count_support)
 
-    def score(self, choice: Choice) -> list[float]:
+    def score(self, choice: VoterQuestion) -> list[float]:
         relation = choice.relation
         if choice.answer_type == "entity":
             if isinstance(relation, Compute):
@@ -217,7 +217,7 @@ class LastHopOnly(_Solver):
         scale = max(abs(value - typical) for value in values) or 1.0
         return [-3 * abs(value - typical) / scale for value in values]
 
-    def _score_extreme(self, relation: Compute, choice: Choice) -> list[float]:
+    def _score_extreme(self, relation: Compute, choice: VoterQuestion) -> list[float]:
         match = _EXTREME.match(relation.expression)
         if match is None:
             return [0.0] * len(choice.options)
@@ -247,7 +247,7 @@ class LastHopOnly(_Solver):
         return median(_as_float(value) for value in values) if values else None
 
 
-def _read_values(choice: Choice) -> list[float]:
+def _read_values(choice: VoterQuestion) -> list[float]:
     """The options as numbers (dates as days); an option that is none counts as 0."""
     values: list[float] = []
     for text in choice.options:

@@ -10,10 +10,10 @@ from typing import Literal
 
 from hopwright.errors import InputError
 
-Kind = Literal["shortcut", "vllm", "endpoint", "transformers"]
+VoterKind = Literal["shortcut", "vllm", "endpoint", "transformers"]
 SOLVERS = ("popularity-prior", "lexical-overlap", "options-only", "last-hop-only")
 """The four shortcut solvers, in the order in which they vote."""
-_PREFIXES: tuple[Kind, ...] = ("shortcut", "vllm", "transformers")
+_PREFIXES: tuple[VoterKind, ...] = ("shortcut", "vllm", "transformers")
 _IS_PATH = re.compile(r"^[~./]")
 
 
@@ -21,7 +21,7 @@ _IS_PATH = re.compile(r"^[~./]")
 class VoterSpec:
     """One voter as it was asked for. `model`: a solver, a Hugging Face id, a folder, or ENDPOINT/MODEL."""
 
-    kind: Kind
+    kind: VoterKind
     model: str
 
     @property

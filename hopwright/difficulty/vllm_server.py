@@ -1,7 +1,7 @@
 """A vLLM server that the stage starts, watches and ends, one per copy of a model.
 
 It runs in an environment of its own (vLLM and Prefect cannot share one) and is spoken to over HTTP. Whatever happens to
-the stage, the server and its processes end with it: see `keeper`.
+the stage, the server and its processes end with it: see `process_supervisor`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from hopwright.difficulty.machine import Engine, Gpu, check_main_memory, check_memory, find_engine, list_gpus
+from hopwright.difficulty.machine import Gpu, VllmInstallation, check_main_memory, check_memory, find_engine, list_gpus
 from hopwright.difficulty.weights import Weights
 from hopwright.errors import InputError, ServiceError
 from hopwright.runs.files import explain_os_errors
 
-_KEEPER = Path(__file__).with_name("keeper.py")
+_KEEPER = Path(__file__).with_name("process_supervisor.py")
 _GRACE_S = 10.0
 _END_S = 20.0
 # A proxy has no business between two processes of one machine.
@@ -67,7 +67,7 @@ class ServerSettings:
 class Placement:
     """Where the copies of a model go: the GPUs of each; one empty tuple on the CPU."""
 
-    engine: Engine
+    engine: VllmInstallation
     groups: tuple[tuple[Gpu, ...], ...]
 
 
@@ -106,7 +106,13 @@ class VllmServer:
     """One server: `with VllmServer(...) as server: server.url`. Ended with the block, and with this process."""
 
     def __init__(
-        self, name: str, weights: Weights, engine: Engine, gpus: Sequence[Gpu], settings: ServerSettings, log: Path
+        self,
+        name: str,
+        weights: Weights,
+        engine: VllmInstallation,
+        gpus: Sequence[Gpu],
+        settings: ServerSettings,
+        log: Path,
     ) -> None:
         self.name = name
         self.log = log

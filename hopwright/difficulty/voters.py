@@ -18,7 +18,7 @@ from hopwright.records import LABELS, AnswerType, Derivation, Domain, Item, Labe
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class VoterQuestion:
     """A question as a voter sees it: everything but which option is right.
 
     options: the four texts in the order A–D. entities: their Q-ids, or four times None unless all are known (one
@@ -36,21 +36,21 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class ChosenOption:
     """An option (0–3) without probabilities: what a model wrote in words, or a server that tells none."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
+class MissingVote:
     """No vote, and why: `kind` in one word, `reason` in a line. Never counted as a wrong answer."""
 
     kind: str
     reason: str
 
 
-Answer = tuple[float, ...] | Picked | Unanswered
+VoterAnswer = tuple[float, ...] | ChosenOption | MissingVote
 """The probabilities of A–D, which sum to 1; or an option without them; or nothing."""
 
 
@@ -59,12 +59,12 @@ class Voter(Protocol):
 
     name: str
 
-    def choose(self, choices: Sequence[Choice]) -> Sequence[Answer]:
+    def choose(self, choices: Sequence[VoterQuestion]) -> Sequence[VoterAnswer]:
         """One answer for every question, in order; the vote goes to the most probable option."""
         ...
 
 
-def view(item: Item) -> Choice:
+def view(item: Item) -> VoterQuestion:
     """What a voter may see of an item."""
     last = item.hops[-1]
     ids: dict[str, str | None] = {distractor.text: distractor.id for distractor in last.distractors}
@@ -72,7 +72,7 @@ def view(item: Item) -> Choice:
     a, b, c, d = (item.options[label] for label in LABELS)
     entities = tuple(ids.get(text) for text in (a, b, c, d))
     one, two, three, four = entities if all(entities) else (None, None, None, None)
-    return Choice(
+    return VoterQuestion(
         key=item.id,
         question=item.question,
         options=(a, b, c, d),

@@ -17,13 +17,18 @@ from decimal import Decimal
 
 from hopwright.checks.choices import meets
 from hopwright.checks.guessing import overlap
-from hopwright.distractors.ranking import MOST_CANDIDATES, Candidate, choose_three
-from hopwright.distractors.slips import Slip, choose_dates, choose_numbers, list_slips
+from hopwright.distractors.numeric_distractors import (
+    NumericSlip,
+    choose_date_distractors,
+    choose_number_distractors,
+    list_slips,
+)
+from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.wikidata.facts import Facts, GraphFacts
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.siblings import Kinds, Siblings, Side
+from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, stated_value
 from hopwright.records import Compute, Constraint, Derivation, Distractor, DistractorKind, Hop, Lookup, ReverseLookup
@@ -49,7 +54,7 @@ _BESIDE_IN_TIME = 15
 _BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706"])
 """Shares a border with; lies in; is located at; lies on."""
 
-Three = tuple[Distractor, Distractor, Distractor]
+DistractorTriple = tuple[Distractor, Distractor, Distractor]
 Likeness = Callable[[str, str], float]
 """How alike two names are, 0–1."""
 
@@ -61,7 +66,7 @@ class DistractorMaker:
         self,
         graph: GraphStore,
         table: PropertyTable,
-        kinds: Kinds,
+        kinds: EntityKindSource,
         seed: int,
         *,
         facts: Facts | None = None,
@@ -71,7 +76,7 @@ class DistractorMaker:
         self._table = table
         self._seed = seed
         self._facts = facts if facts is not None else GraphFacts(graph, table)
-        self._siblings = Siblings(graph, kinds)
+        self._siblings = SimilarEntities(graph, kinds)
         self._values = NearbyValues(graph, self._facts)
         self._likeness = likeness
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
@@ -85,7 +90,7 @@ class DistractorMaker:
         earlier: Sequence[Hop],
         asked: str = "",
         proposed: Sequence[Value] = (),
-    ) -> Three | None:
+    ) -> DistractorTriple | None:
         """Make three distractors for a hop; None when no three valid ones can be found.
 
         `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is a
@@ -99,7 +104,7 @@ class DistractorMaker:
         except InputError:
             return None
         if isinstance(value, dt.date):
-            dates = choose_dates(value, rng)
+            dates = choose_date_distractors(value, rng)
             return _join(Distractor(text=render(date), kind="neighbour") for date in dates)
         if isinstance(value, str):
             if hop.answer_type != "entity" or hop.answer_id is None:
@@ -118,12 +123,12 @@ class DistractorMaker:
         asked: str,
         rng: random.Random,
         proposed: Sequence[int | Decimal],
-    ) -> Three | None:
+    ) -> DistractorTriple | None:
         year = hop.unit == "year"
         derivation = hop.derivation
-        slips: list[Slip] = [
+        slips: list[NumericSlip] = [
             (missed, "near_miss")
-            for missed in self._go_astray(hop, answers, earlier)
+            for missed in self._propagate_wrong_answers(hop, answers, earlier)
             if isinstance(missed, int | Decimal)
         ]
         # A year is no wrong count, nor an area a number of years: of the numbers on the way, those of the same unit.
@@ -137,7 +142,7 @@ class DistractorMaker:
             near = rng.sample(near, min(4, len(near)))
         near = [*near, *proposed]
         counting = isinstance(derivation, Compute) and derivation.kind == "counting"
-        chosen = choose_numbers(
+        chosen = choose_number_distractors(
             value,
             slips,
             near,
@@ -160,14 +165,14 @@ class DistractorMaker:
         asked: str,
         rng: random.Random,
         proposed: Sequence[str],
-    ) -> Three | None:
+    ) -> DistractorTriple | None:
         derivation = hop.derivation
         asked_for = pad(f"{hop.question} {asked}")
         compared = ""
         losers: list[str] = []
         pools: list[tuple[str, Side]]
         rejected = self._list_used(hop, answers, earlier)
-        near_misses = [one for one in self._go_astray(hop, answers, earlier) if isinstance(one, str)]
+        near_misses = [one for one in self._propagate_wrong_answers(hop, answers, earlier) if isinstance(one, str)]
         beside: list[str] = []
         if isinstance(derivation, Compute):
             match = _EXTREME.match(derivation.expression)
@@ -188,7 +193,7 @@ class DistractorMaker:
             pools = [(derivation.property, "literal" if derivation.property in self._table.literal else "subject")]
             near_misses += self._list_near_misses(derivation, answer, answers, rng)
             beside = self._list_beside(derivation, answer)
-        found: dict[str, Candidate] = {}
+        found: dict[str, OptionCandidate] = {}
         names: set[str] = set()
         siblings = self._siblings.near(answer, pools, rng)
         noun = self._siblings.noun(answer)
@@ -231,7 +236,7 @@ class DistractorMaker:
             return None  # a word of the question in one option only points to it
         return _join(Distractor(text=one.text, kind=one.kind, id=one.key) for one in chosen)
 
-    def _go_astray(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop]) -> list[Value]:
+    def _propagate_wrong_answers(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop]) -> list[Value]:
         """What the hop gives for wrong answers of the hops that it rests on.
 
         Wrong answers are the distractors of those hops, so that one wrong turn leads from option to option.
@@ -370,7 +375,7 @@ class DistractorMaker:
         asked_for: str,
         rng: random.Random,
         bonus: float = 0.0,
-    ) -> Candidate:
+    ) -> OptionCandidate:
         """An entity as an option: how near to the answer, how long its name, how well known, how it compares."""
         card = self._siblings.card(entity)
         words = [] if compared else card.folded.split()  # a comparison names its candidates
@@ -383,7 +388,7 @@ class DistractorMaker:
         noun = self._siblings.noun(answer)
         if noun and f" {fold(noun)} " in asked_for and self._siblings.noun(entity) != noun:
             closeness -= _OTHER_NOUN  # asked for a Spanish city, nobody takes a Swiss one
-        return Candidate(card.label, entity, kind, closeness, tuple(traits))
+        return OptionCandidate(card.label, entity, kind, closeness, tuple(traits))
 
     def _like_by_name(self, one: str, other: str) -> float:
         return self._likeness(self._siblings.card(one).label, self._siblings.card(other).label)
@@ -415,7 +420,7 @@ def _written(hop: Hop) -> str:
     return " ".join(condition.value for condition in _conditions(derivation))
 
 
-def _join(distractors: Iterable[Distractor]) -> Three:
+def _join(distractors: Iterable[Distractor]) -> DistractorTriple:
     one, two, three = distractors
     return one, two, three
 

@@ -33,7 +33,7 @@ _Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class OptionCandidate:
     """A text that may stand among the options, or the answer itself.
 
     `key`: what its likeness is known by. `closeness`: how plausible it is, the more the better, some points from worst
@@ -48,8 +48,8 @@ class Candidate:
 
 
 def choose_three(
-    answer: Candidate,
-    candidates: Sequence[Candidate],
+    answer: OptionCandidate,
+    candidates: Sequence[OptionCandidate],
     likenesses: Sequence[Callable[[str, str], float]],
     rng: random.Random,
     *,
@@ -115,7 +115,7 @@ def _list_threes(size: int, fixed: int) -> tuple[_Ints, _Ints, _Ints]:
     return one, two, last
 
 
-def _count_kinds(pool: Sequence[Candidate], threes: tuple[_Ints, _Ints, _Ints]) -> _Floats:
+def _count_kinds(pool: Sequence[OptionCandidate], threes: tuple[_Ints, _Ints, _Ints]) -> _Floats:
     codes = {kind: code for code, kind in enumerate(dict.fromkeys(candidate.kind for candidate in pool))}
     one, two, last = (np.array([codes[candidate.kind] for candidate in pool])[column] for column in threes)
     kinds: _Floats = 1.0 + (two != one) + ((last != one) & (last != two))

@@ -23,7 +23,7 @@ _SETTING = ["model", "variant", "form", "prompting", "passages", "sub_questions"
 _PLAIN = ["model", "variant", "form", "prompting", "passages"]
 
 Floats = NDArray[np.float64]
-Row = dict[str, Any]
+TableRow = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Table:
     name: str
     title: str
     note: str
-    rows: list[Row]
+    rows: list[TableRow]
 
     @property
     def columns(self) -> list[str]:
@@ -61,7 +61,7 @@ def analyse(answers: pl.DataFrame) -> list[Table]:
 
 def tabulate_accuracy(answers: pl.DataFrame) -> Table:
     """Accuracy, exact match, F1, partial match, output length and cost of the multi-hop question, per setting."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for key, group in _split(_questions(answers), _SETTING):
         row = {**key, "items": group.height, **estimate("accuracy", group, "right")}
         if key["form"] == "open":
@@ -83,7 +83,7 @@ def tabulate_accuracy(answers: pl.DataFrame) -> Table:
 
 def tabulate_outcomes(answers: pl.DataFrame) -> Table:
     """How the requests ended, per model and protocol: nothing is dropped."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for key, group in _split(answers, ["model", "protocol", "form", "prompting"]):
         counts = dict(group.group_by("outcome").len().iter_rows())
         shown = ("answered", "not_extractable", "refusal", "truncated", "empty", "failed")
@@ -97,7 +97,7 @@ def tabulate_outcomes(answers: pl.DataFrame) -> Table:
 
 def tabulate_groups(answers: pl.DataFrame) -> Table:
     """Accuracy of the multi-hop question by reasoning graph, domain of the last hop and kind of computation."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     questions = _questions(answers).filter(~pl.col("sub_questions") & (pl.col("variant") == "factual"))
     kinds = questions.with_columns(pl.col("kind").str.split("+")).explode("kind")
     for by, frame in (("topology", questions), ("domain", questions), ("kind", kinds)):
@@ -112,7 +112,7 @@ def tabulate_groups(answers: pl.DataFrame) -> Table:
 
 def tabulate_floor(answers: pl.DataFrame) -> Table:
     """Multi-hop accuracy by the number of hops that the model got wrong on their own (Omanic, figure 3, left)."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     hops = answers.filter(pl.col("protocol") == "alone")
     errors = hops.group_by([*_PLAIN, "item"]).agg((~pl.col("right")).sum().alias("errors"))
     questions = _questions(answers).filter(~pl.col("sub_questions"))
@@ -131,7 +131,7 @@ def tabulate_steps(answers: pl.DataFrame) -> Table:
 
     Hops that rest on no other one are left out of the chain protocol (Omanic, appendix B.3).
     """
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     hops = answers.filter(pl.col("protocol").is_in(["independent", "chain"]))
     hops = hops.filter((pl.col("protocol") == "independent") | pl.col("depends"))
     hops = hops.with_columns((~pl.col("right")).alias("wrong"))
@@ -146,7 +146,7 @@ def tabulate_steps(answers: pl.DataFrame) -> Table:
 
 def tabulate_propagation(answers: pl.DataFrame) -> Table:
     """By how much the error rate of a step grows when the model's own answers are carried on, on the same hops."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     hops = answers.filter(pl.col("depends")).with_columns((~pl.col("right")).cast(pl.Float64).alias("wrong"))
     on = [*_PLAIN, "item", "pair", "hop"]
     both = hops.filter(pl.col("protocol") == "chain").join(
@@ -164,7 +164,7 @@ def tabulate_propagation(answers: pl.DataFrame) -> Table:
 
 def tabulate_chains(answers: pl.DataFrame) -> Table:
     """The 2^(n+1) patterns of right and wrong hops and final answer (CofCA's reasoning chains)."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     hops = answers.filter(pl.col("protocol") != "question").sort("hop")
     patterns = hops.group_by([*_PLAIN, "protocol", "item"], maintain_order=True).agg(
         pl.when(pl.col("right")).then(pl.lit("1")).otherwise(pl.lit("0")).str.join("").alias("hops_right")
@@ -189,14 +189,14 @@ def tabulate_chains(answers: pl.DataFrame) -> Table:
 
 def tabulate_joint(answers: pl.DataFrame) -> Table:
     """Joint exact match and joint F1 of all sub-answers and the final answer (CofCA, appendix B)."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     open_ended = answers.filter((pl.col("form") == "open") & ~pl.col("sub_questions"))
     questions = {
         tuple(row[name] for name in (*_PLAIN, "item")): row
         for row in open_ended.filter(pl.col("protocol") == "question").iter_rows(named=True)
     }
     for key, group in _split(open_ended.filter(pl.col("protocol") != "question"), [*_PLAIN, "protocol"]):
-        records: list[Row] = []
+        records: list[TableRow] = []
         for (item,), hops in group.sort("hop").group_by(["item"], maintain_order=True):
             question = questions.get((*(key[name] for name in _PLAIN), item))
             if question is None:
@@ -219,7 +219,7 @@ def tabulate_joint(answers: pl.DataFrame) -> Table:
 
 def tabulate_gap(answers: pl.DataFrame) -> Table:
     """Accuracy on items minus accuracy on their counterfactual twins, pair by pair (CofCA, section 4)."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     setting = [name for name in _SETTING if name != "variant"]
     questions = _questions(answers).with_columns(pl.col("right").cast(pl.Float64).alias("score"))
     twins = questions.filter(pl.col("variant") == "counterfactual")
@@ -234,7 +234,7 @@ def tabulate_gap(answers: pl.DataFrame) -> Table:
     return Table("gap", "Factual against counterfactual", note, rows)
 
 
-def estimate(name: str, rows: pl.DataFrame, column: str) -> Row:
+def estimate(name: str, rows: pl.DataFrame, column: str) -> TableRow:
     """The mean of a column as `name`, and its interval as `name_low` and `name_high`; items are resampled whole."""
     sums = rows.group_by("pair", maintain_order=True).agg(
         pl.col(column).cast(pl.Float64).sum().alias("sum"), pl.col(column).count().alias("count")
@@ -263,7 +263,7 @@ def _questions(answers: pl.DataFrame) -> pl.DataFrame:
     return answers.filter(pl.col("protocol") == "question")
 
 
-def _split(frame: pl.DataFrame, by: Sequence[str]) -> Iterable[tuple[Row, pl.DataFrame]]:
+def _split(frame: pl.DataFrame, by: Sequence[str]) -> Iterable[tuple[TableRow, pl.DataFrame]]:
     """The groups of a frame, in sorted order, each with its key."""
     for values, group in sorted(frame.group_by(list(by)), key=_by_key):
         yield dict(zip(by, values, strict=True)), group

@@ -13,7 +13,7 @@ from typing import Any
 from hopwright.errors import InputError
 from hopwright.records import Item, Passage, Rejected
 from hopwright.release.format import parse_row, read_jsonl
-from hopwright.release.layout import Place, SetName, find_places
+from hopwright.release.layout import SetName, SplitFiles, find_split_files
 from hopwright.runs.files import hash_file
 
 UNKNOWN = "unknown"
@@ -139,7 +139,7 @@ def to_eval_item(item: Item) -> EvalItem:
     )
 
 
-def reopen(hop: EvalHop, item: EvalItem, given: dict[int, str]) -> tuple[str, tuple[int, ...]]:
+def substitute_given_answers(hop: EvalHop, item: EvalItem, given: dict[int, str]) -> tuple[str, tuple[int, ...]]:
     """The sub-question with other answers in the place of the gold ones that it names.
 
     `given` maps the number of an earlier hop to what is to stand there. Returns the question and the hops whose answer
@@ -162,7 +162,7 @@ def reopen(hop: EvalHop, item: EvalItem, given: dict[int, str]) -> tuple[str, tu
     return text, tuple(missing)
 
 
-def draw_irrelevant(item: EvalItem, items: Sequence[EvalItem], seed: int) -> tuple[Passage, ...]:
+def draw_irrelevant_passages(item: EvalItem, items: Sequence[EvalItem], seed: int) -> tuple[Passage, ...]:
     """As many passages as the item has (at least one per hop), of other items, that name none of its answers."""
     wanted = max(len(item.passages), len(item.hops))
     names = [name.casefold() for hop in item.hops for name in (hop.answer, *hop.aliases) if len(name) > 2]
@@ -220,8 +220,8 @@ def _passages_of(hop: Any) -> tuple[Passage, ...]:
 
 def _find_files(path: Path, sets: Sequence[SetName]) -> list[Path]:
     if path.is_dir():
-        places = find_places(path)
-        chosen = next((name for name in sets if Place(name, "factual") in places), places[0].set)
+        places = find_split_files(path)
+        chosen = next((name for name in sets if SplitFiles(name, "factual") in places), places[0].set)
         return [path / place.jsonl for place in places if place.set == chosen]
     if not path.is_file():
         raise InputError(f"{path}: no such file; give a release's folder or a JSONL file in the release format")

@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hopwright.evaluation.analysis import Row, Table
+from hopwright.evaluation.analysis import Table, TableRow
 from hopwright.reporting.plotting import GRID, open_figure, plain_settings, render_figure, style_of, tidy
 
 _MOST_PANELS = 9
@@ -82,10 +82,10 @@ def _draw_groups(table: Table) -> bytes:
 
 
 def _draw_panels(
-    table: Table, x: str, y: str, series_of: Callable[[Row], str], x_label: str, y_label: str
+    table: Table, x: str, y: str, series_of: Callable[[TableRow], str], x_label: str, y_label: str
 ) -> bytes:  # fmt: skip
     """One panel per model, variant and form, all on the same axes; series by `series_of`."""
-    panels: dict[tuple[str, ...], list[Row]] = {}
+    panels: dict[tuple[str, ...], list[TableRow]] = {}
     for row in sorted(table.rows, key=_by_model):
         panels.setdefault((row["model"], row["variant"], row["form"], row["passages"]), []).append(row)
     shown = dict(list(panels.items())[:_MOST_PANELS])
@@ -121,21 +121,21 @@ def _draw_panels(
     return _save(figure)
 
 
-def _by_model(row: Row) -> tuple[bool, str]:
+def _by_model(row: TableRow) -> tuple[bool, str]:
     """Factual items first, then model by model; the rest stays in order."""
     return row["variant"] != "factual", row["model"]
 
 
-def _by_prompting(row: Row) -> str:
+def _by_prompting(row: TableRow) -> str:
     return _PROMPTINGS[row["prompting"]]
 
 
-def _by_protocol(row: Row) -> str:
+def _by_protocol(row: TableRow) -> str:
     return f"{row['protocol']}, {_PROMPTINGS[row['prompting']]}"
 
 
 def _mark(
-    axes: Axes, x: float, y: float, row: Row, name: str, place: int, *, horizontal: bool = False
+    axes: Axes, x: float, y: float, row: TableRow, name: str, place: int, *, horizontal: bool = False
 ) -> None:  # fmt: skip
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
     colour, marker = style_of(place)
@@ -189,7 +189,7 @@ def _short(model: str, limit: int = 30) -> str:
     return name if len(name) <= limit else name[: limit - 1] + "…"
 
 
-def _tell(row: Row) -> str:
+def _tell(row: TableRow) -> str:
     twin = ", twins" if row["variant"] == "counterfactual" else ""
     return twin + ("" if row["passages"] == "none" else f", {row['passages']} passages")
 

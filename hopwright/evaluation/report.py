@@ -13,7 +13,7 @@ from typing import Any
 
 import jinja2
 
-from hopwright.evaluation.analysis import Row, Table
+from hopwright.evaluation.analysis import Table, TableRow
 from hopwright.evaluation.plots import draw_table
 
 _SHOWN_ROWS = 80
@@ -22,14 +22,14 @@ _HIDDEN = {"chains"}
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class ReportHeader:
     """What was evaluated, in the report's head. `facts` are label and value."""
 
     name: str
     facts: tuple[tuple[str, str], ...]
 
 
-def render_report(tables: Sequence[Table], about: About) -> dict[str, bytes]:
+def render_report(tables: Sequence[Table], about: ReportHeader) -> dict[str, bytes]:
     """Every file of the report by its path inside the report's folder; the same tables give the same bytes."""
     files: dict[str, bytes] = {}
     images: dict[str, bytes] = {}
@@ -45,15 +45,15 @@ def render_report(tables: Sequence[Table], about: About) -> dict[str, bytes]:
     return files
 
 
-def make_leaderboard(tables: Sequence[Table]) -> list[Row]:
+def make_leaderboard(tables: Sequence[Table]) -> list[TableRow]:
     """One entry a model, the best first: its best multiple-choice accuracy, open scores and joint score."""
     accuracy = next((table.rows for table in tables if table.name == "accuracy"), [])
     chains = next((table.rows for table in tables if table.name == "joint"), [])
     gaps = next((table.rows for table in tables if table.name == "gap"), [])
-    entries: list[Row] = []
+    entries: list[TableRow] = []
     for model in dict.fromkeys(row["model"] for row in accuracy):
         own = [row for row in accuracy if row["model"] == model and _is_plain(row)]
-        entry: Row = {"model": model}
+        entry: TableRow = {"model": model}
         for form in ("mcq", "open"):
             best = max((row for row in own if row["form"] == form), key=lambda row: row["accuracy"], default=None)
             if best is not None:
@@ -89,15 +89,15 @@ def write_report(files: Mapping[str, bytes], folder: Path) -> None:
         path.write_bytes(content)
 
 
-def _best(entry: Row) -> float:
+def _best(entry: TableRow) -> float:
     return float((entry.get("mcq") or entry.get("open") or {"accuracy": 0.0})["accuracy"])
 
 
-def _is_plain(row: Row) -> bool:
+def _is_plain(row: TableRow) -> bool:
     return row["variant"] == "factual" and row["passages"] == "none" and not row.get("sub_questions", False)
 
 
-def _to_html(tables: Sequence[Table], about: About, images: Mapping[str, bytes]) -> str:
+def _to_html(tables: Sequence[Table], about: ReportHeader, images: Mapping[str, bytes]) -> str:
     sections = []
     for table in tables:
         rows = _shown(table)
@@ -124,7 +124,7 @@ def _to_html(tables: Sequence[Table], about: About, images: Mapping[str, bytes])
     )
 
 
-def _to_markdown(tables: Sequence[Table], about: About, images: Mapping[str, bytes]) -> str:
+def _to_markdown(tables: Sequence[Table], about: ReportHeader, images: Mapping[str, bytes]) -> str:
     lines = [f"# Evaluation: {_escape(about.name)}", "", _introduce(tables), ""]
     lines += [f"- {label}: {_escape(value)}" for label, value in about.facts]
     for table in tables:
@@ -159,7 +159,7 @@ def _introduce(tables: Sequence[Table]) -> str:
     )
 
 
-def _shown(table: Table) -> list[Row]:
+def _shown(table: Table) -> list[TableRow]:
     return [row for row in table.rows if row["items"]] if table.name in _HIDDEN else table.rows
 
 
@@ -168,7 +168,7 @@ def _merge_columns(columns: Sequence[str]) -> list[str]:
     return [name for name in columns if not (name.endswith(("_low", "_high")) and name.rsplit("_", 1)[0] in columns)]
 
 
-def _cell(row: Row, name: str) -> dict[str, Any]:
+def _cell(row: TableRow, name: str) -> dict[str, Any]:
     value = row.get(name)
     text = _show(value, name)
     if f"{name}_low" in row and isinstance(value, float):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.evaluation import extraction, metrics
-from hopwright.evaluation.asking import list_sub_questions
+from hopwright.evaluation.evaluation_queries import list_sub_questions
 from hopwright.evaluation.items import EvalItem, kind_of
 from hopwright.exports import steps
 

@@ -20,11 +20,11 @@ except ImportError:
 _STEP = re.compile(r"^[\s*#-]*(?:step\s*)?(\d+)\s*[.:)][\s*]*(.*?)[\s*]*$", re.IGNORECASE | re.MULTILINE)
 _LAST = "FINAL ANSWER"
 
-Row = Mapping[str, Any]
+ExportedRow = Mapping[str, Any]
 """An item as `items.jsonl` holds it."""
 
 
-def ask_steps(row: Row) -> str:
+def ask_steps(row: ExportedRow) -> str:
     """The question with its sub-questions; one line is asked for each, and one for the answer."""
     listed = "\n".join(f"{number}. {hop['question']}" for number, hop in enumerate(row["hops"], start=1))
     return (
@@ -40,7 +40,7 @@ def read_steps(text: str) -> dict[int, str]:
     return {int(number): answer for number, answer in _STEP.findall(text.split(_LAST)[0])}
 
 
-def score_steps(row: Row, text: str) -> tuple[dict[str, float], str, str]:
+def score_steps(row: ExportedRow, text: str) -> tuple[dict[str, float], str, str]:
     """Every figure of one answer, the final answer that was read, and `answered` or why none was.
 
     `right`, `exact_match` and `f1` are of the final answer, `hop_1` … say whether that hop is right, `joint_em` and
@@ -62,7 +62,7 @@ def score_steps(row: Row, text: str) -> tuple[dict[str, float], str, str]:
     return figures, final.value, final.outcome
 
 
-def is_right(given: str, part: Row, score: TextScore) -> float:
+def is_right(given: str, part: ExportedRow, score: TextScore) -> float:
     """1.0 for an exact match, or a number or a date that is close enough; `part` is the row or one of its hops."""
     golds: Sequence[str] = part["answers"]
     return float(bool(given) and (score.em == 1 or any(is_close(given, gold, part["answer_kind"]) for gold in golds)))

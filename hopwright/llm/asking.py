@@ -14,7 +14,7 @@ _Q = TypeVar("_Q")
 _T = TypeVar("_T")
 
 
-class Asker(Protocol):
+class RequestSender(Protocol):
     """Whoever passes requests on to models; a `Session` does."""
 
     def submit(self, request: Request) -> Future[Outcome]:
@@ -23,7 +23,7 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class RequestCosts:
     """What was asked and paid for. keys: of the requests whose answers are used or were judged."""
 
     keys: tuple[str, ...] = ()
@@ -32,8 +32,8 @@ class Spent:
     output_tokens: int = 0
     cost_usd: float = 0.0
 
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(
+    def __add__(self, other: RequestCosts) -> RequestCosts:
+        return RequestCosts(
             (*self.keys, *other.keys),
             other.model_version or self.model_version,
             self.input_tokens + other.input_tokens,
@@ -42,17 +42,17 @@ class Spent:
         )
 
 
-NOTHING_SPENT = Spent()
+NO_COSTS = RequestCosts()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[_T]):
+class QueryResult(Generic[_T]):
     """What came of one question: a value, or the last round's problem."""
 
     value: _T | None
     problem: str = ""
     tries: int = 0
-    spent: Spent = field(default_factory=Spent)
+    spent: RequestCosts = field(default_factory=RequestCosts)
 
 
 def ask_in_rounds(
@@ -62,13 +62,13 @@ def ask_in_rounds(
     judge: Callable[[_Q, Any], tuple[_T | None, str]],
     *,
     tries: int,
-) -> list[Asked[_T]]:
+) -> list[QueryResult[_T]]:
     """Ask a question for every row; those whose answer is refused again, as another attempt, up to `tries` rounds.
 
     request: from a row and an attempt, from 0. judge: from a row and its parsed answer to a value, or None and what is
     wrong. What is paid counts in every round; a request that was answered before is not sent again.
     """
-    done: list[Asked[_T]] = [Asked(None, "not asked")] * len(rows)
+    done: list[QueryResult[_T]] = [QueryResult(None, "not asked")] * len(rows)
     open_places = list(range(len(rows)))
     for attempt in range(tries):
         outcomes = session.complete_all([request(rows[place], attempt) for place in open_places])
@@ -76,12 +76,12 @@ def ask_in_rounds(
             usage = outcome.usage
             version = outcome.model_version if outcome.ok else ""
             keys = (outcome.key,) if outcome.ok else ()
-            spent = done[place].spent + Spent(keys, version, usage.input, usage.output, outcome.cost_usd)
+            spent = done[place].spent + RequestCosts(keys, version, usage.input, usage.output, outcome.cost_usd)
             if outcome.ok:
                 value, problem = judge(rows[place], outcome.parsed if outcome.parsed is not None else outcome.text)
             else:
                 value, problem = None, f"{outcome.kind}: {outcome.reason}"
-            done[place] = Asked(value, problem, attempt + 1, spent)
+            done[place] = QueryResult(value, problem, attempt + 1, spent)
         open_places = [place for place in open_places if done[place].value is None]
         if not open_places:
             break

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hopwright.errors import BudgetError, HopwrightError, InputError, ServiceError
-from hopwright.llm.batch_apis import BatchApi, Row, RowResult, make_batch_api
-from hopwright.llm.batch_rows import RowBook, read_reply
+from hopwright.llm.batch_apis import BatchApi, BatchRow, RowResult, make_batch_api
+from hopwright.llm.batch_rows import BatchRowTracker, read_reply
 from hopwright.llm.client import Client, measure_schema
-from hopwright.llm.lane import Lane
+from hopwright.llm.dispatcher import ModelDispatcher
 from hopwright.llm.prices import bound_tokens
 from hopwright.llm.providers.base import RETRYABLE, CallError, Reply
 from hopwright.llm.store import Statement
@@ -76,7 +76,7 @@ class BatchRunner:
         self._client = client
         self._store = client.store
         self._poll_s = poll_s
-        self._book = RowBook(client, rounds)
+        self._book = BatchRowTracker(client, rounds)
         self._settle_s = settle_s
         self._report = report
         self._apis: dict[str, BatchApi] = {}
@@ -147,49 +147,56 @@ class BatchRunner:
                 groups.setdefault((target, self._book.history(key, request)[0]), []).append(key)
         submitted, refused = 0, 0.0
         for (target, round), keys in groups.items():
-            api, lane = self._api(target), self._client.lane(target)
-            for part in self._cut(api, lane, keys, wanted):
-                taken = await self._submit(api, lane, part, wanted, round)
+            api, dispatcher = self._api(target), self._client.dispatcher(target)
+            for part in self._cut(api, dispatcher, keys, wanted):
+                taken = await self._submit(api, dispatcher, part, wanted, round)
                 submitted += taken
                 if taken < len(part):
-                    refused = self._bound(lane, part[taken : taken + 1], wanted)
+                    refused = self._bound(dispatcher, part[taken : taken + 1], wanted)
                     break
         if refused and not submitted and not under_way:
             raise BudgetError(self._client.budget.explain(refused))
         return bool(under_way or groups)
 
     async def _submit(
-        self, api: BatchApi, lane: Lane, rows: list[tuple[str, Row]], wanted: dict[str, Request], round: int
+        self,
+        api: BatchApi,
+        dispatcher: ModelDispatcher,
+        rows: list[tuple[str, BatchRow]],
+        wanted: dict[str, Request],
+        round: int,
     ) -> int:
         """Hand rows in, as many as the budget has room for now; returns how many. The rest waits for a bill."""
-        worst = self._bound(lane, rows, wanted)
+        worst = self._bound(dispatcher, rows, wanted)
         if not self._client.budget.try_reserve(worst):
             half = len(rows) // 2
             if not half:
                 return 0
-            first = await self._submit(api, lane, rows[:half], wanted, round)
-            return first + (await self._submit(api, lane, rows[half:], wanted, round) if first == half else 0)
+            first = await self._submit(api, dispatcher, rows[:half], wanted, round)
+            return first + (await self._submit(api, dispatcher, rows[half:], wanted, round) if first == half else 0)
         token = secrets.token_hex(8)
-        rows = [(key, Row(f"{token}-{key}", row.call)) for key, row in rows]
-        intent = _Intent(token, self._client.run, lane.target, [key for key, _ in rows], round,
+        rows = [(key, BatchRow(f"{token}-{key}", row.call)) for key, row in rows]
+        intent = _Intent(token, self._client.run, dispatcher.target, [key for key, _ in rows], round,
                          self._client.budget.lease, worst)  # fmt: skip
         self._store.transact(intent)
-        await self._hand_in(api, token, [row for _, row in rows])
+        await self._send_batch(api, token, [row for _, row in rows])
         return len(rows)
 
-    def _bound(self, lane: Lane, rows: Iterable[tuple[str, Row]], wanted: dict[str, Request]) -> float:
+    def _bound(
+        self, dispatcher: ModelDispatcher, rows: Iterable[tuple[str, BatchRow]], wanted: dict[str, Request]
+    ) -> float:
         """The most that these rows can cost; 0 without a budget."""
         if self._client.budget.limit is None:
             return 0.0
         factor = self._client.prices.batch_factor
         return sum(
-            lane.price.worst(
+            dispatcher.price.worst(
                 bound_tokens(row.call.messages, measure_schema(wanted[key])), row.call.sampling.max_tokens, factor
             )
             for key, row in rows
         )
 
-    async def _hand_in(self, api: BatchApi, token: str, rows: Sequence[Row]) -> None:
+    async def _send_batch(self, api: BatchApi, token: str, rows: Sequence[BatchRow]) -> None:
         """Send the rows. An answer that is lost leaves the intent for `_recover`."""
         try:
             remote = await api.submit(token, rows)
@@ -225,14 +232,14 @@ class BatchRunner:
                     finished += status.done
                 self._trouble = 0
             except CallError as error:
-                await self._meet_trouble(batch, error)
+                await self._handle_call_error(batch, error)
                 waiting += batch.rows
         if self._report is not None:
             answered = sum(1 for outcome in done.values() if outcome.ok)
             spent = self._client.budget.spending().spent
             self._report(BatchProgress(len(self.list_open()), waiting, finished, answered, spent))
 
-    async def _meet_trouble(self, batch: OpenBatch, error: CallError) -> None:
+    async def _handle_call_error(self, batch: OpenBatch, error: CallError) -> None:
         reason = self._client.clean(str(error))
         if error.kind == "not_found" and batch.remote:
             # The provider forgot it (they keep results for some weeks): its rows are handed in again.
@@ -264,10 +271,10 @@ class BatchRunner:
             # These rows are not asked for any more; nothing was handed in, so nothing is lost.
             await self._withdraw(batch.token)
             return ""
-        lane = self._client.lane(ModelRef(batch.provider, batch.model))
-        calls = {key: self._book.make_call(lane, api.native_choices, wanted[key], key) for key in rows}
-        again = [Row(f"{batch.token}-{key}", call) for key, call in calls.items()]
-        await self._hand_in(api, batch.token, again)
+        dispatcher = self._client.dispatcher(ModelRef(batch.provider, batch.model))
+        calls = {key: self._book.make_call(dispatcher, api.native_choices, wanted[key], key) for key in rows}
+        again = [BatchRow(f"{batch.token}-{key}", call) for key, call in calls.items()]
+        await self._send_batch(api, batch.token, again)
         return ""
 
     async def _collect(
@@ -275,7 +282,7 @@ class BatchRunner:
         done: dict[str, Outcome],
     ) -> None:  # fmt: skip
         """Store every result of an ended batch, and its bill, in one commit."""
-        lane = self._client.lane(ModelRef(batch.provider, batch.model))
+        dispatcher = self._client.dispatcher(ModelRef(batch.provider, batch.model))
         open_keys = set(self._rows_of(batch))
         statements: list[Statement] = []
         bill = 0.0
@@ -288,7 +295,7 @@ class BatchRunner:
             if result.reply is not None:
                 result = RowResult(key, _clean(result.reply, self._client.clean))
                 assert result.reply is not None
-                bill += lane.price.cost(result.reply.usage, self._client.prices.batch_factor)
+                bill += dispatcher.price.cost(result.reply.usage, self._client.prices.batch_factor)
                 self._client.progress.usage += result.reply.usage
             statements += self._book.take(key, wanted.get(key), result, batch.token, batch.round, fresh)
         for key in sorted(open_keys):
@@ -319,14 +326,14 @@ class BatchRunner:
         return [release, *budget.settle_statement(bill)]
 
     def _cut(
-        self, api: BatchApi, lane: Lane, keys: Sequence[str], wanted: dict[str, Request]
-    ) -> Iterable[list[tuple[str, Row]]]:
+        self, api: BatchApi, dispatcher: ModelDispatcher, keys: Sequence[str], wanted: dict[str, Request]
+    ) -> Iterable[list[tuple[str, BatchRow]]]:
         """The rows in parts that the provider takes in one batch."""
-        part: list[tuple[str, Row]] = []
+        part: list[tuple[str, BatchRow]] = []
         size = 0
         for key in keys:
-            call = self._book.make_call(lane, api.native_choices, wanted[key], key)
-            row = Row(f"{'0' * 16}-{key}", call)
+            call = self._book.make_call(dispatcher, api.native_choices, wanted[key], key)
+            row = BatchRow(f"{'0' * 16}-{key}", call)
             row_size = api.size(row)
             if part and (len(part) >= api.most_rows or size + row_size > api.most_bytes):
                 yield part
@@ -342,8 +349,8 @@ class BatchRunner:
 
     def _api(self, target: ModelRef) -> BatchApi:
         if target.provider not in self._apis:
-            lane = self._client.lane(target)
-            api = make_batch_api(lane.endpoint, lane.provider)
+            dispatcher = self._client.dispatcher(target)
+            api = make_batch_api(dispatcher.endpoint, dispatcher.provider)
             if api is None:
                 raise InputError(
                     f"the endpoint {target.provider!r} has no batch interface; leave batch mode off for it"

@@ -23,7 +23,7 @@ ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BatchRow:
     """One request of a batch."""
 
     custom_id: str
@@ -51,7 +51,7 @@ class BatchStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BatchSearchResult:
     """What a search for a batch of ours gave: `unsure` means that one in progress may be it."""
 
     remote: str = ""
@@ -65,11 +65,11 @@ class BatchApi(Protocol):
     most_rows: int
     most_bytes: int
 
-    async def submit(self, token: str, rows: Sequence[Row]) -> str:
+    async def submit(self, token: str, rows: Sequence[BatchRow]) -> str:
         """Hand the rows in under our token; returns the provider's id."""
         ...
 
-    async def find(self, token: str, created: float, count: int, known: Collection[str]) -> Found:
+    async def find(self, token: str, created: float, count: int, known: Collection[str]) -> BatchSearchResult:
         """A batch handed in under this token, though the answer to that was lost."""
         ...
 
@@ -81,7 +81,7 @@ class BatchApi(Protocol):
         """Every row's result that there is, in any order."""
         ...
 
-    def size(self, row: Row) -> int:
+    def size(self, row: BatchRow) -> int:
         """Bytes that a row takes in the upload."""
         ...
 
@@ -97,11 +97,11 @@ class OpenAIBatches:
         self._endpoint = provider.endpoint
         self.native_choices = provider.native_choices
 
-    def size(self, row: Row) -> int:
+    def size(self, row: BatchRow) -> int:
         """Bytes that a row takes in the upload."""
         return len(self._line(row))
 
-    async def submit(self, token: str, rows: Sequence[Row]) -> str:
+    async def submit(self, token: str, rows: Sequence[BatchRow]) -> str:
         """Hand the rows in under our token; returns the provider's id."""
         name = f"hopwright-{token}.jsonl"
         try:
@@ -117,17 +117,17 @@ class OpenAIBatches:
             raise _wrap(error) from None
         return batch.id
 
-    async def find(self, token: str, created: float, count: int, known: Collection[str]) -> Found:
+    async def find(self, token: str, created: float, count: int, known: Collection[str]) -> BatchSearchResult:
         """A batch handed in under this token, though the answer to that was lost."""
         try:
             async for batch in self._client.batches.list(limit=100):
                 if (batch.metadata or {}).get("hopwright") == token:
-                    return Found(batch.id)
+                    return BatchSearchResult(batch.id)
                 if batch.created_at < created - _SKEW_S:
                     break
         except Exception as error:
             raise _wrap(error) from None
-        return Found()
+        return BatchSearchResult()
 
     async def poll(self, remote: str) -> BatchStatus:
         """Where it stands."""
@@ -165,7 +165,7 @@ class OpenAIBatches:
                 return file.id
         return ""
 
-    def _line(self, row: Row) -> bytes:
+    def _line(self, row: BatchRow) -> bytes:
         body = openai_wire.build_body(row.call, self._endpoint.dialect, self._endpoint.omit)
         line = {"custom_id": row.custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
         return json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
@@ -182,11 +182,11 @@ class AnthropicBatches:
         self._client = provider.client
         self._endpoint = provider.endpoint
 
-    def size(self, row: Row) -> int:
+    def size(self, row: BatchRow) -> int:
         """Bytes that a row takes in the upload."""
         return len(json.dumps(self._params(row)))
 
-    async def submit(self, token: str, rows: Sequence[Row]) -> str:
+    async def submit(self, token: str, rows: Sequence[BatchRow]) -> str:
         """Hand the rows in under our token; returns the provider's id."""
         requests: Any = [{"custom_id": row.custom_id, "params": self._params(row)} for row in rows]
         try:
@@ -194,7 +194,7 @@ class AnthropicBatches:
         except Exception as error:
             raise _wrap(error) from None
 
-    async def find(self, token: str, created: float, count: int, known: Collection[str]) -> Found:
+    async def find(self, token: str, created: float, count: int, known: Collection[str]) -> BatchSearchResult:
         """A batch handed in under this token, though the answer to that was lost."""
         unsure = False
         try:
@@ -210,11 +210,11 @@ class AnthropicBatches:
                     continue
                 async for entry in await self._client.messages.batches.results(batch.id):
                     if entry.custom_id.startswith(token):
-                        return Found(batch.id)
+                        return BatchSearchResult(batch.id)
                     break
         except Exception as error:
             raise _wrap(error) from None
-        return Found(unsure=unsure)
+        return BatchSearchResult(unsure=unsure)
 
     async def poll(self, remote: str) -> BatchStatus:
         """Where it stands."""
@@ -236,7 +236,7 @@ class AnthropicBatches:
         except Exception as error:
             raise _wrap(error) from None
 
-    def _params(self, row: Row) -> dict[str, Any]:
+    def _params(self, row: BatchRow) -> dict[str, Any]:
         return anthropic_wire.build_body(row.call, self._endpoint.mechanism, self._endpoint.omit)
 
 

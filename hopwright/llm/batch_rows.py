@@ -15,13 +15,13 @@ from hopwright.llm.conversations import (
     read_said,
     write_said,
 )
-from hopwright.llm.lane import Lane
+from hopwright.llm.dispatcher import ModelDispatcher
 from hopwright.llm.providers.base import Call, Reply
 from hopwright.llm.store import Statement, failure_statements, response_statements
-from hopwright.llm.types import Attempt, Failure, FailureKind, ModelRef, Outcome, Request, Response, Usage
+from hopwright.llm.types import Attempt, Failure, FailureKind, ModelRef, Outcome, Request, Response, TokenUsage
 
 
-class RowBook:
+class BatchRowTracker:
     """Judges results and remembers rounds. `rounds` is how often a row is handed in at most."""
 
     def __init__(self, client: Client, rounds: int) -> None:
@@ -45,7 +45,7 @@ class RowBook:
     ) -> list[Statement]:
         """What is written for a reply: an answer, a final failure, or a row for the next round."""
         target = ModelRef(request.provider, request.model)
-        cost = self._client.lane(target).price.cost(reply.usage, self._client.prices.batch_factor)
+        cost = self._client.dispatcher(target).price.cost(reply.usage, self._client.prices.batch_factor)
         _, said = self.history(key, request)
         usage = said.usage + reply.usage
         judged = judge(request, reply.text, reply.finish)
@@ -112,10 +112,10 @@ class RowBook:
         outside = self._client.recall(request, key) if request is not None else Conversation()
         return rounds, outside if outside.answers > said.answers else said
 
-    def make_call(self, lane: Lane, native_choices: bool, request: Request, key: str) -> Call:
+    def make_call(self, dispatcher: ModelDispatcher, native_choices: bool, request: Request, key: str) -> Call:
         """The call of a row: its messages, and the invalid answer of the last round with what was wrong."""
         _, said = self.history(key, request)
-        return make_call(request, lane.target, continue_messages(request, said.last), native_choices)
+        return make_call(request, dispatcher.target, continue_messages(request, said.last), native_choices)
 
 
 def _fail(key: str, request: Request, kind: FailureKind, reason: str, said: Conversation) -> Failure:
@@ -143,4 +143,4 @@ def read_reply(detail: str) -> Reply:
     """The reply of a row in the state `raw`: it came before its request was known."""
     record = json.loads(detail)
     logprobs = tuple(tuple((token, value) for token, value in position) for position in record.pop("logprobs"))
-    return Reply(**{**record, "usage": Usage(**record["usage"]), "logprobs": logprobs})
+    return Reply(**{**record, "usage": TokenUsage(**record["usage"]), "logprobs": logprobs})

@@ -15,12 +15,12 @@ from hopwright.errors import HopwrightError, ServiceError
 from hopwright.llm.budget import Budget
 from hopwright.llm.config import LlmSettings
 from hopwright.llm.conversations import Conversation, conversation_statement, forget_statement, read_conversation
-from hopwright.llm.gate import Amounts
+from hopwright.llm.dispatcher import ModelDispatcher, ModelUnavailable, PendingReply, RequestRefused, RunAbort
 from hopwright.llm.health import RunHealth
-from hopwright.llm.lane import Delivery, Lane, LaneDown, Refused, Stop
 from hopwright.llm.prices import PriceTable, bound_tokens, explain_price, guess_tokens, read_prices
 from hopwright.llm.progress import Progress, Snapshot
 from hopwright.llm.providers import Call, Provider, make_provider
+from hopwright.llm.rate_limiter import ExpectedTokens
 from hopwright.llm.redaction import make_redactor
 from hopwright.llm.schemas import describe_error, read_answer
 from hopwright.llm.store import Store, failure_statements, ignore_result, link_statements, response_statements
@@ -33,7 +33,7 @@ from hopwright.llm.types import (
     Outcome,
     Request,
     Response,
-    Usage,
+    TokenUsage,
     key_of,
     read_response,
     schema_of,
@@ -49,7 +49,7 @@ class ProviderFactory(Protocol):
 
 
 @dataclass(slots=True)
-class _Draft:
+class _RequestState:
     """What has come of a request so far: thrown-away tries, their tokens and their cost.
 
     `down` names the models that could not be asked; `stored` has the keys under which the store holds thrown-away
@@ -57,7 +57,7 @@ class _Draft:
     """
 
     notes: list[Attempt] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     cost_usd: float = 0.0
     down: list[str] = field(default_factory=list)
     stored: set[str] = field(default_factory=set)
@@ -85,10 +85,10 @@ class Client:
         self.prices = prices or read_prices(settings.prices)
         self._provider_factory = provider_factory
         self._providers: dict[str, Provider] = {}
-        self._lanes: dict[ModelRef, Lane] = {}
+        self._lanes: dict[ModelRef, ModelDispatcher] = {}
         self._redactor = make_redactor(settings.endpoints)
         self._run_health = RunHealth(settings.breaker)
-        self._stop = Stop()
+        self._stop = RunAbort()
         self._asked: dict[str, asyncio.Future[Outcome]] = {}
 
     async def __aenter__(self) -> Client:
@@ -112,7 +112,7 @@ class Client:
     def snapshot(self) -> Snapshot:
         """How the run is doing."""
         money = self.budget.spending()
-        in_flight = sum(lane.gate.limit.in_flight for lane in self._lanes.values())
+        in_flight = sum(dispatcher.gate.limit.in_flight for dispatcher in self._lanes.values())
         return self.progress.take(money.spent, money.possible, self.budget.spent, money.limit, in_flight)
 
     async def complete(self, request: Request) -> Outcome:
@@ -184,26 +184,26 @@ class Client:
         outcomes = {position: outcome async for position, outcome in self.stream(requests)}
         return [outcomes[position] for position in range(len(requests))]
 
-    def lane(self, target: ModelRef) -> Lane:
+    def dispatcher(self, target: ModelRef) -> ModelDispatcher:
         """The lane of a model.
 
         Raises InputError for an unknown endpoint, a missing key, or an unpriced model under a budget.
         """
-        lane = self._lanes.get(target)
-        if lane is None:
+        dispatcher = self._lanes.get(target)
+        if dispatcher is None:
             endpoint = self.settings.endpoint(target.provider)
             price = self.prices.find(target.model)
             if price is None and self.budget.limit is not None and not endpoint.free:
                 raise explain_price(target)
             if endpoint.name not in self._providers:
                 self._providers[endpoint.name] = self._provider_factory(endpoint)
-            lane = self._lanes[target] = Lane(
+            dispatcher = self._lanes[target] = ModelDispatcher(
                 target, endpoint, self.settings, self._providers[endpoint.name], None if endpoint.free else price,
                 self.budget, self.progress, self._redactor, self._stop,
             )  # fmt: skip
-        return lane
+        return dispatcher
 
-    def lanes(self) -> list[Lane]:
+    def dispatchers(self) -> list[ModelDispatcher]:
         """Every lane in use."""
         return list(self._lanes.values())
 
@@ -239,19 +239,19 @@ class Client:
         return _validate(request, response)
 
     async def _ask(self, request: Request, key: str) -> Outcome:
-        draft = _Draft()
+        draft = _RequestState()
         reason, hopeless = "", False
         chain = self.settings.chain(request)
         for target in chain:
-            lane = self.lane(target)
+            dispatcher = self.dispatcher(target)
             try:
-                outcome = await self._converse(lane, request, key, draft)
-            except LaneDown as down:
+                outcome = await self._converse(dispatcher, request, key, draft)
+            except ModelUnavailable as down:
                 reason, hopeless = down.reason, down.hopeless
                 draft.down.append(str(target))
                 self.progress.counts["fallbacks"] += len(draft.down) < len(chain)
                 continue
-            except Refused as refused:
+            except RequestRefused as refused:
                 outcome = self._fail(key, target, "rejected", str(refused), draft)
             if isinstance(outcome, Failure):
                 return await self._finish_failure(request, outcome, remembered=draft.remembered)
@@ -275,12 +275,12 @@ class Client:
         repairs = self.settings.retry.repairs
         return 1 + (repairs if request.repairs is None else min(repairs, request.repairs))
 
-    async def _converse(self, lane: Lane, request: Request, key: str, draft: _Draft) -> Outcome:
+    async def _converse(self, dispatcher: ModelDispatcher, request: Request, key: str, draft: _RequestState) -> Outcome:
         """Ask one model, sending an unusable answer back with what is wrong with it.
 
         Where earlier such answers are in the store, it goes on from the last.
         """
-        own_key = key_of(request, lane.target) if draft.down else key
+        own_key = key_of(request, dispatcher.target) if draft.down else key
         said = self.recall(request, own_key)
         before = len(draft.notes)
         draft.notes += said.attempts
@@ -293,34 +293,40 @@ class Client:
         while not said.is_over(most):
             self.progress.counts["repairs"] += said.answers > 0
             messages = continue_messages(request, said.last)
-            call = make_call(request, lane.target, messages, lane.provider.native_choices)
-            amounts, worst = self._measure(lane, request, messages)
-            delivery = await lane.call(call, amounts, worst, draft.notes)
+            call = make_call(request, dispatcher.target, messages, dispatcher.provider.native_choices)
+            amounts, worst = self._measure(dispatcher, request, messages)
+            delivery = await dispatcher.call(call, amounts, worst, draft.notes)
             reply = delivery.reply
             draft.usage += reply.usage
             draft.cost_usd += delivery.cost_usd
             try:
                 judged = judge(request, reply.text, reply.finish)
-                if isinstance(judged, Answer):
-                    return await self._deliver(lane, request, key, draft, delivery, judged)
+                if isinstance(judged, ValidatedAnswer):
+                    return await self._deliver(dispatcher, request, key, draft, delivery, judged)
                 kind, problem = judged
-                draft.notes.append(Attempt(str(lane.target), kind, problem, reply.text))
+                draft.notes.append(Attempt(str(dispatcher.target), kind, problem, reply.text))
                 said = said.add(self.run, draft.notes[before:], reply.usage, delivery.cost_usd)
                 # The answer is of no use, but it is paid for: whoever goes on after a stop goes on behind it.
                 bill = self.budget.settle_statement(delivery.cost_usd)
-                await self.store.write((*bill, conversation_statement(own_key, lane.target, said)))
+                await self.store.write((*bill, conversation_statement(own_key, dispatcher.target, said)))
                 draft.stored.add(own_key)
             finally:
-                lane.gate.leave(delivery.permit, reply.usage)
+                dispatcher.gate.leave(delivery.permit, reply.usage)
         last = said.last
         assert last is not None
-        return self._fail(key, lane.target, cast(FailureKind, last.kind), last.detail, draft)
+        return self._fail(key, dispatcher.target, cast(FailureKind, last.kind), last.detail, draft)
 
     async def _deliver(
-        self, lane: Lane, request: Request, key: str, draft: _Draft, delivery: Delivery, answer: Answer
+        self,
+        dispatcher: ModelDispatcher,
+        request: Request,
+        key: str,
+        draft: _RequestState,
+        delivery: PendingReply,
+        answer: ValidatedAnswer,
     ) -> Response:
         """Store the answer, then hand it out."""
-        reply, target = delivery.reply, lane.target
+        reply, target = delivery.reply, dispatcher.target
         response = Response(
             key=key if not draft.down else key_of(request, target), provider=target.provider, model=target.model,
             model_version=reply.model_version, text=answer.text, finish=reply.finish, usage=draft.usage,
@@ -336,7 +342,7 @@ class Client:
         self._run_health.count("")
         return response
 
-    def _fail(self, key: str, target: ModelRef, kind: FailureKind, reason: str, draft: _Draft) -> Failure:
+    def _fail(self, key: str, target: ModelRef, kind: FailureKind, reason: str, draft: _RequestState) -> Failure:
         return Failure(
             key=key, provider=target.provider, model=target.model, kind=kind, reason=reason,
             attempts=tuple(draft.notes), usage=draft.usage, cost_usd=draft.cost_usd,
@@ -354,24 +360,26 @@ class Client:
             self._end(ServiceError(f"stopped: {hopeless}; the last: {failure.reason}; {advice}"))
         return failure
 
-    def _measure(self, lane: Lane, request: Request, messages: tuple[Message, ...]) -> tuple[Amounts, float]:
+    def _measure(
+        self, dispatcher: ModelDispatcher, request: Request, messages: tuple[Message, ...]
+    ) -> tuple[ExpectedTokens, float]:
         schema_bytes = measure_schema(request)
         output = request.sampling.max_tokens
-        amounts = Amounts(guess_tokens(messages, schema_bytes), output)
+        amounts = ExpectedTokens(guess_tokens(messages, schema_bytes), output)
         if self.budget.limit is None:
             return amounts, 0.0
-        return amounts, lane.price.worst(bound_tokens(messages, schema_bytes), output)
+        return amounts, dispatcher.price.worst(bound_tokens(messages, schema_bytes), output)
 
     def _end(self, error: Exception) -> None:
         """End the run: nothing more is sent, what is in flight is still stored."""
         self._stop.set(error)
-        for lane in self._lanes.values():
-            lane.gate.abort(error)
+        for dispatcher in self._lanes.values():
+            dispatcher.gate.abort(error)
         self.budget.abort(error)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ValidatedAnswer:
     """A usable answer: its text and, where one was asked for, its object."""
 
     text: str
@@ -386,7 +394,7 @@ def make_call(request: Request, target: ModelRef, messages: tuple[Message, ...],
     return Call(target.model, messages, request.sampling, schema, name, request.choices if native_choices else ())
 
 
-def judge(request: Request, text: str, finish: str) -> Answer | tuple[FailureKind, str]:
+def judge(request: Request, text: str, finish: str) -> ValidatedAnswer | tuple[FailureKind, str]:
     """The usable answer in a reply, or the kind of failure and what is wrong, for the model and the record."""
     if finish == "refusal":
         return "refusal", f"the model refused: {text[:300]}" if text else "the model refused"
@@ -397,12 +405,12 @@ def judge(request: Request, text: str, finish: str) -> Answer | tuple[FailureKin
     if request.choices:
         chosen = _read_choice(text)
         if chosen in request.choices:
-            return Answer(chosen)
+            return ValidatedAnswer(chosen)
         return "invalid", f"{text[:100]!r} is none of {', '.join(request.choices)}"
     if request.schema is None:
-        return Answer(text)
+        return ValidatedAnswer(text)
     try:
-        return Answer(text, read_answer(text, request.schema))
+        return ValidatedAnswer(text, read_answer(text, request.schema))
     except ValidationError as error:
         return "invalid", describe_error(error)
 

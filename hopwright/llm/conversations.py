@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Self
 
 from hopwright.llm.store import Statement, Store
-from hopwright.llm.types import Attempt, ModelRef, Usage
+from hopwright.llm.types import Attempt, ModelRef, TokenUsage
 
 UNUSABLE = frozenset({"refusal", "empty", "truncated", "invalid"})
 """Kinds of attempts in which the model did answer."""
@@ -30,7 +30,7 @@ class Conversation:
 
     run: str = ""
     attempts: tuple[Attempt, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     cost_usd: float = 0.0
 
     @property
@@ -47,7 +47,7 @@ class Conversation:
         """Whether no further answer may be asked for, out of `most`."""
         return self.answers >= most or (self.last is not None and self.last.kind in _LAST_WORD)
 
-    def add(self, run: str, attempts: Sequence[Attempt], usage: Usage, cost_usd: float) -> Self:
+    def add(self, run: str, attempts: Sequence[Attempt], usage: TokenUsage, cost_usd: float) -> Self:
         """The conversation after another answer, `attempts` being all its tries."""
         return type(self)(run, tuple(attempts), self.usage + usage, self.cost_usd + cost_usd)
 
@@ -89,4 +89,4 @@ def read_said(run: str, said: str) -> Conversation:
     """What `write_said` wrote."""
     record = json.loads(said)
     attempts = tuple(Attempt(**one) for one in record["attempts"])
-    return Conversation(run, attempts, Usage(**record["usage"]), record["cost"])
+    return Conversation(run, attempts, TokenUsage(**record["usage"]), record["cost"])

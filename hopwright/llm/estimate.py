@@ -19,7 +19,7 @@ _TYPICAL_OUTPUT = 0.35
 
 
 @dataclass(frozen=True, slots=True)
-class Likely:
+class ApproximateRequest:
     """A request that is not known to the letter before another one is answered; about as long as the real one."""
 
     request: Request
@@ -40,7 +40,7 @@ class ModelEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """A whole run. `cached` requests are answered from the store and cost nothing."""
 
     requests: int
@@ -59,7 +59,7 @@ class Estimate:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _RequestTotals:
     requests: int = 0
     input: int = 0
     output: int = 0
@@ -76,21 +76,21 @@ class _Tally:
 
 
 def estimate_run(
-    requests: Iterable[Request | Likely], settings: LlmSettings, store: Store, prices: PriceTable,
+    requests: Iterable[Request | ApproximateRequest], settings: LlmSettings, store: Store, prices: PriceTable,
     batch: bool = False, *, growth: float = 1.0, stage: str = "",
-) -> Estimate:  # fmt: skip
+) -> CostEstimate:  # fmt: skip
     """Requests, tokens, dollars and minutes that these requests would take; `batch` at the batch price.
 
     Expected output tokens and latency are those of the model's answers in the store, where it has some. With `growth`
     these requests are a sample of as many times more; `stage` is a label.
     """
-    tallies: dict[tuple[str, str], _Tally] = {}
+    tallies: dict[tuple[str, str], _RequestTotals] = {}
     seen: Counter[str] = Counter()
     cached = 0
     history: dict[tuple[str, str, str], tuple[float, float] | None] = {}
     factor = prices.batch_factor if batch else 1.0
     for listed in requests:
-        if isinstance(listed, Likely):
+        if isinstance(listed, ApproximateRequest):
             # It stands for another one: that the store has it, or that it came before, says nothing.
             request = listed.request
             seen[f"likely {seen.total()}"] += 1
@@ -106,7 +106,7 @@ def estimate_run(
         kind = (*target, request.prompt)
         if kind not in history:
             history[kind] = _read_history(store, *kind)
-        tally = tallies.setdefault(target, _Tally())
+        tally = tallies.setdefault(target, _RequestTotals())
         schema_bytes = measure_schema(request)
         most = request.sampling.max_tokens
         known = history[kind]
@@ -120,7 +120,7 @@ def estimate_run(
     for tally in tallies.values():
         tally.grow(growth)
     parts = tuple(_estimate_model(stage, target, tally, settings, prices, factor) for target, tally in tallies.items())
-    return Estimate(
+    return CostEstimate(
         requests=round(seen.total() * growth), cached=round(cached * growth),
         repeated=round((seen.total() - len(seen)) * growth), models=parts,
         unpriced=tuple(part.model for part in parts if part.usd is None),
@@ -131,10 +131,10 @@ def estimate_run(
     )  # fmt: skip
 
 
-def add_estimates(estimates: Iterable[Estimate]) -> Estimate:
+def add_estimates(estimates: Iterable[CostEstimate]) -> CostEstimate:
     """The sum of stages that follow one another."""
     parts = [estimate for estimate in estimates if estimate.requests]
-    return Estimate(
+    return CostEstimate(
         requests=sum(part.requests for part in parts), cached=sum(part.cached for part in parts),
         repeated=sum(part.repeated for part in parts), models=tuple(model for part in parts for model in part.models),
         unpriced=tuple(dict.fromkeys(name for part in parts for name in part.unpriced)),
@@ -144,7 +144,7 @@ def add_estimates(estimates: Iterable[Estimate]) -> Estimate:
     )  # fmt: skip
 
 
-def render_estimate(estimate: Estimate) -> str:
+def render_estimate(estimate: CostEstimate) -> str:
     """Markdown for a terminal or an artifact."""
     lines = [
         f"{estimate.requests:,} requests: {estimate.cached:,} answered from the cache, {estimate.repeated:,} repeated, "
@@ -188,7 +188,7 @@ def _read_history(store: Store, provider: str, model: str, prompt: str) -> tuple
 
 
 def _estimate_model(
-    stage: str, target: tuple[str, str], tally: _Tally, settings: LlmSettings, prices: PriceTable, factor: float
+    stage: str, target: tuple[str, str], tally: _RequestTotals, settings: LlmSettings, prices: PriceTable, factor: float
 ) -> ModelEstimate:
     endpoint = settings.endpoint(target[0])
     price = FREE if endpoint.free else prices.find(target[1])

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.errors import InputError
-from hopwright.llm.types import Message, ModelRef, Usage
+from hopwright.llm.types import Message, ModelRef, TokenUsage
 
 SHIPPED = Path(__file__).with_name("prices.toml")
 _DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
@@ -30,7 +30,7 @@ class Rates(BaseModel):
     cached: float | None = Field(None, ge=0)
     cache_write: float | None = Field(None, ge=0)
 
-    def bill(self, usage: Usage) -> float:
+    def bill(self, usage: TokenUsage) -> float:
         """Dollars for these tokens."""
         plain = max(0, usage.input - usage.cached - usage.cache_written)
         cached = self.input if self.cached is None else self.cached
@@ -52,7 +52,7 @@ class Price(Rates):
 
     long_prompt: LongPrompt | None = None
 
-    def cost(self, usage: Usage, factor: float = 1.0) -> float:
+    def cost(self, usage: TokenUsage, factor: float = 1.0) -> float:
         """Dollars for one answer; `factor` is the batch discount."""
         long = self.long_prompt
         rates: Rates = long if long is not None and usage.input > long.over else self

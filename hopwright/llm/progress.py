@@ -7,7 +7,7 @@ from collections import Counter, deque
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hopwright.llm.types import Usage
+from hopwright.llm.types import TokenUsage
 
 _RECENT_S = 30.0
 
@@ -35,7 +35,7 @@ class Snapshot:
     in_flight: int
     rate: float
     seconds: float
-    usage: Usage
+    usage: TokenUsage
     spent_usd: float
     possible_usd: float
     projected_usd: float
@@ -55,7 +55,7 @@ class Progress:
         self.total = 0
         self.counts: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
-        self.usage = Usage()
+        self.usage = TokenUsage()
         self._started = time.monotonic()
         self._recent: deque[float] = deque(maxlen=20_000)
 

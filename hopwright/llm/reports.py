@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hopwright.llm.budget import read_spending
 from hopwright.llm.progress import Snapshot
 from hopwright.llm.store import Statement, Store
-from hopwright.llm.types import Usage
+from hopwright.llm.types import TokenUsage
 
 _ALIVE_S = 5.0
 _SUMS = ("total", "done", "answered", "cached", "failed", "sent", "retries", "refusals", "repairs", "fallbacks")
@@ -29,7 +29,7 @@ def read_reports(store: Store, run: str) -> dict[str, tuple[float, Snapshot]]:
     found = {}
     for worker, at, text in store.read("SELECT id, at, snapshot FROM reports WHERE run = ?", (run,)):
         values = json.loads(text)
-        found[worker] = (at, Snapshot(**{**values, "usage": Usage(**values["usage"])}))
+        found[worker] = (at, Snapshot(**{**values, "usage": TokenUsage(**values["usage"])}))
     return found
 
 
@@ -44,7 +44,7 @@ def gather_progress(
     now = time.time()
     sums = Counter[str]()
     failures = Counter[str]()
-    usage = Usage()
+    usage = TokenUsage()
     rate, in_flight, spent_here = 0.0, 0, 0.0
     for worker, (at, snapshot) in read_reports(store, run).items():
         before = since.get(worker)
@@ -54,7 +54,7 @@ def gather_progress(
             sums[name] += getattr(snapshot, name) - (getattr(before, name) if before else 0)
         failures.update(snapshot.failures)
         failures.subtract(before.failures if before else {})
-        usage = usage + snapshot.usage - (before.usage if before else Usage())
+        usage = usage + snapshot.usage - (before.usage if before else TokenUsage())
         if at > now - _ALIVE_S:
             rate += snapshot.rate
             in_flight += snapshot.in_flight

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 from hopwright.llm.batch import BatchProgress, BatchRunner
 from hopwright.llm.client import Client
 from hopwright.llm.config import LlmSettings
+from hopwright.llm.limit_sharing import LimitSharing
 from hopwright.llm.progress import Snapshot
-from hopwright.llm.sharing import Sharing
 from hopwright.llm.store import Store
 from hopwright.llm.types import Outcome, Request
 
@@ -107,7 +107,7 @@ class Session:
 
     async def _make(self, settings: LlmSettings, run: str, budget_usd: float | None, options: dict[str, Any]) -> Client:
         client = Client(settings, self.store, run=run, budget_usd=budget_usd, **options)
-        self._sharing = Sharing(client)
+        self._sharing = LimitSharing(client)
         self._sharing.start()
         return client
 

@@ -95,7 +95,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class TokenUsage:
     """Tokens as the provider counted them.
 
     `input` is all of the prompt, `cached` and `cache_written` the parts of it read from and written to the
@@ -108,14 +108,14 @@ class Usage:
     output: int = 0
     reasoning: int = 0
 
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(
             self.input + other.input, self.cached + other.cached, self.cache_written + other.cache_written,
             self.output + other.output, self.reasoning + other.reasoning,
         )  # fmt: skip
 
-    def __sub__(self, other: Usage) -> Usage:
-        return Usage(
+    def __sub__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(
             self.input - other.input, self.cached - other.cached, self.cache_written - other.cache_written,
             self.output - other.output, self.reasoning - other.reasoning,
         )  # fmt: skip
@@ -147,7 +147,7 @@ class Response:
     model_version: str
     text: str
     finish: Finish
-    usage: Usage
+    usage: TokenUsage
     cost_usd: float
     request_id: str = ""
     latency_s: float = 0.0
@@ -180,7 +180,7 @@ class Response:
 def read_response(text: str, parsed: BaseModel | None = None) -> Response:
     """The response that `Response.to_json` wrote; it counts as cached."""
     record = json.loads(text)
-    record["usage"] = Usage(*record["usage"])
+    record["usage"] = TokenUsage(*record["usage"])
     record["attempts"] = tuple(Attempt(**attempt) for attempt in record.get("attempts", ()))
     record["logprobs"] = tuple(
         tuple((token, value) for token, value in position) for position in record.get("logprobs", ())
@@ -202,7 +202,7 @@ class Failure:
     kind: FailureKind
     reason: str
     attempts: tuple[Attempt, ...] = ()
-    usage: Usage = Usage()
+    usage: TokenUsage = TokenUsage()
     cost_usd: float = 0.0
     ok: Literal[False] = False
 

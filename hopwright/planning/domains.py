@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.planning.execution import hops_used
-from hopwright.planning.plan import Step
+from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Domain, Lookup
 from hopwright.records.values import EntityKind
 
@@ -24,7 +24,7 @@ _FACT = re.compile(r"(?:value|object)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((
 _WORD = re.compile(r"[a-z]+")
 
 
-class Nouns(Protocol):
+class EntityNouns(Protocol):
     """What domains are decided by (a KindIndex has it)."""
 
     def kind(self, id: str) -> EntityKind:
@@ -36,7 +36,7 @@ class Nouns(Protocol):
         ...
 
 
-class Ruling(NamedTuple):
+class DomainDecision(NamedTuple):
     """A domain, and the reason in words: `place of birth (P19) of a painter`."""
 
     domain: Domain
@@ -46,20 +46,20 @@ class Ruling(NamedTuple):
 class DomainIndex:
     """Assigns domains over one property table. Results are cached: neither the table nor the nouns change."""
 
-    def __init__(self, table: PropertyTable, nouns: Nouns) -> None:
+    def __init__(self, table: PropertyTable, nouns: EntityNouns) -> None:
         self._table = table
         self._nouns = nouns
         self._by_subject, self._by_noun, self._by_kind = _load()
         self.of_fact = functools.lru_cache(200_000)(self._rule_fact)
 
-    def of_steps(self, steps: Sequence[Step]) -> tuple[Ruling, ...]:
+    def of_steps(self, steps: Sequence[PlanStep]) -> tuple[DomainDecision, ...]:
         """The domain of every step of a plan, in order."""
-        found: list[Ruling] = []
+        found: list[DomainDecision] = []
         for step in steps:
             found.append(self._rule_step(step, steps, found))
         return tuple(found)
 
-    def _rule_step(self, step: Step, steps: Sequence[Step], before: Sequence[Ruling]) -> Ruling:
+    def _rule_step(self, step: PlanStep, steps: Sequence[PlanStep], before: Sequence[DomainDecision]) -> DomainDecision:
         derivation = step.derivation
         if isinstance(derivation, Lookup):
             return self.of_fact(derivation.property, _entity(derivation.subject, steps))
@@ -70,23 +70,23 @@ class DomainIndex:
             return self.of_fact(property, _entity(subject, steps))
         if used := hops_used(derivation):
             index = used[0]
-            return Ruling(before[index - 1].domain, f"computes with the answer of hop {index}")
-        return Ruling(Domain.SCIENCE, "mathematics: it computes with numbers that the question states")
+            return DomainDecision(before[index - 1].domain, f"computes with the answer of hop {index}")
+        return DomainDecision(Domain.SCIENCE, "mathematics: it computes with numbers that the question states")
 
-    def _rule_fact(self, property: str, subject: str) -> Ruling:
+    def _rule_fact(self, property: str, subject: str) -> DomainDecision:
         entry = self._table.entity.get(property) or self._table.literal[property]
         noun = self._nouns.noun(subject)
         reason = f"{entry.label} ({property}) of {noun}"
         if property in self._by_subject:
             for word in reversed(_WORD.findall(noun.lower())):
                 if word in self._by_noun:
-                    return Ruling(self._by_noun[word], reason)
+                    return DomainDecision(self._by_noun[word], reason)
             if (domain := self._by_kind.get(self._nouns.kind(subject))) is not None:
-                return Ruling(domain, reason)
-        return Ruling(entry.domain, reason)
+                return DomainDecision(domain, reason)
+        return DomainDecision(entry.domain, reason)
 
 
-def _entity(reference: str, steps: Sequence[Step]) -> str:
+def _entity(reference: str, steps: Sequence[PlanStep]) -> str:
     return str(steps[int(reference[3:]) - 1].value) if reference.startswith("hop") else reference
 
 

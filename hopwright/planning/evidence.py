@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.plan import Step
+from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Evidence, LiteralFact, Lookup, ReverseLookup, Triplet
 from hopwright.records.values import Value
 
@@ -22,7 +22,7 @@ def article_url(entity: str) -> str:
     return _ARTICLE + entity
 
 
-def evidence_for(step: Step, answers: Mapping[int, Value], graph: GraphStore, table: PropertyTable) -> Evidence:
+def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: GraphStore, table: PropertyTable) -> Evidence:
     """Collect the triplets and literals behind a step; `answers` are those of the earlier hops."""
     derivation = step.derivation
     if isinstance(derivation, Lookup):

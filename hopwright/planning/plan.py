@@ -14,7 +14,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """One hop before it is worded. `value` is a Q-id, a number or a date; `unit` is `year` for years.
 
     `claims` are the facts from outside the graph that a computation rests on.
@@ -32,7 +32,7 @@ class Plan:
     """Steps in order; hop i of the item is `steps[i - 1]`."""
 
     topology: str
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
 
     @functools.cached_property
     def id(self) -> str:
@@ -46,10 +46,10 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Draft:
+class PartialPlan:
     """A plan under construction: steps are added in order and referred to as `hopN`."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[PlanStep] = field(default_factory=list)
 
     def add(
         self,
@@ -60,7 +60,7 @@ class Draft:
         claims: tuple[Claim, ...] = (),
     ) -> str:
         """Append a step and return its reference."""
-        self.steps.append(Step(derivation, value, answer_type, unit, claims))
+        self.steps.append(PlanStep(derivation, value, answer_type, unit, claims))
         return f"hop{len(self.steps)}"
 
     def depends_on(self) -> tuple[tuple[int, ...], ...]:

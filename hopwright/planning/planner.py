@@ -15,17 +15,17 @@ from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.execution import execute, same
-from hopwright.planning.mix import Brief, Taste
-from hopwright.planning.moves import HUB_DEGREE, Edge, Moves
 from hopwright.planning.necessity import find_shortcut
-from hopwright.planning.operations.base import Place
-from hopwright.planning.operations.following import OUTWARD, goes_on, suits
-from hopwright.planning.plan import Draft, Plan, named_entities, stated_numbers
-from hopwright.planning.programs import Branch, Program, open_book
-from hopwright.planning.rolls import draw_weighed
-from hopwright.planning.sketch import WITHIN, DeadEnd, Sketch, State
-from hopwright.planning.targets import DatedTargets
+from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_continue_from, can_precede
+from hopwright.planning.plan import PartialPlan, Plan, named_entities, stated_numbers
+from hopwright.planning.plan_builder import WITHIN, PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.programs import Branch, OperationSequence, load_sequence_index
+from hopwright.planning.random_draws import draw_by_weights
+from hopwright.planning.target_distribution import SamplingPreferences, SlotSpec
 from hopwright.planning.topologies import Topology
+from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals
+from hopwright.planning.year_targets import DatedTargets
 from hopwright.records import Claim, Compute, Lookup
 from hopwright.records.values import Value
 
@@ -55,8 +55,8 @@ class Planner:
         min_domains: int = 2,
         claims: Sequence[Claim] = (),
     ) -> None:
-        self.moves = Moves(graph, table, kinds)
-        self.targets = DatedTargets(self.moves)
+        self.traversals = GraphTraversals(graph, table, kinds)
+        self.targets = DatedTargets(self.traversals)
         self.domains = DomainIndex(table, kinds)
         self.table = table
         self.min_domains = min_domains
@@ -67,9 +67,9 @@ class Planner:
         topology: Topology,
         anchor: str,
         key: str,
-        brief: Brief | None = None,
+        spec: SlotSpec | None = None,
         *,
-        taste: Taste | None = None,
+        preferences: SamplingPreferences | None = None,
         kept: Sequence[Edge] = (),
         tries: int = TRIES,
         refuse: Callable[[Plan], bool] | None = None,
@@ -83,8 +83,8 @@ class Planner:
         The same arguments give the same plan.
         """
         rng = random.Random(key)
-        wanted = brief or Brief(topology.name)
-        book = open_book(topology, taste.odds if taste else (), claimed)
+        wanted = spec or SlotSpec(topology.name)
+        book = load_sequence_index(topology, preferences.odds if preferences else (), claimed)
         programs = book.find(wanted.kind, wanted.answer, str(len(kept)) if anchor else "")
         reasons: Counter[str] = Counter()
         if not programs:
@@ -92,86 +92,92 @@ class Planner:
         # The larger a hub, the fewer plans it may take part in (one of degree d in (HUB_DEGREE / d) ** (2 / 3) of
         # them). Drawn once a plan, so that retries do not wear it down.
         ceiling = HUB_DEGREE / max(rng.random(), 1e-9) ** 1.5
-        liking = replace(taste or Taste(), ceiling=ceiling)
+        liking = replace(preferences or SamplingPreferences(), ceiling=ceiling)
         if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
         for number in range(tries):
-            sketch = Sketch(self.moves, self.targets, self.domains, liking, rng, self.claims)
+            builder = PlanBuilder(self.traversals, self.targets, self.domains, liking, rng, self.claims)
             try:
-                layout = draw_weighed(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
+                layout = draw_by_weights(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
-                run_programs(layout, sketch, anchor, reasons, max(self.min_domains, wished))
-                plan = Plan(topology.name, tuple(sketch.draft.steps))
-                self._examine(plan, sketch.draft, topology)
+                run_programs(layout, builder, anchor, reasons, max(self.min_domains, wished))
+                plan = Plan(topology.name, tuple(builder.draft.steps))
+                self._examine(plan, builder.draft, topology)
                 if refuse is not None and refuse(plan):
-                    raise DeadEnd("its theme is over its share")
+                    raise PlanningDeadEnd("its theme is over its share")
                 self._prove(plan)
                 return plan
-            except DeadEnd as dead_end:
+            except PlanningDeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
         raise NoPlanError(reasons)
 
-    def can_start(self, topology: Topology, anchor: str, kept: Sequence[Edge], taste: Taste) -> bool:
+    def can_start(
+        self, topology: Topology, anchor: str, kept: Sequence[Edge], preferences: SamplingPreferences
+    ) -> bool:
         """Whether a plan can go on from an anchor, for as far as its own neighbourhood tells."""
-        programs = open_book(topology).find(anchoring=str(len(kept)))
-        starts = open_book(topology).starts(str(len(kept)))
-        sketch = self._sketch_kept(anchor, kept, taste)
-        return bool(programs) and (not starts or any(goes_on(sketch, names, anchor) for names in starts))
+        programs = load_sequence_index(topology).find(anchoring=str(len(kept)))
+        starts = load_sequence_index(topology).starts(str(len(kept)))
+        builder = self._start_with_kept_facts(anchor, kept, preferences)
+        return bool(programs) and (not starts or any(can_continue_from(builder, names, anchor) for names in starts))
 
-    def _sketch_kept(self, anchor: str, kept: Sequence[Edge], taste: Taste) -> Sketch:
+    def _start_with_kept_facts(
+        self, anchor: str, kept: Sequence[Edge], preferences: SamplingPreferences
+    ) -> PlanBuilder:
         """A sketch in which nothing is said yet, but what the anchor's own hops name is in use."""
-        sketch = Sketch(self.moves, self.targets, self.domains, taste, random.Random(0))
+        builder = PlanBuilder(self.traversals, self.targets, self.domains, preferences, random.Random(0))
         ends = {anchor, *(end for edge in kept for end in (edge.subject, edge.object))}
-        with contextlib.suppress(DeadEnd):  # two of them share a word: planning will say so
-            sketch.take(*sorted(ends))
-        return sketch
+        with contextlib.suppress(PlanningDeadEnd):  # two of them share a word: planning will say so
+            builder.take(*sorted(ends))
+        return builder
 
     def _fitting(
-        self, programs: Sequence[Program], taste: Taste, anchor: str, kept: Sequence[Edge]
-    ) -> tuple[Program, ...]:
+        self, programs: Sequence[OperationSequence], preferences: SamplingPreferences, anchor: str, kept: Sequence[Edge]
+    ) -> tuple[OperationSequence, ...]:
         """The programs in which what is known of the anchor suits the operation that reads it."""
-        sketch = self._sketch_kept(anchor, kept, taste)
+        builder = self._start_with_kept_facts(anchor, kept, preferences)
         verdicts: dict[tuple[str, ...] | None, bool] = {None: True}
         found = []
         for program in programs:
             names = program.names_after_anchor(len(kept))
             if names not in verdicts:
-                verdicts[names] = names is None or goes_on(sketch, names, anchor)
+                verdicts[names] = names is None or can_continue_from(builder, names, anchor)
             if verdicts[names]:
                 found.append(program)
         return tuple(found)
 
-    def _examine(self, plan: Plan, draft: Draft, topology: Topology) -> None:
-        """What a plan shows by itself, before it is run. Raises DeadEnd."""
+    def _examine(self, plan: Plan, draft: PartialPlan, topology: Topology) -> None:
+        """What a plan shows by itself, before it is run. Raises PlanningDeadEnd."""
         if draft.depends_on() != topology.depends_on:
-            raise DeadEnd("the dependencies are not the topology's")
+            raise PlanningDeadEnd("the dependencies are not the topology's")
         # The winner of a comparison is one of the compared, so only what is looked up must be new.
         looked_up = [s.value for s in plan.steps if s.answer_type == "entity" and not isinstance(s.derivation, Compute)]
         named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
         if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
-            raise DeadEnd("an entity repeats")
+            raise PlanningDeadEnd("an entity repeats")
         numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
         numbers += [claim.number for claim in plan.claims]
         if len(set(map(str, numbers))) != len(numbers):
-            raise DeadEnd("a number repeats")
+            raise PlanningDeadEnd("a number repeats")
         if {number for step in plan.steps for number in stated_numbers(step.derivation)} & set(map(str, numbers)):
-            raise DeadEnd("the question states an answer")
+            raise PlanningDeadEnd("the question states an answer")
 
     def _prove(self, plan: Plan) -> None:
-        """Run the plan against the graph. Raises DeadEnd when it is not exactly what it says it is."""
+        """Run the plan against the graph. Raises PlanningDeadEnd when it is not exactly what it says it is."""
         answers: dict[int, Value] = {}
         for index, step in enumerate(plan.steps, start=1):
             try:
-                value = execute(step.derivation, step.answer_type, answers, self.moves.facts, self.table, step.claims)
+                value = execute(
+                    step.derivation, step.answer_type, answers, self.traversals.facts, self.table, step.claims
+                )
             except ExpressionError as error:
-                raise DeadEnd(f"not proven: {str(error).split(' ')[0]}") from None
+                raise PlanningDeadEnd(f"not proven: {str(error).split(' ')[0]}") from None
             if not same(value, step.value):
-                raise DeadEnd("not proven: another value")
+                raise PlanningDeadEnd("not proven: another value")
             answers[index] = value
         derivations = [step.derivation for step in plan.steps]
-        if shortcut := find_shortcut(derivations, answers, self.moves.graph, self.table, self.moves.facts):
-            raise DeadEnd(f"a shortcut: {shortcut.kind}")
+        if shortcut := find_shortcut(derivations, answers, self.traversals.graph, self.table, self.traversals.facts):
+            raise PlanningDeadEnd(f"a shortcut: {shortcut.kind}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,76 +196,81 @@ class _Layout:
 
 
 def run_programs(
-    layout: _Layout, sketch: Sketch, anchor: str, reasons: Counter[str], min_domains: int = 0
-) -> list[State]:
+    layout: _Layout, builder: PlanBuilder, anchor: str, reasons: Counter[str], min_domains: int = 0
+) -> list[StepOutput]:
     """Add one step per hop by one of the programs, decided hop by hop: an operation that fails gives way to another.
 
-    An operation fails, too, after which the plan could no longer span so many domains. Raises DeadEnd where no
+    An operation fails, too, after which the plan could no longer span so many domains. Raises PlanningDeadEnd where no
     operation goes along; `reasons` counts the failures on the way.
     """
     branch = layout.root
-    states: list[State] = []
+    states: list[StepOutput] = []
     while True:
         place = branch.place
         dead: set[object] = layout.hopeless if place == 0 else set()
         for _ in range(_PATIENCE):
-            program = branch.choose(sketch.rng, dead)
-            while program is not None and not _goes(program, place, sketch, states):
+            program = branch.choose(builder.rng, dead)
+            while program is not None and not _inputs_suffice(program, place, builder, states):
                 dead.add(program.keys[place])
-                program = branch.choose(sketch.rng, dead)
+                program = branch.choose(builder.rng, dead)
             if program is None:
-                raise DeadEnd("nothing that is computed there suits what was found")
-            mark = sketch.mark()
+                raise PlanningDeadEnd("nothing that is computed there suits what was found")
+            mark = builder.mark()
             try:
-                state = _run(program, place, sketch, states, anchor if place == layout.start else "", layout.forced)
-                if sketch.count_domains() + len(program.operations) - place - 1 < min_domains:
-                    raise DeadEnd("too few domains")
+                state = _run(program, place, builder, states, anchor if place == layout.start else "", layout.forced)
+                if builder.count_domains() + len(program.operations) - place - 1 < min_domains:
+                    raise PlanningDeadEnd("too few domains")
                 states.append(state)
                 break
-            except DeadEnd as dead_end:
+            except PlanningDeadEnd as dead_end:
                 reasons[str(dead_end)] += 1
-                sketch.reset(mark)
+                builder.reset(mark)
                 dead.add(program.keys[place])
         else:
-            raise DeadEnd("no operation goes on from what was found")
+            raise PlanningDeadEnd("no operation goes on from what was found")
         if branch.last:
             return states
         branch = branch.follow(program)
 
 
 def _run(
-    program: Program, place: int, sketch: Sketch, states: Sequence[State], anchor: str, forced: Mapping[int, Edge]
-) -> State:
+    program: OperationSequence,
+    place: int,
+    builder: PlanBuilder,
+    states: Sequence[StepOutput],
+    anchor: str,
+    forced: Mapping[int, Edge],
+) -> StepOutput:
     reader = program.readers[place]
     operation = program.operations[place]
-    partners: tuple[State, ...] = ()
+    partners: tuple[StepOutput, ...] = ()
     if reader >= 0:
         partners = tuple(states[need - 1] for need in program.depends_on[reader] if need - 1 < place)
-    here = Place(
+    here = OperationContext(
         readers=program.names_after(place),
         partners=partners,
         anchor=anchor,
         forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
     )
-    return operation.build(sketch, [states[need - 1] for need in program.depends_on[place]], here)
+    return operation.build(builder, [states[need - 1] for need in program.depends_on[place]], here)
 
 
-def _goes(program: Program, place: int, sketch: Sketch, states: Sequence[State]) -> bool:
+def _inputs_suffice(program: OperationSequence, place: int, builder: PlanBuilder, states: Sequence[StepOutput]) -> bool:
     """Whether a single entity that an operation reads has what it needs."""
     needs = program.depends_on[place]
     if len(needs) != 1 or states[needs[0] - 1].type != "entity":
         return True
     name = program.operations[place].name
-    before = sketch.draft.steps[needs[0] - 1].derivation
+    before = builder.draft.steps[needs[0] - 1].derivation
     if name == "extend" and isinstance(before, Lookup) and before.property in WITHIN:
-        name = OUTWARD
+        name = OUTWARD_LOOKUP
     names = (name, *program.names_after(place))
-    return suits(sketch, names)(states[needs[0] - 1].entity)
+    return can_precede(builder, names)(states[needs[0] - 1].entity)
 
 
-def _lay_out(programs: Sequence[Program], kept: Sequence[Edge]) -> list[_Layout]:
+def _lay_out(programs: Sequence[OperationSequence], kept: Sequence[Edge]) -> list[_Layout]:
     """The programs by where an anchor comes in, and which hops look up the facts to keep."""
-    found: dict[tuple[int, tuple[int, ...]], list[Program]] = {}
+    found: dict[tuple[int, tuple[int, ...]], list[OperationSequence]] = {}
     for program in programs:
         if len(kept) == 2:
             place: tuple[int, tuple[int, ...]] = (-1, program.pairs[0])

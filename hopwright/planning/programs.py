@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from hopwright.planning.operations import OPERATIONS
 from hopwright.planning.operations.base import Operation
-from hopwright.planning.operations.claimed import CLAIMED
-from hopwright.planning.rolls import draw_reached, draw_weighed
+from hopwright.planning.operations.claim_operations import CLAIMED
+from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_weights
 from hopwright.planning.topologies import Topology
 
 _ENUMERATED = 4
@@ -26,7 +26,7 @@ _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
 _OF_CLAIMS = frozenset(one.name for one in CLAIMED)
 _LISTS = frozenset({"ahead", "later", "members"})
 # Pairs of operation and reader that would read like a sum in a textbook, or say the same thing twice.
-_UNHAPPY = frozenset(
+_INCOMPATIBLE_OPERATIONS = frozenset(
     {
         ("committees", "choose"), ("committees", "times"), ("committees", "dated-by-amount"), ("shift", "dated"),
         ("shift", "shift-both"), ("age", "times"), ("between", "times"), ("apart-named", "times"), ("apart", "times"),
@@ -50,7 +50,7 @@ _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number
 
 
 @dataclass(frozen=True)
-class Program:
+class OperationSequence:
     """One operation a hop. `keeps`: of the anchor question's own two hops, how many may be kept at most."""
 
     operations: tuple[Operation, ...]
@@ -122,13 +122,13 @@ class Program:
 class Branch:
     """Programs that agree up to a place (from 0), and what they may do there. What follows is worked out once."""
 
-    def __init__(self, programs: Sequence[Program], place: int = 0) -> None:
+    def __init__(self, programs: Sequence[OperationSequence], place: int = 0) -> None:
         self.place = place
         self.last = place == len(programs[0].operations) - 1
         self._programs = programs
         self._next: dict[str, Branch] = {}
         weights: dict[object, float] = {}
-        first: dict[object, Program] = {}
+        first: dict[object, OperationSequence] = {}
         for program in programs:
             key = program.keys[place]
             weights[key] = weights.get(key, 0.0) + program.weight
@@ -137,17 +137,17 @@ class Branch:
         self._weights = list(weights.values())
         self._reached = list(itertools.accumulate(self._weights))
 
-    def choose(self, rng: random.Random, dead: Container[object]) -> Program | None:
+    def choose(self, rng: random.Random, dead: Container[object]) -> OperationSequence | None:
         """A program by what it does at the place, by weight; None when all of that is dead (keys of programs)."""
         if not dead:
-            return draw_reached(rng, self._ways, self._reached)
+            return draw_by_cumulative_weights(rng, self._ways, self._reached)
         place = self.place
         left = [number for number, way in enumerate(self._ways) if way.keys[place] not in dead]
         if not left:
             return None
-        return self._ways[draw_weighed(rng, left, [self._weights[number] for number in left])]
+        return self._ways[draw_by_weights(rng, left, [self._weights[number] for number in left])]
 
-    def follow(self, program: Program) -> Branch:
+    def follow(self, program: OperationSequence) -> Branch:
         """The programs that do at the place what this one does."""
         operation = program.operations[self.place]
         if (branch := self._next.get(operation.key)) is None:
@@ -156,17 +156,17 @@ class Branch:
         return branch
 
 
-class ProgramBook:
+class OperationSequenceIndex:
     """The programs of a topology, by computing kind and answer type."""
 
-    def __init__(self, topology: Topology, programs: Sequence[Program]) -> None:
+    def __init__(self, topology: Topology, programs: Sequence[OperationSequence]) -> None:
         self.topology = topology
         self.programs = tuple(programs)
-        self._cells: dict[tuple[str, str, str], tuple[Program, ...]] = {}
+        self._cells: dict[tuple[str, str, str], tuple[OperationSequence, ...]] = {}
         self._roots: dict[tuple[str, str], Branch] = {}
         self._starts: dict[str, frozenset[tuple[str, ...]]] = {}
 
-    def find(self, kind: str = "", answer: str = "", anchoring: str = "") -> tuple[Program, ...]:
+    def find(self, kind: str = "", answer: str = "", anchoring: str = "") -> tuple[OperationSequence, ...]:
         """The programs of a computing kind and an answer type that can keep so many of the anchor's hops."""
         key = (kind, answer, anchoring)
         if key not in self._cells:
@@ -212,25 +212,29 @@ class ProgramBook:
 
 
 @functools.lru_cache(128)
-def open_book(topology: Topology, odds: tuple[tuple[str, float], ...] = (), claimed: bool = False) -> ProgramBook:
+def load_sequence_index(
+    topology: Topology, odds: tuple[tuple[str, float], ...] = (), claimed: bool = False
+) -> OperationSequenceIndex:
     """The book of a topology. `odds`: operations that are chosen more seldom than others, with how readily.
 
     `claimed`: of the programs that take one number from a claim; else of those that take none.
     """
     if not odds:
-        return ProgramBook(topology, _list_programs(topology.depends_on, claimed))
+        return OperationSequenceIndex(topology, _list_programs(topology.depends_on, claimed))
     factors = dict(odds)
-    return ProgramBook(topology, [_weigh(one, factors) for one in open_book(topology, (), claimed).programs])
+    return OperationSequenceIndex(
+        topology, [_weigh(one, factors) for one in load_sequence_index(topology, (), claimed).programs]
+    )
 
 
-def _weigh(program: Program, factors: Mapping[str, float]) -> Program:
+def _weigh(program: OperationSequence, factors: Mapping[str, float]) -> OperationSequence:
     weight = program.weight
     for operation in program.operations:
         weight *= factors.get(operation.name, 1.0)
     return replace(program, weight=weight)
 
 
-def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> list[Program]:
+def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> list[OperationSequence]:
     known = _WITH_CLAIMS if claimed else OPERATIONS
     if len(depends_on) <= _ENUMERATED:
         found: Iterator[tuple[Operation, ...]] = _enumerate((), depends_on, known)
@@ -244,7 +248,7 @@ def _list_programs(depends_on: tuple[tuple[int, ...], ...], claimed: bool) -> li
                 weight *= one.weight
             weight *= operations[-1].final
             computing = sum(bool(one.kind) for one in operations)
-            programs[tuple(one.name for one in operations)] = Program(
+            programs[tuple(one.name for one in operations)] = OperationSequence(
                 operations, depends_on, weight ** (4 / (3 + len(operations))) * 0.4 ** max(0, computing - 1)
             )
     return list(programs.values())
@@ -285,7 +289,7 @@ def _fitting(
         for one in known
         if sorted(one.takes) == types
         and (one.final > 0 if last else one.inner)
-        and not any((before[need - 1].name, one.name) in _UNHAPPY for need in depends_on[place])
+        and not any((before[need - 1].name, one.name) in _INCOMPATIBLE_OPERATIONS for need in depends_on[place])
         and _has_reader(one, place, depends_on, known)
     ]
 

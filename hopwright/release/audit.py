@@ -8,15 +8,15 @@ from pathlib import Path
 
 from pydantic import Field
 
-from hopwright.checks import Case, CheckContext, DuplicateFinder, Finding, examine
-from hopwright.checks.near import NearDuplicateFinder
+from hopwright.checks import CheckContext, CheckedItem, DuplicateFinder, Finding, examine
+from hopwright.checks.near_duplicates import NearDuplicateFinder
 from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Rejected
 from hopwright.records.model import Record
-from hopwright.release.format import Row, parse_row, read_jsonl
+from hopwright.release.format import ReleaseRow, parse_row, read_jsonl
 from hopwright.reporting.scorecard import Scorecard, ScorecardMaker
 
 _DUPLICATES = DuplicateFinder.name
@@ -106,7 +106,7 @@ def audit(
     guessability. Raises InputError only when a file itself cannot be read.
     """
     context = CheckContext(table=table, graph=graph, min_domains=min_domains)
-    tally = _Tally(scorecard=scorecard, against=against)
+    tally = _AuditState(scorecard=scorecard, against=against)
     for line, row in read_jsonl(path):
         tally.items += 1
         if isinstance(row, Rejected):
@@ -134,7 +134,7 @@ def audit(
     )
 
 
-class _Tally:
+class _AuditState:
     """What has been found so far."""
 
     def __init__(self, *, scorecard: bool, against: Sequence[Path]) -> None:
@@ -150,7 +150,7 @@ class _Tally:
         self.claims = ClaimTally()
 
 
-def _audit_row(line: int, row: Row, context: CheckContext, tally: _Tally) -> None:
+def _audit_row(line: int, row: ReleaseRow, context: CheckContext, tally: _AuditState) -> None:
     id = str(row.get("id", ""))
     parsed = parse_row(row)
     tally.violations += [
@@ -158,7 +158,7 @@ def _audit_row(line: int, row: Row, context: CheckContext, tally: _Tally) -> Non
     ]
     if parsed.item is None:
         return
-    case = Case(parsed.item, planned=parsed.planned)
+    case = CheckedItem(parsed.item, planned=parsed.planned)
     if parsed.planned:
         tally.claims.add(parsed.item)
     for examination in examine(case, context):
@@ -181,7 +181,7 @@ def _audit_row(line: int, row: Row, context: CheckContext, tally: _Tally) -> Non
         tally.scorecard.add(case)
 
 
-def _compare(against: Sequence[Path], tally: _Tally, finder: OverlapFinder) -> OverlapReport:
+def _compare(against: Sequence[Path], tally: _AuditState, finder: OverlapFinder) -> OverlapReport:
     for path in against:
         finder.compare(path)
     report = finder.report()

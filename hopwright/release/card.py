@@ -10,9 +10,9 @@ import jinja2
 from hopwright.difficulty.render import escape, percent, render_report
 from hopwright.knowledge.external.tally import join_figures
 from hopwright.records import Item
-from hopwright.release.changes import Changes
+from hopwright.release.changes import ReleaseChanges
 from hopwright.release.facts import RunFacts, SetFigures
-from hopwright.release.layout import PLACES, Place, SetName
+from hopwright.release.layout import SPLIT_FILES, SetName, SplitFiles
 from hopwright.reporting.scorecard import write_bound
 
 _SIZES = (
@@ -33,7 +33,7 @@ def render_card(
     rejections: Mapping[str, Mapping[str, int]],
     plots: Sequence[str],
     example: Item | None = None,
-    changes: Changes | None = None,
+    changes: ReleaseChanges | None = None,
     anchors: bool = False,
 ) -> str:
     """Render README.md. `plots` are file names below `plots/`; `example` is shown hop by hop; `anchors`: whether the
@@ -41,10 +41,10 @@ def render_card(
     """
     places = [
         place
-        for place in PLACES
+        for place in SPLIT_FILES
         if place.set in sets and (sets[place.set].items if place.variant == "factual" else sets[place.set].twins)
     ]
-    places = places or [Place(name, "factual") for name in sets]
+    places = places or [SplitFiles(name, "factual") for name in sets]
     columns = {
         place.name.replace("_", " "): (
             sets[place.set].factual if place.variant == "factual" else sets[place.set].counterfactual

@@ -21,7 +21,7 @@ import semver
 
 from hopwright.errors import InputError
 from hopwright.records.model import Record
-from hopwright.release.layout import find_places
+from hopwright.release.layout import find_split_files
 
 FIRST = "1.0.0"
 Bump = Literal["none", "patch", "minor", "major"]
@@ -60,7 +60,7 @@ class WithdrawnItem(Record):
     reason: str
 
 
-class Changes(Record):
+class ReleaseChanges(Record):
     """A release against the one before it. Sets are named as `Place.name` does; ids are sorted."""
 
     name: str
@@ -95,22 +95,22 @@ class Changes(Record):
 
 def compare_releases(
     before: Path, now: Path, name: str, version: str, reasons: Mapping[str, str] | None = None
-) -> Changes:
+) -> ReleaseChanges:
     """Compare the rows of the JSONL files of two release folders.
 
     `name` and `version` are those of `before`; `reasons` maps ids to why they would be withdrawn. Raises InputError
     for a folder without such files, and for rows that are no JSON objects with an id.
     """
     known = {
-        id: _Row(place.name, before / place.jsonl, start, digest)
-        for place in find_places(before)
+        id: _PreviousRow(place.name, before / place.jsonl, start, digest)
+        for place in find_split_files(before)
         for id, start, digest in _scan(before / place.jsonl)
     }
     added: dict[str, list[str]] = {}
     changed: list[ChangedItem] = []
     moved: list[MovedItem] = []
     unchanged = 0
-    for place in find_places(now):
+    for place in find_split_files(now):
         path = now / place.jsonl
         for id, start, digest in _scan(path):
             old = known.pop(id, None)
@@ -126,7 +126,7 @@ def compare_releases(
     withdrawn = [
         WithdrawnItem(id=id, set=old.set, reason=(reasons or {}).get(id, _NOT_MADE)) for id, old in known.items()
     ]
-    return Changes(
+    return ReleaseChanges(
         name=name,
         version=version,
         bump=_find_bump(withdrawn, moved, changed, added),
@@ -138,7 +138,7 @@ def compare_releases(
     )
 
 
-def settle_version(wanted: str, changes: Changes | None) -> str:
+def choose_version(wanted: str, changes: ReleaseChanges | None) -> str:
     """The version of a release: as wanted, else what its changes ask for; the first is 1.0.0.
 
     Raises InputError for a version that is none, or that says less than the changes do.
@@ -168,7 +168,9 @@ def raise_version(version: str, bump: Bump) -> str:
     return str(parsed.bump_patch() if bump == "patch" else parsed.bump_minor())
 
 
-def render_changelog(name: str, version: str, rows: Mapping[str, int], changes: Changes | None, before: str) -> str:
+def render_changelog(
+    name: str, version: str, rows: Mapping[str, int], changes: ReleaseChanges | None, before: str
+) -> str:
     """CHANGELOG.md: this release on top of what the one before says (`before`, empty for none).
 
     `rows`: set → items.
@@ -190,7 +192,7 @@ def render_changelog(name: str, version: str, rows: Mapping[str, int], changes: 
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _PreviousRow:
     """Where a row of the release before lies, and its digest."""
 
     set: str
@@ -263,7 +265,7 @@ def _find_bump(
     return "patch" if changed else "none"
 
 
-def _summarise(changes: Changes) -> str:
+def _summarise(changes: ReleaseChanges) -> str:
     parts = [
         (sum(changes.count_added().values()), "added"),
         (len(changes.changed), "changed"),
@@ -273,7 +275,7 @@ def _summarise(changes: Changes) -> str:
     return ", ".join(f"{count:,} {what}" for count, what in parts if count) or "nothing changed"
 
 
-def _list_changes(changes: Changes, most: int = 20) -> Iterator[str]:
+def _list_changes(changes: ReleaseChanges, most: int = 20) -> Iterator[str]:
     """Lines of Markdown; long lists are cut, `changes.json` has them whole."""
     lists = {
         "Added": [f"{set}: {len(ids):,}" for set, ids in changes.added.items()],

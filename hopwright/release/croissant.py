@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from hopwright.release.facts import RunFacts
-from hopwright.release.layout import Place
+from hopwright.release.layout import SplitFiles
 from hopwright.release.parquet import RELEASE_SCHEMA
 from hopwright.runs.files import hash_file
 
@@ -77,7 +77,7 @@ _MEANINGS = {
 }
 
 
-def render_croissant(folder: Path, places: Sequence[Place], *, name: str, version: str, facts: RunFacts) -> str:
+def render_croissant(folder: Path, places: Sequence[SplitFiles], *, name: str, version: str, facts: RunFacts) -> str:
     """`croissant.json` of a release whose files lie below `folder`; one record set per place, read from its JSONL."""
     document: dict[str, Any] = {
         "@context": _CONTEXT,
@@ -123,7 +123,7 @@ def _describe_file(folder: Path, path: str, format: str, description: str) -> di
     }
 
 
-def _describe_records(place: Place) -> dict[str, Any]:
+def _describe_records(place: SplitFiles) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
         "@id": place.name,
@@ -135,7 +135,7 @@ def _describe_records(place: Place) -> dict[str, Any]:
     }
 
 
-def _describe_field(place: Place, field: pa.Field, above: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _describe_field(place: SplitFiles, field: pa.Field, above: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """A column, or a part of one with its place inside the column.
 
     Croissant's paths go into one list and no further: a list of objects below another object is left out.

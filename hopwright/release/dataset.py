@@ -23,22 +23,22 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from hopwright.checks import Case
+from hopwright.checks import CheckedItem
 from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.difficulty.plots import draw_calibration
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item
 from hopwright.release.card import render_card
-from hopwright.release.changes import Changes, compare_releases, render_changelog, settle_version
+from hopwright.release.changes import ReleaseChanges, choose_version, compare_releases, render_changelog
 from hopwright.release.croissant import render_croissant
 from hopwright.release.facts import RunFacts, SetFigures
-from hopwright.release.layout import PRIORITY, SETS, Place, SetName
+from hopwright.release.folder_swap import open_staging_folder, replace_folder
+from hopwright.release.layout import PRIORITY, SETS, SetName, SplitFiles
 from hopwright.release.parquet import write_parquet
 from hopwright.release.plots import draw_plots, draw_scorecard
-from hopwright.release.separation import ItemSet, Rule, Separation, separate
-from hopwright.release.spool import Spool, apply_links, gather_links
+from hopwright.release.separation import ItemSet, Separation, SeparationRule, separate
+from hopwright.release.spool import RowSpool, apply_links, gather_links
 from hopwright.release.statistics import describe
-from hopwright.release.swap import hold_aside, put_in_place
 from hopwright.reporting.scorecard import Scorecard, ScorecardMaker, render_scorecard
 from hopwright.runs.files import hash_file
 
@@ -77,7 +77,7 @@ class ReleaseManifest(_Model):
     sets: dict[SetName, SetFigures]
     facts: RunFacts
     rejections: dict[str, dict[str, int]]
-    changes: Changes | None = None
+    changes: ReleaseChanges | None = None
     """Against the release before; None for the first one."""
     files: tuple[ReleaseFile, ...]
     """Every file but the manifest itself and the checksums, by path."""
@@ -89,7 +89,7 @@ class ReleaseManifest(_Model):
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class PreviousRelease:
     """The release before, and why items of it may be gone: id → reason."""
 
     folder: Path
@@ -108,8 +108,8 @@ def write_release(
     against: Sequence[Path] = (),
     names: Mapping[Path, str] | None = None,
     others: Mapping[SetName, ItemSet] | None = None,
-    rule: Rule = "facts",
-    history: History | None = None,
+    rule: SeparationRule = "facts",
+    history: PreviousRelease | None = None,
 ) -> ReleaseManifest:
     """Write `folder` and return its manifest; a release of the same content is left untouched.
 
@@ -127,19 +127,19 @@ def write_release(
     """
     if not _NAME.match(name):
         raise InputError(f"release name {name!r}: use letters, digits, '.', '_' and '-' (at most 96)")
-    settle_version(version, None)
+    choose_version(version, None)
     folder = folder.absolute()
     _refuse_foreign(folder)
     if history is not None and history.folder.absolute() == folder:
         raise InputError(f"{folder} is the release before and the place of the new one: copy it elsewhere first")
     sets = {"synth": ItemSet(factual, twins), **(others or {})}
-    work = _Work(name, version, facts, rejections, against, names or {}, history)
+    work = _ReleaseWriter(name, version, facts, rejections, against, names or {}, history)
     try:
         separation = separate({one: sets[one] for one in PRIORITY if one in sets}, rule) if others else Separation()
-        with hold_aside(folder) as aside:
+        with open_staging_folder(folder) as aside:
             manifest = work.fill(aside, {one: sets[one] for one in SETS if one in sets}, separation)
             if not _is_same(aside, folder):
-                put_in_place(aside, folder)
+                replace_folder(aside, folder)
     except OSError as error:
         raise RunError(
             f"cannot write the release to {folder}: {error.strerror or error}; nothing was left half-written"
@@ -165,7 +165,7 @@ class _Written:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _ReleaseWriter:
     """What a release is made from, but for the items."""
 
     name: str
@@ -174,7 +174,7 @@ class _Work:
     rejections: Mapping[str, Mapping[str, int]]
     against: Sequence[Path]
     names: Mapping[Path, str]
-    history: History | None
+    history: PreviousRelease | None
     anchors: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def fill(self, aside: Path, sets: Mapping[SetName, ItemSet], separation: Separation) -> ReleaseManifest:
@@ -221,8 +221,8 @@ class _Work:
     ) -> _Written:
         measures = _Measures(self.against, self.names)
         links: dict[str, str] = {}
-        places = (Place(name, "factual"), Place(name, "counterfactual"))
-        with Spool(aside / ".factual", "factual") as factual, Spool(aside / ".twins", "counterfactual") as twins:
+        places = (SplitFiles(name, "factual"), SplitFiles(name, "counterfactual"))
+        with RowSpool(aside / ".factual", "factual") as factual, RowSpool(aside / ".twins", "counterfactual") as twins:
             twin_figures = describe(twins.take(gather_links(separation.keep(items.twins), links)))
             linked = apply_links(separation.keep(items.factual), links)
             figures = describe(measures.take(factual.take(self._note_anchors(linked))))
@@ -263,7 +263,7 @@ class _Work:
 
     def _write_changes(
         self, aside: Path, figures: Mapping[SetName, SetFigures], separation: Separation
-    ) -> tuple[str, Changes | None]:
+    ) -> tuple[str, ReleaseChanges | None]:
         changes, before = None, ""
         if self.history is not None:
             old = self.history.folder
@@ -274,7 +274,7 @@ class _Work:
             changes = compare_releases(old, aside, known.name, known.version, {**self.history.reasons, **held})
             _write_text(aside / CHANGES, changes.model_dump_json(indent=1) + "\n")
             before = (old / CHANGELOG).read_text("utf-8") if (old / CHANGELOG).is_file() else ""
-        version = settle_version(self.version, changes)
+        version = choose_version(self.version, changes)
         counts: dict[str, int] = {name: one.items for name, one in figures.items() if one.items}
         _write_text(aside / CHANGELOG, render_changelog(self.name, version, counts, changes, before))
         return version, changes
@@ -296,7 +296,7 @@ class _Work:
         return plots
 
 
-def _write_rows(aside: Path, place: Place, spool: Spool) -> dict[str, int]:
+def _write_rows(aside: Path, place: SplitFiles, spool: RowSpool) -> dict[str, int]:
     """Write the JSONL and the Parquet of one variant of a set; returns path → rows."""
     with (aside / place.jsonl).open("wb") as file:
         file.writelines(spool.read_sorted())
@@ -317,7 +317,7 @@ class _Measures:
     def take(self, items: Iterable[Item]) -> Iterator[Item]:
         """Measure every item, and pass it on."""
         for item in items:
-            self._scorecard.add(Case(item))
+            self._scorecard.add(CheckedItem(item))
             if self._screen is not None:
                 for place, text in enumerate((item.question, *(hop.question for hop in item.hops))):
                     if self._screen.lets_through(text):
@@ -336,9 +336,9 @@ class _Measures:
         return self._scorecard.finish(), finder.report()
 
 
-def _list_places(sets: Iterable[SetName]) -> Iterator[Place]:
+def _list_places(sets: Iterable[SetName]) -> Iterator[SplitFiles]:
     for name in sets:
-        yield from (Place(name, "factual"), Place(name, "counterfactual"))
+        yield from (SplitFiles(name, "factual"), SplitFiles(name, "counterfactual"))
 
 
 def _write_text(path: Path, text: str) -> None:

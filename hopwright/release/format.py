@@ -20,7 +20,7 @@ from hopwright.planning.topologies import TOPOLOGIES, topology
 from hopwright.records import LABELS, AnswerType, Hop, Item, Rejected
 from hopwright.records.values import parse
 
-Row = dict[str, Any]
+ReleaseRow = dict[str, Any]
 
 # Published name → ours, in the order in which they are written.
 _ITEM_NAMES = {
@@ -43,7 +43,7 @@ _DERIVATION = ("op", "subject", "property", "value", "constraints", "expression"
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FormatProblem:
     """One thing wrong with a row: where (`single_hop[2].answer`), in which hop (None: the item), what."""
 
     path: str
@@ -65,19 +65,19 @@ class ParsedRow:
 
     item: Item | None
     planned: bool
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FormatProblem, ...] = ()
 
 
-def to_release(item: Item) -> Row:
+def to_release(item: Item) -> ReleaseRow:
     """Render an item as one row of a release."""
     fields = item.model_dump(mode="json")
-    row: Row = {"id": item.id, "single_hop": [_hop_row(hop) for hop in fields["hops"]]}
+    row: ReleaseRow = {"id": item.id, "single_hop": [_hop_row(hop) for hop in fields["hops"]]}
     row |= {name: fields[ours] for name, ours in _ITEM_NAMES.items()}
     row["motif_type"] = topology(item.topology).motif
     return row | {name: fields[name] for name in _OURS}
 
 
-def from_release(row: Row) -> Item:
+def from_release(row: ReleaseRow) -> Item:
     """Read one of our own rows back, losing nothing.
 
     Raises InputError naming the first field that is missing or wrong, also for a row in the bare published
@@ -91,7 +91,7 @@ def from_release(row: Row) -> Item:
     return parsed.item
 
 
-def parse_row(row: Row) -> ParsedRow:
+def parse_row(row: ReleaseRow) -> ParsedRow:
     """Read any row in the release format, ours or a bare published one; gathers every problem.
 
     Fields that neither the published format nor ours knows are ignored.
@@ -99,25 +99,25 @@ def parse_row(row: Row) -> ParsedRow:
     problems = list(_find_missing(row))
     if problems:
         return ParsedRow(None, False, tuple(problems))
-    hops: list[Row] = row["single_hop"]
+    hops: list[ReleaseRow] = row["single_hop"]
     planned = any(name in hop for hop in hops for name in ("derivation", "depends_on"))
     name = row["topology"] if isinstance(row.get("topology"), str) else _name_topology(row)
     if name not in TOPOLOGIES:
         path = "topology" if "topology" in row else "motif_type"
         known = ", ".join(dict.fromkeys(one.motif for one in TOPOLOGIES.values()))
         message = f"{row.get(path)!r} with {len(hops)} hops is no known reasoning graph (known motifs: {known})"
-        return ParsedRow(None, planned, (Problem(path, None, message),))
+        return ParsedRow(None, planned, (FormatProblem(path, None, message),))
     if not planned:
         return ParsedRow(_build_bare(row, name), False, tuple(_find_mistyped(row)))
     problems = [
-        Problem(f"single_hop[{position}].{field}", position + 1, "missing, while other hops state a plan")
+        FormatProblem(f"single_hop[{position}].{field}", position + 1, "missing, while other hops state a plan")
         for position, hop in enumerate(hops)
         for field in _PLAN
         if field not in hop
     ]
     if TOPOLOGIES[name].motif != row["motif_type"]:
         problems.append(
-            Problem(
+            FormatProblem(
                 "motif_type",
                 None,
                 f"{row['motif_type']!r}, but topology {name!r} is {TOPOLOGIES[name].motif!r}",
@@ -139,7 +139,7 @@ def parse_row(row: Row) -> ParsedRow:
     return ParsedRow(item, True, tuple(problems))
 
 
-def read_jsonl(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
+def read_jsonl(path: Path) -> Iterator[tuple[int, ReleaseRow | Rejected]]:
     """Yield (line number from 1, row) for every line not blank; one that is no JSON object gives a Rejected.
 
     Raises InputError only when the file itself cannot be opened or read.
@@ -153,7 +153,7 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Row | Rejected]]:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def _hop_row(hop: Row) -> Row:
+def _hop_row(hop: ReleaseRow) -> ReleaseRow:
     names = {ours: published for published, ours in _HOP_NAMES.items()}
     published = {names.get(field, field): hop[field] for field in ("question", "answer", *_HOP_NAMES.values())}
     ours = {field: hop[field] for field in _OURS_HOP}
@@ -162,33 +162,33 @@ def _hop_row(hop: Row) -> Row:
     return published | ours
 
 
-def _hop_fields(hop: Row) -> Row:
+def _hop_fields(hop: ReleaseRow) -> ReleaseRow:
     fields = {field: hop[field] for field in _OURS_HOP if field in hop}
     if isinstance(derivation := fields.get("derivation"), dict):
         fields["derivation"] = {key: value for key, value in derivation.items() if value is not None}
     return fields | {_HOP_NAMES.get(field, field): hop[field] for field in _PUBLISHED_HOP}
 
 
-def _find_missing(row: Row) -> Iterator[Problem]:
+def _find_missing(row: ReleaseRow) -> Iterator[FormatProblem]:
     for field in _PUBLISHED:
         if field not in row:
-            yield Problem(field, None, "missing")
+            yield FormatProblem(field, None, "missing")
     hops = row.get("single_hop", [])
     if not isinstance(hops, list) or ("single_hop" in row and not hops):
-        yield Problem("single_hop", None, "not a list of hops")
+        yield FormatProblem("single_hop", None, "not a list of hops")
         return
     for position, hop in enumerate(hops):
         if not isinstance(hop, dict):
-            yield Problem(f"single_hop[{position}]", position + 1, "not an object")
+            yield FormatProblem(f"single_hop[{position}]", position + 1, "not an object")
             continue
         for field in _PUBLISHED_HOP:
             if field not in hop:
-                yield Problem(f"single_hop[{position}].{field}", position + 1, "missing")
+                yield FormatProblem(f"single_hop[{position}].{field}", position + 1, "missing")
 
 
-def _find_mistyped(row: Row) -> Iterator[Problem]:
+def _find_mistyped(row: ReleaseRow) -> Iterator[FormatProblem]:
     """What is wrong with the types of a bare row; rows with a plan are validated by their records instead."""
-    holders: list[tuple[str, int | None, Row, tuple[str, ...]]] = [
+    holders: list[tuple[str, int | None, ReleaseRow, tuple[str, ...]]] = [
         ("", None, row, ("multi_hop_question", "multi_hop_answer"))
     ]
     holders += [
@@ -198,28 +198,28 @@ def _find_mistyped(row: Row) -> Iterator[Problem]:
     for prefix, hop_index, holder, texts in holders:
         for field in texts:
             if not isinstance(holder[field], str):
-                yield Problem(f"{prefix}{field}", hop_index, f"not a text: {holder[field]!r:.60}")
+                yield FormatProblem(f"{prefix}{field}", hop_index, f"not a text: {holder[field]!r:.60}")
         options = holder["multiple_choice_options"]
         if not isinstance(options, dict) or not all(
             key in LABELS and isinstance(text, str) for key, text in options.items()
         ):
-            yield Problem(f"{prefix}multiple_choice_options", hop_index, "not an object of texts by A, B, C, D")
+            yield FormatProblem(f"{prefix}multiple_choice_options", hop_index, "not an object of texts by A, B, C, D")
         if holder["correct_answer_label"] not in LABELS:
-            yield Problem(
+            yield FormatProblem(
                 f"{prefix}correct_answer_label",
                 hop_index,
                 f"{holder['correct_answer_label']!r:.60} is none of A–D",
             )
 
 
-def _build_bare(row: Row, name: str) -> Item | None:
+def _build_bare(row: ReleaseRow, name: str) -> Item | None:
     if next(_find_mistyped(row), None) is not None:
         return None
     hops: list[Hop] = []
     for index, (hop, depends_on) in enumerate(
         zip(row["single_hop"], TOPOLOGIES[name].depends_on, strict=True), start=1
     ):
-        stated: Row = {"question": hop["question"], "answer": hop["answer"]}
+        stated: ReleaseRow = {"question": hop["question"], "answer": hop["answer"]}
         stated |= {"options": hop["multiple_choice_options"], "label": hop["correct_answer_label"]}
         stated |= {"index": index, "depends_on": depends_on, "answer_type": _guess_type(hop["answer"])}
         hops.append(Hop.model_construct(**stated))
@@ -244,12 +244,12 @@ def _guess_type(answer: str) -> AnswerType:
     return "string"
 
 
-def _name_topology(row: Row) -> str:
+def _name_topology(row: ReleaseRow) -> str:
     hops = len(row["single_hop"])
     return next((one.name for one in TOPOLOGIES.values() if one.motif == row["motif_type"] and len(one) == hops), "")
 
 
-def _describe(location: tuple[int | str, ...], message: str) -> Problem:
+def _describe(location: tuple[int | str, ...], message: str) -> FormatProblem:
     """Name a place of the record by the names of the release format."""
     hop_index: int | None = None
     names = {ours: published for published, ours in _ITEM_NAMES.items()} | {"hops": "single_hop"}
@@ -265,10 +265,10 @@ def _describe(location: tuple[int | str, ...], message: str) -> Problem:
         else:
             path += ("." if path else "") + names.get(part, part)
             names = names if part == "hops" else {}
-    return Problem(path or "row", hop_index, message)
+    return FormatProblem(path or "row", hop_index, message)
 
 
-def _read_line(number: int, text: bytes) -> Row | Rejected:
+def _read_line(number: int, text: bytes) -> ReleaseRow | Rejected:
     if number == 1:
         text = text.removeprefix(b"\xef\xbb\xbf")
     try:

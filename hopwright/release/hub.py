@@ -13,7 +13,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.release.audit import audit
 from hopwright.release.dataset import CHECKSUMS, read_manifest
-from hopwright.release.layout import find_places
+from hopwright.release.layout import find_split_files
 from hopwright.runs.files import hash_file
 
 _REPO = re.compile(r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")
@@ -151,7 +151,7 @@ def _check_files(folder: Path, present: Sequence[str]) -> Iterator[str]:
 
 
 def _audit_files(folder: Path, graph: GraphStore | None) -> Iterator[str]:
-    for place in find_places(folder):
+    for place in find_split_files(folder):
         report = audit(folder / place.jsonl, graph, default_table())
         if not report.clean:
             first = report.violations[0]

@@ -23,7 +23,7 @@ _SPLITS: dict[SetName, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SplitFiles:
     """Where one variant of one set lies: its JSONL, and its configuration and split for Hugging Face's loaders."""
 
     set: SetName
@@ -56,13 +56,13 @@ class Place:
         return f"data/{self.config}/{self.split}-00000-of-00001.parquet"
 
 
-PLACES = tuple(Place(name, variant) for name in SETS for variant in ("factual", "counterfactual"))
+SPLIT_FILES = tuple(SplitFiles(name, variant) for name in SETS for variant in ("factual", "counterfactual"))
 """Every place, in the order in which a release lists them."""
 
 
-def find_places(folder: Path) -> list[Place]:
+def find_split_files(folder: Path) -> list[SplitFiles]:
     """The places that a release folder fills. Raises InputError where it fills none."""
-    found = [place for place in PLACES if (folder / place.jsonl).is_file()]
+    found = [place for place in SPLIT_FILES if (folder / place.jsonl).is_file()]
     if not found:
         raise InputError(f"{folder}: no data.jsonl and no bench.jsonl in it; give a release's folder")
     return found

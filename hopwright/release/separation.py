@@ -19,18 +19,18 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hopwright.checks.near import NearDuplicateFinder
+from hopwright.checks.near_duplicates import NearDuplicateFinder
 from hopwright.errors import InputError
 from hopwright.records import Hop, Item
 from hopwright.records.model import Record
 
-Rule = Literal["facts", "paths"]
+SeparationRule = Literal["facts", "paths"]
 Reason = Literal["anchor", "fact", "path", "near_duplicate", "original_held_back"]
 Fact = tuple[str, str, str]
 """Two ends and a property; the ends of a triplet in a fixed order, for a border is shared both ways."""
 
 REASONS: tuple[Reason, ...] = ("anchor", "fact", "path", "near_duplicate")
-_RULES: dict[Rule, frozenset[Reason]] = {
+_RULES: dict[SeparationRule, frozenset[Reason]] = {
     "facts": frozenset({"anchor", "fact", "path", "near_duplicate"}),
     "paths": frozenset({"anchor", "path", "near_duplicate"}),
 }
@@ -48,7 +48,7 @@ class HeldBack(Record):
 class SeparationReport(Record):
     """What was held back of one set for the sake of those before it."""
 
-    rule: Rule
+    rule: SeparationRule
     considered: int
     """Items that were looked at."""
     held_back: dict[str, int]
@@ -88,7 +88,7 @@ class Separation:
                 yield item.model_copy(update={"twin": None}) if item.twin in self.held else item
 
 
-class Guard:
+class LeakageGuard:
     """Remembers protected items, and finds what an item shares with them."""
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class Guard:
         return found
 
 
-def separate(sets: Mapping[str, ItemSet], rule: Rule = "facts") -> Separation:
+def separate(sets: Mapping[str, ItemSet], rule: SeparationRule = "facts") -> Separation:
     """What has to be held back so that no set gives away anything of those before it.
 
     `sets` come in order: the first is whole, each further one gives way to all before it. A twin goes with its
@@ -134,7 +134,7 @@ def separate(sets: Mapping[str, ItemSet], rule: Rule = "facts") -> Separation:
     """
     if any(isinstance(items, Iterator) for one in sets.values() for items in (one.factual, one.twins)):
         raise InputError("sets that are kept apart are read more than once: give lists, not iterators")
-    guard, last = Guard(), list(sets)[-1]
+    guard, last = LeakageGuard(), list(sets)[-1]
     held: dict[str, HeldBack] = {}
     reports: dict[str, SeparationReport] = {}
     for name, items in sets.items():
@@ -161,7 +161,9 @@ def facts_of(hop: Hop) -> dict[Fact, str]:
     return found
 
 
-def _hold_back(items: ItemSet, guard: Guard, rule: Rule) -> tuple[dict[str, HeldBack], SeparationReport]:
+def _hold_back(
+    items: ItemSet, guard: LeakageGuard, rule: SeparationRule
+) -> tuple[dict[str, HeldBack], SeparationReport]:
     """What of one set has to be held back for the sake of those that are protected."""
     held: dict[str, HeldBack] = {}
     sharing, under = Counter[str](), Counter[str]()

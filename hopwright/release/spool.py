@@ -14,7 +14,7 @@ from hopwright.records.model import Variant
 from hopwright.release.format import from_release, to_release
 
 
-class Spool:
+class RowSpool:
     """Rows of one variant on disk in the order in which they came, to be read in the order of their ids."""
 
     def __init__(self, path: Path, variant: Variant) -> None:

@@ -24,18 +24,18 @@ _OPENINGS_KEPT = 10
 _NO_FAULT = frozenset({"back_translation"})
 
 
-class _Figures(BaseModel):
+class _StatisticsFigures(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Share(_Figures):
+class Share(_StatisticsFigures):
     """A count, and its share of the total (0–1; 0 where there is no total)."""
 
     count: int
     share: float
 
 
-class Largest(_Figures):
+class Largest(_StatisticsFigures):
     """The value that occurs most, how often, and its share (0–1). Ties: the first in alphabetical order."""
 
     value: str = ""
@@ -43,7 +43,7 @@ class Largest(_Figures):
     share: float = 0.0
 
 
-class Spread(_Figures):
+class NumberDistribution(_StatisticsFigures):
     """Distribution of a whole number, percentiles by nearest rank; all 0 for no items."""
 
     minimum: int = 0
@@ -55,7 +55,7 @@ class Spread(_Figures):
     mean: float = 0.0
 
 
-class VoterScore(_Figures):
+class VoterScore(_StatisticsFigures):
     """How often one voter chose the right option."""
 
     votes: int
@@ -63,7 +63,7 @@ class VoterScore(_Figures):
     accuracy: float
 
 
-class CheckTally(_Figures):
+class CheckTally(_StatisticsFigures):
     """How often one check passed, failed, or could not run."""
 
     passed: int = 0
@@ -71,7 +71,7 @@ class CheckTally(_Figures):
     skipped: int = 0
 
 
-class DatasetStatistics(_Figures):
+class DatasetStatistics(_StatisticsFigures):
     """Figures of one set of items. Tables are ordered by count, largest first, then by name."""
 
     items: int
@@ -94,7 +94,7 @@ class DatasetStatistics(_Figures):
     """Right option's letter, A–D."""
     letters_p: float | None
     """P value of the chi-square test against uniform letters; None without items."""
-    question_words: Spread
+    question_words: NumberDistribution
     distinct_openings: int
     openings: dict[str, Share]
     """The ten commonest first three words of questions."""
@@ -224,10 +224,10 @@ def _find_largest(counts: Counter[str]) -> Largest:
     return Largest(value=value, count=count, share=count / counts.total())
 
 
-def _spread(counts: Counter[int]) -> Spread:
+def _spread(counts: Counter[int]) -> NumberDistribution:
     if not counts:
-        return Spread()
-    return Spread(
+        return NumberDistribution()
+    return NumberDistribution(
         minimum=min(counts),
         lower_quartile=_find_rank(counts, 25),
         median=_find_rank(counts, 50),

@@ -9,7 +9,7 @@ from collections import Counter
 
 from pydantic import BaseModel, ConfigDict
 
-from hopwright.checks.case import Case
+from hopwright.checks.case import CheckedItem
 from hopwright.checks.guessing import CHANCE, GuessTally, view_options
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.records import Item, plan_id
@@ -25,11 +25,11 @@ _CONSTANTS = re.compile(r"\bcl-[a-p]{16}|\bQ[0-9A-Za-z_]+|(?<![\w.])\d+(?:\.\d+)
 _EXAMPLES = 5
 
 
-class _Figures(BaseModel):
+class _ScorecardFigures(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Frequent(_Figures):
+class Frequent(_ScorecardFigures):
     """A text that occurs often: how often, and its share of the items (0–1)."""
 
     text: str
@@ -37,7 +37,7 @@ class Frequent(_Figures):
     share: float
 
 
-class SolverScore(_Figures):
+class SolverScore(_ScorecardFigures):
     """How often a solver that sees options only (and the words of the question) is right. See `guessing`."""
 
     solver: str
@@ -47,7 +47,7 @@ class SolverScore(_Figures):
     met: bool
 
 
-class Threshold(_Figures):
+class Threshold(_ScorecardFigures):
     """One limit: what is measured, the most that it may be, what it is, and whether that is met."""
 
     name: str
@@ -61,7 +61,7 @@ class Threshold(_Figures):
         return f"{self.name}: {write_bound(self.value)}, at most {write_bound(self.limit)}: {verdict}"
 
 
-class Scorecard(_Figures):
+class Scorecard(_ScorecardFigures):
     """Variety and guessability of a set of items. Shares lie between 0 and 1; words are split at spaces."""
 
     items: int
@@ -124,7 +124,7 @@ class ScorecardMaker:
         self._kinds_per_hop: Counter[int] = Counter()
         self._claims = ClaimTally()
 
-    def add(self, case: Case) -> None:
+    def add(self, case: CheckedItem) -> None:
         """Count one item."""
         item = case.item
         self._items += 1
@@ -187,7 +187,7 @@ class ScorecardMaker:
         )
 
 
-def mask_question(case: Case) -> str:
+def mask_question(case: CheckedItem) -> str:
     """A question with its names and numbers masked: what is left is the template."""
     text = case.item.question
     if case.planned:

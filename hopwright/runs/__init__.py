@@ -2,18 +2,18 @@
 
 from hopwright.runs.files import hash_file, write_file
 from hopwright.runs.folder import RunFolder, list_runs
-from hopwright.runs.manifest import Counts, StageManifest, Usage
+from hopwright.runs.manifest import Counts, ResourceUsage, StageManifest
 from hopwright.runs.shards import ShardOutput, ShardReport, part_path, read_report, rejected_path, write_shard
 from hopwright.runs.stage import Stage
 
 __all__ = [
     "Counts",
+    "ResourceUsage",
     "RunFolder",
     "ShardOutput",
     "ShardReport",
     "Stage",
     "StageManifest",
-    "Usage",
     "hash_file",
     "list_runs",
     "part_path",

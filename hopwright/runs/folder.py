@@ -72,7 +72,7 @@ class RunFolder:
                     _held[key] -= 1
 
     @contextlib.contextmanager
-    def keep_still(self) -> Iterator[None]:
+    def block_removal(self) -> Iterator[None]:
         """While the block runs nothing of the run is removed; for workers of a cluster, who do not hold the run."""
         with share_lock(self._removal_lock):
             yield

@@ -34,7 +34,7 @@ class Counts(BaseModel):
             raise RunError(f"{where}: counts do not add up: {self.taken} in, {self.out} out, {lost} rejected")
 
 
-class Usage(BaseModel):
+class ResourceUsage(BaseModel):
     """What paid or metered work cost."""
 
     model_config = ConfigDict(extra="forbid")
@@ -57,7 +57,7 @@ class StageManifest(BaseModel):
     shards: int = 0
     shards_found: int = 0
     counts: Counts = Field(default_factory=Counts)
-    usage: Usage = Field(default_factory=Usage)
+    usage: ResourceUsage = Field(default_factory=ResourceUsage)
     skipped: dict[str, int] = Field(default_factory=dict)
     notes: dict[str, Any] = Field(default_factory=dict)
     started: str = ""

@@ -19,7 +19,7 @@ STAGES = ("synthesize/drafts", "synthesize", "filter", "rewrite", "release")
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class ItemSighting:
     """An item as a stage of a run left it. `rejected` says by which check it went no further there.
 
     `item` is None where the stage kept only the reason.
@@ -31,13 +31,13 @@ class Sighting:
     rejected: Rejected | None = None
 
 
-def find_item(run: RunFolder, id: str) -> list[Sighting]:
+def find_item(run: RunFolder, id: str) -> list[ItemSighting]:
     """What the stages of a run, finished or not, hold of an item, in the order of the line of work."""
     found = []
     for stage in STAGES:
         folder = run.path / stage
-        found += [Sighting(run.name, stage, item) for item in _find_accepted(folder, id)]
-        found += [Sighting(run.name, stage, _read_row(row), row) for row in _find_rejected(folder / "rejected", id)]
+        found += [ItemSighting(run.name, stage, item) for item in _find_accepted(folder, id)]
+        found += [ItemSighting(run.name, stage, _read_row(row), row) for row in _find_rejected(folder / "rejected", id)]
     return found
 
 

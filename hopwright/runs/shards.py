@@ -16,7 +16,7 @@ from hopwright.errors import InputError
 from hopwright.records import Rejected
 from hopwright.records.arrow import REJECTED_SCHEMA, encode_parquet, read_parquet, rejected_to_table
 from hopwright.runs.files import write_file
-from hopwright.runs.manifest import Counts, Usage
+from hopwright.runs.manifest import Counts, ResourceUsage
 
 _KEY = "hopwright"
 
@@ -32,7 +32,7 @@ class ShardOutput:
     rows: pa.Table
     rejected: Sequence[Rejected]
     taken: int
-    usage: Usage = field(default_factory=Usage)
+    usage: ResourceUsage = field(default_factory=ResourceUsage)
     skipped: Mapping[str, int] = field(default_factory=dict)
     figures: Mapping[str, int] = field(default_factory=dict)
 
@@ -43,7 +43,7 @@ class ShardReport:
 
     index: int
     counts: Counts
-    usage: Usage
+    usage: ResourceUsage
     skipped: dict[str, int]
     figures: dict[str, int]
     examples: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -95,7 +95,7 @@ def read_report(folder: Path, index: int) -> ShardReport:
     checks = read_parquet(rejected_path(folder, index), REJECTED_SCHEMA, ["check"]).column("check").to_pylist()
     counts = Counts(taken=packed["in"], out=file.metadata.num_rows, rejected=dict(sorted(Counter(checks).items())))
     counts.verify(str(path))
-    return ShardReport(index, counts, Usage(**packed["usage"]), packed["skipped"], packed["figures"])
+    return ShardReport(index, counts, ResourceUsage(**packed["usage"]), packed["skipped"], packed["figures"])
 
 
 def _pack(report: ShardReport) -> str:

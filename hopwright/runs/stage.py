@@ -15,8 +15,8 @@ from hopwright.runs.files import clear_leftovers, hash_file
 from hopwright.runs.folder import RunFolder, refuse_differences
 from hopwright.runs.manifest import (
     Counts,
+    ResourceUsage,
     StageManifest,
-    Usage,
     gather_versions,
     read_manifest,
 )
@@ -135,7 +135,7 @@ class Stage:
                 "status": "finished",
                 "outputs": {str(path.relative_to(self.folder)): hash_file(path) for path in sorted(files)},
                 "counts": total,
-                "usage": Usage(
+                "usage": ResourceUsage(
                     input_tokens=sum(report.usage.input_tokens for report in reports),
                     output_tokens=sum(report.usage.output_tokens for report in reports),
                     cost_usd=sum(report.usage.cost_usd for report in reports),

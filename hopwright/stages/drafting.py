@@ -17,13 +17,13 @@ from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.drawing import Drawer, Drawn
 from hopwright.planning.evidence import evidence_for
 from hopwright.planning.execution import render_answer
-from hopwright.planning.mix import Mix
-from hopwright.planning.plan import Plan, Step
+from hopwright.planning.plan import Plan, PlanStep
+from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
 from hopwright.planning.planner import NoPlanError, Planner
-from hopwright.planning.targeting import Ledger
+from hopwright.planning.target_counter import TargetCounter
+from hopwright.planning.target_distribution import TargetDistribution
 from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import (
     Anchor,
@@ -38,7 +38,7 @@ from hopwright.records import (
     Source,
 )
 from hopwright.records.values import Value
-from hopwright.wording.rules.writer import RulesWriter, Wording
+from hopwright.wording.rules.rules_writer import RulesWriter, Wording
 
 MAX_ALIASES = 20
 
@@ -65,7 +65,7 @@ class Synthesizer:
         seed: int,
         topologies: Sequence[str] = ("chain", "converging", "bridge"),
         min_domains: int = 2,
-        mix: Mix | None = None,
+        distribution: TargetDistribution | None = None,
         sources: tuple[Source, ...] = (),
         likeness: Likeness = overlap,
         claims: Sequence[Claim] = (),
@@ -74,15 +74,15 @@ class Synthesizer:
         self.graph = graph
         self._table = table
         self._seed = seed
-        wanted = mix or Mix(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
+        wanted = distribution or TargetDistribution(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
         self._planner = Planner(graph, table, kinds, min_domains=wanted.min_domains, claims=claims)
-        self._drawer = Drawer(self._planner, wanted, seed, graph)
-        self.ledger = Ledger(self._drawer)
+        self._drawer = PlanSampler(self._planner, wanted, seed, graph)
+        self.ledger = TargetCounter(self._drawer)
         self._writer = RulesWriter(table)
         self._names = GraphNames(kinds)
         self.distractors = DistractorMaker(graph, table, kinds, seed, likeness=likeness)
         self.context = CheckContext(
-            table=table, facts=self._planner.moves.facts, graph=graph, min_domains=wanted.min_domains, kinds=kinds
+            table=table, facts=self._planner.traversals.facts, graph=graph, min_domains=wanted.min_domains, kinds=kinds
         )
         self._sources = sources
 
@@ -170,14 +170,14 @@ class Synthesizer:
             answers[index] = step.value
         return tuple(hops)
 
-    def _verify(self, step: Step) -> str:
+    def _verify(self, step: PlanStep) -> str:
         """Why an expert must look at a hop: who has a value, the graph may not know; a claim, nobody has proven."""
         derivation = step.derivation
         if step.claims:
             return " ".join(map(write_note, step.claims))
         if not isinstance(derivation, ReverseLookup):
             return ""
-        classes = self._planner.moves.classes
+        classes = self._planner.traversals.classes
         entity_valued = [
             property
             for property in (derivation.property, *(condition.property for condition in derivation.constraints))
@@ -197,7 +197,7 @@ def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 
     part of the items but not evenly. Where a number of `items` is asked for, the share is of that number: what is kept
     then stays kept when further drafts are drawn.
     """
-    from hopwright.checks.near import NearDuplicateFinder  # slow to load, and of no use to the workers
+    from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
     dropped: dict[int, tuple[str, str]] = {}
     kept: list[DraftKey] = []
@@ -226,7 +226,7 @@ def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 
     return dropped
 
 
-def _refer(drawn: Drawn) -> AnchorRef | None:
+def _refer(drawn: SampledPlan) -> AnchorRef | None:
     """The anchor of an item and which of its single hops it keeps; None for a chain of the graph alone."""
     if drawn.anchor is None:
         return None

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hopwright.evaluation.asking import (
+from hopwright.evaluation.evaluation_queries import (
     ANSWER_SCHEMA,
+    EvaluationRunner,
     Form,
-    Interviewer,
     Passages,
     Prompting,
+    PromptSetting,
     Protocol,
-    Setting,
     judge_answers,
     to_table,
 )
 from hopwright.evaluation.items import EvalFile, EvalItem, read_items
-from hopwright.llm.estimate import Likely
+from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Request, parse_model
 from hopwright.records.arrow import read_parquet
 from hopwright.runs import ShardOutput
-from hopwright.runs.manifest import Usage
+from hopwright.runs.manifest import ResourceUsage
 from hopwright.stages.models import ModelAccess, open_models
 
 
@@ -62,7 +62,7 @@ def ask_shard(spec: EvaluationShard) -> ShardOutput:
         to_table(answers),
         (),
         taken=len(answers),
-        usage=Usage(
+        usage=ResourceUsage(
             input_tokens=sum(answer.input_tokens for answer in paid),
             output_tokens=sum(answer.output_tokens for answer in paid),
             cost_usd=sum(answer.cost_usd for answer in paid),
@@ -71,7 +71,7 @@ def ask_shard(spec: EvaluationShard) -> ShardOutput:
     )
 
 
-def list_requests(spec: EvaluationShard) -> Iterator[Request | Likely]:
+def list_requests(spec: EvaluationShard) -> Iterator[Request | ApproximateRequest]:
     """What a shard would ask, for an estimate: chains as if every answer were right, no judge."""
     return _interviewer(spec).list_requests(_take(spec))
 
@@ -101,25 +101,25 @@ def make_report(parts: list[Path], name: str, facts: tuple[tuple[str, str], ...]
     import pyarrow as pa
 
     from hopwright.evaluation.analysis import analyse
-    from hopwright.evaluation.report import About, make_leaderboard, render_report, write_report
+    from hopwright.evaluation.report import ReportHeader, make_leaderboard, render_report, write_report
 
     table = pa.concat_tables([read_parquet(part, ANSWER_SCHEMA) for part in parts])
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     tables = analyse(frame)
-    write_report(render_report(tables, About(name, facts)), folder)
+    write_report(render_report(tables, ReportHeader(name, facts)), folder)
     return {"leaderboard": make_leaderboard(tables)}
 
 
-def _interviewer(spec: EvaluationShard) -> Interviewer:
+def _interviewer(spec: EvaluationShard) -> EvaluationRunner:
     settings = [
-        Setting(form, prompting, passages, helped)
+        PromptSetting(form, prompting, passages, helped)
         for form in spec.forms
         for prompting in spec.promptings
         for passages in spec.passages
         for helped in ((False, True) if spec.sub_questions else (False,))
     ]
-    return Interviewer(
+    return EvaluationRunner(
         parse_model(spec.model),
         load_prompts(),
         settings,

@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.difficulty.ballots import read_ballots
-from hopwright.difficulty.closed_book import read_probes
+from hopwright.difficulty.closed_book import read_closed_book_answers
 from hopwright.difficulty.filtering import filter_items
 from hopwright.difficulty.report import DifficultyReport, ReportBuilder
-from hopwright.difficulty.rule import Rule
+from hopwright.difficulty.rule import DropRule
 from hopwright.difficulty.shortcuts import shortcut_voters
 from hopwright.difficulty.voters import Voter
 from hopwright.errors import RunError
@@ -34,7 +34,7 @@ class FilterPart:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportSources:
+class FilterReportSources:
     """What a report is made from: the parts of the decision, folders of ballots by voter, parts of open answers.
 
     asked: votes that were asked for; None where everybody was asked in one pass.
@@ -62,7 +62,7 @@ def name_voters(store: Path, seed: int) -> list[str]:
     return [voter.name for voter in _open_voters(store, seed)]
 
 
-def write_report(sources: ReportSources, folder: Path) -> dict[str, Any]:
+def write_report(sources: FilterReportSources, folder: Path) -> dict[str, Any]:
     """Write report.json, report.md and the calibration plot; returns a few figures and the files' names."""
     from hopwright.difficulty.plots import draw_calibration
     from hopwright.difficulty.render import render_report
@@ -74,8 +74,8 @@ def write_report(sources: ReportSources, folder: Path) -> dict[str, Any]:
             path = part_path(ballots, index)
             builder.add_ballots(read_ballots(path), read_rejected(rejected_path(ballots, index)), voter)
     for path in sources.probes:
-        builder.add_probes(read_probes(path))
-    rule = Rule(len(sources.voters), sources.max_right, sources.required)
+        builder.add_probes(read_closed_book_answers(path))
+    rule = DropRule(len(sources.voters), sources.max_right, sources.required)
     report = builder.make(rule=rule, asked=sources.asked, order=sources.order)
     write_file(folder / "report.json", report.model_dump_json(indent=2).encode() + b"\n")
     write_file(folder / "report.md", f"# How difficult the items are\n\n{render_report(report)}".encode())

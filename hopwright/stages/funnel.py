@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hopwright.runs import RunFolder, Stage
 
-STEPS = (
+FUNNEL_STAGES = (
     ("retrieve", "anchor questions linked"),
     ("synthesize/drafts", "plans drawn and worded"),
     ("synthesize", "drafts selected"),
@@ -21,7 +21,7 @@ _PALE = "#D9E2EA"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FunnelStage:
     """One stage of the funnel. `lost` names the checks that rejected, and how many rows each."""
 
     stage: str
@@ -36,19 +36,19 @@ class Step:
         return self.out / self.taken if self.taken else 0.0
 
 
-def list_steps(run: RunFolder) -> list[Step]:
+def list_steps(run: RunFolder) -> list[FunnelStage]:
     """The stages of a run that are finished, in the order of the line of work."""
     steps = []
-    for name, what in STEPS:
+    for name, what in FUNNEL_STAGES:
         manifest = Stage(run, name).find_finished()
         if manifest is not None:
             counts = manifest.counts
             lost = dict(sorted(counts.rejected.items(), key=lambda pair: (-pair[1], pair[0])))
-            steps.append(Step(name, what, counts.taken, counts.out, lost))
+            steps.append(FunnelStage(name, what, counts.taken, counts.out, lost))
     return steps
 
 
-def draw_funnel(steps: Sequence[Step]) -> bytes:
+def draw_funnel(steps: Sequence[FunnelStage]) -> bytes:
     """The funnel as a PNG: a bar for what came out of each stage, paler for what it rejected."""
     from hopwright.reporting.plotting import BLUE, open_figure, plain_settings, render_figure, tidy
 

@@ -26,9 +26,9 @@ from hopwright.runs.shards import rejected_path
 from hopwright.stages.resources import open_graph
 
 if TYPE_CHECKING:
-    from hopwright.release.dataset import History, ReleaseManifest
+    from hopwright.release.dataset import PreviousRelease, ReleaseManifest
     from hopwright.release.layout import SetName
-    from hopwright.release.separation import ItemSet, Rule
+    from hopwright.release.separation import ItemSet, SeparationRule
 
 _BENCH_TWIN = "original_in_bench"
 """Why a twin is left out that experts have not accepted, though its original is."""
@@ -46,7 +46,7 @@ class ReviewParts:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseOrder:
+class ReleaseSpec:
     """What a release is made from. `facts` are those of `RunFacts`; `course` maps stages to their rejected parts."""
 
     items: list[Path]
@@ -59,14 +59,14 @@ class ReleaseOrder:
     against: list[Path] = field(default_factory=list)
     names: Mapping[Path, str] = field(default_factory=dict)
     review: ReviewParts | None = None
-    rule: Rule = "facts"
+    rule: SeparationRule = "facts"
     shares: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
     previous: Path | None = None
     course: Mapping[str, list[Path]] = field(default_factory=dict)
 
 
-def write_dataset(order: ReleaseOrder, stage: Path) -> dict[str, Any]:
+def write_dataset(order: ReleaseSpec, stage: Path) -> dict[str, Any]:
     """Write the release, and what was left out of it as the rejected rows of the folder `stage`.
 
     Returns its figures: rows per set, what was left out by reason, which of the scorecard's limits it keeps.
@@ -104,15 +104,15 @@ def write_dataset(order: ReleaseOrder, stage: Path) -> dict[str, Any]:
     }
 
 
-def arrange_sets(order: ReleaseOrder) -> tuple[dict[SetName, ItemSet], list[Rejected]]:
+def arrange_sets(order: ReleaseSpec) -> tuple[dict[SetName, ItemSet], list[Rejected]]:
     """The sets before anything is held back for another's sake, and what stands in none of them.
 
     bench is what the review accepted. What reviewers have begun to look at and did not accept is in no set; what
     nobody has looked at is machine-checked like the rest.
     """
     from hopwright.release.layout import SETS
-    from hopwright.release.parts import draw_parts
     from hopwright.release.separation import ItemSet
+    from hopwright.release.split_drawing import draw_parts
 
     items, twins = _read_ids(order.items), _read_ids(order.twins)
     bench, refused = _read_review(order.review)
@@ -258,9 +258,9 @@ def _list_held_back(folder: Path) -> list[Rejected]:
     return [Rejected(key=one.id, check=one.reason, reason=f"{one.what}: shared with {one.shares_with}") for one in held]
 
 
-def _tell_history(order: ReleaseOrder) -> History | None:
+def _tell_history(order: ReleaseSpec) -> PreviousRelease | None:
     """The release before, and where this run rejected what is in it; the last stage that did has the word."""
-    from hopwright.release.dataset import History
+    from hopwright.release.dataset import PreviousRelease
 
     if order.previous is None:
         return None
@@ -269,7 +269,7 @@ def _tell_history(order: ReleaseOrder) -> History | None:
         for part in parts:
             for row in read_parquet(part, REJECTED_SCHEMA, ["key", "check", "reason"]).to_pylist():
                 reasons[row["key"]] = f"{row['check']} ({stage}): {row['reason']}"
-    return History(order.previous, reasons)
+    return PreviousRelease(order.previous, reasons)
 
 
 def _describe_changes(manifest: ReleaseManifest) -> dict[str, Any]:

@@ -10,28 +10,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hopwright.counterfactual.apertium import ApertiumBackTranslator
-from hopwright.counterfactual.authors import ModelAuthor
-from hopwright.counterfactual.back_translation import Gates, Returned, Text
+from hopwright.counterfactual.authors import ModelPassageAuthor
+from hopwright.counterfactual.back_translation import ItemBackTranslation, RewordingBounds, TextBackTranslation
 from hopwright.counterfactual.back_translation import list_texts as list_pieces
-from hopwright.counterfactual.furnishing import Furnisher
-from hopwright.counterfactual.gates import mask
 from hopwright.counterfactual.marian import MarianBackTranslator
 from hopwright.counterfactual.meaning import MiniLmSimilarity, ModelJudge
 from hopwright.counterfactual.model_translation import HOME, ModelBackTranslator
+from hopwright.counterfactual.passage_builder import PassageBuilder
 from hopwright.counterfactual.report import name_bin
-from hopwright.counterfactual.rewriting import Workshop, finish_twins
+from hopwright.counterfactual.rewording_checks import mask
+from hopwright.counterfactual.rewriting import TwinServices, finish_twins
 from hopwright.counterfactual.translating import BackTranslator
 from hopwright.errors import InputError
-from hopwright.knowledge.documents.corpus import Corpus, read_corpus
+from hopwright.knowledge.documents.corpus import PassageCorpus, read_corpus
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.llm.estimate import Likely
+from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import parse_model
 from hopwright.records import Item
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_columns, read_items, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
-from hopwright.runs.manifest import Usage
+from hopwright.runs.manifest import ResourceUsage
 from hopwright.settings import RewriteParameters
 from hopwright.stages.models import ModelAccess, open_models
 from hopwright.stages.resources import open_graph
@@ -43,7 +43,7 @@ _MOST_SALTS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class RewriteContext:
     """What all shards of the stage share: graph, seed, parameters, and the leave to ask models where they do."""
 
     store: Path
@@ -57,7 +57,7 @@ class PassagesPart:
     """One part of items, to be given passages."""
 
     part: Path
-    making: Making
+    context: RewriteContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class DraftsPart:
     """One part of furnished items, to be given stage-one twins."""
 
     part: Path
-    making: Making
+    context: RewriteContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +75,18 @@ class RewritePart:
     drafts: Path
     rejected: Path
     items: Path
-    making: Making
+    context: RewriteContext
     translate: bool
     salts: Mapping[str, int] = field(default_factory=dict)
 
 
-def furnish_part(spec: PassagesPart) -> ShardOutput:
+def add_passages_to_part(spec: PassagesPart) -> ShardOutput:
     """Give the items of one part their passages."""
-    if spec.making.wanted.passages == "off":
+    if spec.context.wanted.passages == "off":
         table = read_parquet(spec.part, ITEM_SCHEMA)
         return ShardOutput(table, [], taken=table.num_rows)
     items = read_items(spec.part)
-    furnished = _open_furnisher(spec.making).furnish(items)
+    furnished = _open_passage_builder(spec.context).build_passages(items)
     figures = Counter[str]()
     for one in furnished:
         figures["passages by rules"] += one.rules
@@ -100,7 +100,7 @@ def furnish_part(spec: PassagesPart) -> ShardOutput:
         [],
         taken=len(items),
         figures=figures,
-        usage=Usage(
+        usage=ResourceUsage(
             input_tokens=sum(one.input_tokens for one in paid),
             output_tokens=sum(one.output_tokens for one in paid),
             cost_usd=round(sum(one.cost_usd for one in paid), 6),
@@ -108,14 +108,14 @@ def furnish_part(spec: PassagesPart) -> ShardOutput:
     )
 
 
-def draft_part(spec: DraftsPart) -> ShardOutput:
+def make_twins_of_part(spec: DraftsPart) -> ShardOutput:
     """Make the stage-one twins of one part."""
     items = read_items(spec.part)
-    twins, rejected = open_workshop(spec.making).make_twins(items)
+    twins, rejected = open_twin_services(spec.context).make_twins(items)
     return ShardOutput(items_to_table(twins), rejected, taken=len(items))
 
 
-def settle_names(drafts: Sequence[Path], items: Sequence[Path], making: Making) -> dict[str, int]:
+def resolve_name_collisions(drafts: Sequence[Path], items: Sequence[Path], context: RewriteContext) -> dict[str, int]:
     """The items whose twins must be made again because another twin has one of their names, each with its salt.
 
     The first, in the order of the parts, keeps the name. Names are drawn item by item, so that shards need not know of
@@ -129,12 +129,12 @@ def settle_names(drafts: Sequence[Path], items: Sequence[Path], making: Making) 
         else:
             owners.update(dict.fromkeys(names, id))
     salts: dict[str, int] = {}
-    workshop = open_workshop(making)
+    services = open_twin_services(context)
     for part, wanted in itertools.groupby(clashing, key=clashing.__getitem__):
         ids = set(wanted)
         for item in read_items(items[part], ids):
             for salt in range(1, _MOST_SALTS):
-                twins, _ = workshop.make_twins([item], {item.id: salt})
+                twins, _ = services.make_twins([item], {item.id: salt})
                 names = [one.surrogate.casefold() for one in twins[0].world if "." not in one.id] if twins else []
                 if not any(owners.get(name, item.id) != item.id for name in names):
                     owners.update(dict.fromkeys(names, item.id))
@@ -143,20 +143,22 @@ def settle_names(drafts: Sequence[Path], items: Sequence[Path], making: Making) 
     return salts
 
 
-def finish_part(spec: RewritePart) -> ShardOutput:
+def finish_twins_of_part(spec: RewritePart) -> ShardOutput:
     """Reword and check the twins of one part."""
     drafts = read_items(spec.drafts)
-    workshop = open_workshop(spec.making)
+    services = open_twin_services(spec.context)
     rejected = read_rejected(spec.rejected)
     if spec.salts:
         again = read_items(spec.items, spec.salts)
-        renamed, lost = workshop.make_twins(again, spec.salts)
+        renamed, lost = services.make_twins(again, spec.salts)
         by_item = {twin.twin: twin for twin in renamed}
         gone = {one.key for one in lost}
         drafts = [by_item.get(twin.twin, twin) for twin in drafts if twin.twin not in gone]
         rejected = [*rejected, *lost]
-    translators = open_translators(spec.making) if spec.translate else None
-    finished = finish_twins(workshop, drafts, translators, open_gates(spec.making) if spec.translate else Gates())
+    translators = open_translators(spec.context) if spec.translate else None
+    finished = finish_twins(
+        services, drafts, translators, open_rewording_bounds(spec.context) if spec.translate else RewordingBounds()
+    )
     outcomes = Counter(_translation_of(twin) for twin in finished.twins)
     figures = Counter({name: outcomes[outcome] for outcome, name in _NAMES.items()} if spec.translate else {})
     figures.update(count_texts(finished.returned))
@@ -167,7 +169,7 @@ def finish_part(spec: RewritePart) -> ShardOutput:
         taken=len(drafts) + len(rejected),
         figures=figures,
         skipped={"back-translation": outcomes["skip"]} if outcomes["skip"] else {},
-        usage=Usage(
+        usage=ResourceUsage(
             input_tokens=sum(one.input_tokens for one in paid),
             output_tokens=sum(one.output_tokens for one in paid),
             cost_usd=round(sum(one.cost_usd for one in paid), 6),
@@ -175,29 +177,29 @@ def finish_part(spec: RewritePart) -> ShardOutput:
     )
 
 
-def find_translators(making: Making) -> tuple[str, str]:
+def find_translators(context: RewriteContext) -> tuple[str, str]:
     """The translators' names, or an empty one and why there is none. Raises InputError for a must that lacks."""
-    mode = making.wanted.back_translation
-    if mode == "off" or not making.wanted.enabled:
+    mode = context.wanted.back_translation
+    if mode == "off" or not context.wanted.enabled:
         return "", "switched off"
-    if making.wanted.min_similarity and (obstacle := find_obstacle()):
+    if context.wanted.min_similarity and (obstacle := find_obstacle()):
         raise InputError(f"rewrite.min_similarity: {obstacle}")
     if mode == "llm":
-        model = making.wanted.translation_model
-        return ", ".join(f"{model} {chain}" for chain in making.wanted.pivots), ""
-    translators = open_translators(making)
+        model = context.wanted.translation_model
+        return ", ".join(f"{model} {chain}" for chain in context.wanted.pivots), ""
+    translators = open_translators(context)
     obstacles = [obstacle for one in translators if (obstacle := one.find_obstacle())]
     if obstacles and mode != "auto":
         raise InputError(f"back-translation: {obstacles[0]}")
     return ("", obstacles[0]) if obstacles else (", ".join(one.name for one in translators), "")
 
 
-def open_translators(making: Making) -> list[BackTranslator]:
+def open_translators(context: RewriteContext) -> list[BackTranslator]:
     """The translators that the parameters ask for, in the order in which they are tried."""
-    wanted = making.wanted
+    wanted = context.wanted
     if wanted.back_translation == "llm":
-        assert making.access is not None
-        session = open_models(making.access)
+        assert context.access is not None
+        session = open_models(context.access)
         prompt, target = load_prompts()["translate"], parse_model(wanted.translation_model)
         return [
             ModelBackTranslator(session, prompt, target, pivots=_split_chain(chain), tries=wanted.tries)
@@ -208,16 +210,16 @@ def open_translators(making: Making) -> list[BackTranslator]:
     return [ApertiumBackTranslator()]
 
 
-def open_gates(making: Making) -> Gates:
+def open_rewording_bounds(context: RewriteContext) -> RewordingBounds:
     """The bounds that the parameters set."""
-    wanted = making.wanted
+    wanted = context.wanted
     judge = None
     if wanted.judge_model:
-        assert making.access is not None
+        assert context.access is not None
         judge = ModelJudge(
-            open_models(making.access), load_prompts()["judge-entailment"], parse_model(wanted.judge_model)
+            open_models(context.access), load_prompts()["judge-entailment"], parse_model(wanted.judge_model)
         )
-    return Gates(
+    return RewordingBounds(
         max_overlap=wanted.max_overlap,
         min_similarity=wanted.min_similarity,
         similarity=MiniLmSimilarity() if wanted.min_similarity else None,
@@ -225,9 +227,9 @@ def open_gates(making: Making) -> Gates:
     )
 
 
-def list_translations(spec: RewritePart) -> Iterator[Likely]:
+def list_translations(spec: RewritePart) -> Iterator[ApproximateRequest]:
     """About the requests of one part's back-translation: every leg of the first pivots, once."""
-    wanted = spec.making.wanted
+    wanted = spec.context.wanted
     if wanted.back_translation != "llm" or not spec.translate:
         return
     prompt, target = load_prompts()["translate"], parse_model(wanted.translation_model)
@@ -237,19 +239,21 @@ def list_translations(spec: RewritePart) -> Iterator[Likely]:
         for text in list_pieces(twin):
             for source, end in itertools.pairwise(path):
                 inputs = {"source_language": source, "target_language": end, "text": mask(text, names, "brackets").text}
-                yield Likely(prompt.request(inputs, target, seed=0))
+                yield ApproximateRequest(prompt.request(inputs, target, seed=0))
 
 
-def list_wordings(spec: PassagesPart) -> Iterator[Likely]:
+def list_wordings(spec: PassagesPart) -> Iterator[ApproximateRequest]:
     """About the requests of one part's passages in a model's words."""
-    prompt, target = load_prompts()["word-passage"], parse_model(spec.making.wanted.passage_model)
-    for one in open_workshop(spec.making).make_furnisher().furnish(read_items(spec.part)):
+    prompt, target = load_prompts()["word-passage"], parse_model(spec.context.wanted.passage_model)
+    for one in open_twin_services(spec.context).make_passage_builder().build_passages(read_items(spec.part)):
         for hop in one.item.hops:
             for passage in hop.evidence.passages:
-                yield Likely(prompt.request({"title": passage.title, "facts": passage.text}, target, seed=0))
+                yield ApproximateRequest(
+                    prompt.request({"title": passage.title, "facts": passage.text}, target, seed=0)
+                )
 
 
-def count_texts(returned: Iterable[Returned]) -> Counter[str]:
+def count_texts(returned: Iterable[ItemBackTranslation]) -> Counter[str]:
     """Figures over the texts of twins: how many were sent and reworded, masks, and both distributions."""
     figures = Counter[str]()
     for one in returned:
@@ -259,31 +263,31 @@ def count_texts(returned: Iterable[Returned]) -> Counter[str]:
 
 
 @functools.lru_cache(maxsize=1)
-def _open_workshop(store: Path, seed: int, distractors: int) -> Workshop:
+def _load_twin_services(store: Path, seed: int, distractors: int) -> TwinServices:
     graph = open_graph(store)
-    return Workshop(graph, KindIndex(graph), default_table(), seed=seed, distractors=distractors)
+    return TwinServices(graph, KindIndex(graph), default_table(), seed=seed, distractors=distractors)
 
 
-def open_workshop(making: Making) -> Workshop:
+def open_twin_services(context: RewriteContext) -> TwinServices:
     """What twins are made with, one for all shards of a worker."""
-    return _open_workshop(making.store, making.seed, making.wanted.distractor_passages)
+    return _load_twin_services(context.store, context.seed, context.wanted.distractor_passages)
 
 
-def _open_furnisher(making: Making) -> Furnisher:
-    workshop, wanted = open_workshop(making), making.wanted
+def _open_passage_builder(context: RewriteContext) -> PassageBuilder:
+    services, wanted = open_twin_services(context), context.wanted
     author = None
     if wanted.passages == "llm":
-        assert making.access is not None
-        author = ModelAuthor(
-            open_models(making.access), load_prompts()["word-passage"], parse_model(wanted.passage_model)
+        assert context.access is not None
+        author = ModelPassageAuthor(
+            open_models(context.access), load_prompts()["word-passage"], parse_model(wanted.passage_model)
         )
-    corpus = _open_corpus(making.store, Path(wanted.corpus).expanduser()) if wanted.passages == "corpus" else None
-    return Furnisher(workshop.planner, workshop.names, workshop.table, author=author, corpus=corpus)
+    corpus = _open_corpus(context.store, Path(wanted.corpus).expanduser()) if wanted.passages == "corpus" else None
+    return PassageBuilder(services.planner, services.names, services.table, author=author, corpus=corpus)
 
 
 @functools.lru_cache(maxsize=1)
-def _open_corpus(store: Path, path: Path) -> Corpus:
-    return Corpus(open_graph(store), read_corpus(path))
+def _open_corpus(store: Path, path: Path) -> PassageCorpus:
+    return PassageCorpus(open_graph(store), read_corpus(path))
 
 
 def _split_chain(chain: str) -> tuple[str, ...]:
@@ -297,7 +301,7 @@ def _read_worlds(parts: Sequence[Path]) -> Iterator[tuple[int, str, list[str]]]:
             yield number, item, [one["surrogate"].casefold() for one in world if "." not in one["id"]]
 
 
-def _count_text(text: Text) -> Iterator[str]:
+def _count_text(text: TextBackTranslation) -> Iterator[str]:
     result = text.result
     yield "texts"
     if text.tries:

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hopwright.counterfactual.proof import prove
 from hopwright.counterfactual.report import (
-    Example,
     MemoryTable,
+    RewriteExample,
     RewriteReport,
     as_json,
     draw_distributions,
     render,
 )
-from hopwright.difficulty.endpoints import EndpointVoter, Manner
+from hopwright.counterfactual.twin_verification import verify_twins
+from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle
 from hopwright.difficulty.memory import measure_memory
 from hopwright.difficulty.shortcuts import shortcut_voters
 from hopwright.difficulty.voters import Voter
@@ -30,13 +30,13 @@ from hopwright.records.arrow import ItemKey, read_columns, read_items
 from hopwright.runs import write_file
 from hopwright.stages.models import open_models
 from hopwright.stages.resources import open_graph
-from hopwright.stages.rewrite import Making
+from hopwright.stages.rewrite import RewriteContext
 
 _EXAMPLES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class ReportSources:
+class RewriteReportSources:
     """The parts of the three sub-stages, and what their manifests count."""
 
     items: tuple[Path, ...]
@@ -50,9 +50,9 @@ class ReportSources:
     translator_skipped: str
 
 
-def write_report(sources: ReportSources, making: Making, folder: Path) -> dict[str, Any]:
+def write_report(sources: RewriteReportSources, context: RewriteContext, folder: Path) -> dict[str, Any]:
     """Write report.md, report.json and the plot; returns a few figures and the files' names."""
-    proof = prove(_read_all(sources.twins), open_graph(making.store), default_table())
+    proof = verify_twins(_read_all(sources.twins), open_graph(context.store), default_table())
     report = RewriteReport(
         items=sources.taken,
         twins=proof.twins,
@@ -62,8 +62,8 @@ def write_report(sources: ReportSources, making: Making, folder: Path) -> dict[s
         translator=sources.translator,
         translator_skipped=sources.translator_skipped,
         proof=proof,
-        memory=_ask_voters(sources, making) if proof.twins and making.wanted.memory_items else None,
-        examples=_find_examples(sources, making.seed),
+        memory=_ask_voters(sources, context) if proof.twins and context.wanted.memory_items else None,
+        examples=_find_examples(sources, context.seed),
     )
     write_file(folder / "report.json", json.dumps(as_json(report), indent=2, ensure_ascii=False).encode() + b"\n")
     write_file(folder / "report.md", render(report).encode())
@@ -78,17 +78,17 @@ def write_report(sources: ReportSources, making: Making, folder: Path) -> dict[s
     }
 
 
-def _ask_voters(sources: ReportSources, making: Making) -> MemoryTable:
-    pairs = _draw_pairs(sources, making)
-    models = making.wanted.memory_voters
+def _ask_voters(sources: RewriteReportSources, context: RewriteContext) -> MemoryTable:
+    pairs = _draw_pairs(sources, context)
+    models = context.wanted.memory_voters
     voters: list[Voter]
     if models:
-        assert making.access is not None
-        session = open_models(making.access)
-        voters = [EndpointVoter(model, parse_model(model), session, Manner(logprobs=False)) for model in models]
+        assert context.access is not None
+        session = open_models(context.access)
+        voters = [EndpointVoter(model, parse_model(model), session, RequestStyle(logprobs=False)) for model in models]
     else:
-        voters = list(shortcut_voters(open_graph(making.store), default_table(), seed=making.seed))
-    found = measure_memory(voters, pairs, seed=making.seed)
+        voters = list(shortcut_voters(open_graph(context.store), default_table(), seed=context.seed))
+    found = measure_memory(voters, pairs, seed=context.seed)
     return MemoryTable(
         pairs=len(pairs),
         voters={name: (*found.accuracy[name], gap.mean, gap.low, gap.high) for name, gap in found.gaps.items()},
@@ -98,16 +98,16 @@ def _ask_voters(sources: ReportSources, making: Making) -> MemoryTable:
     )
 
 
-def _draw_pairs(sources: ReportSources, making: Making) -> list[tuple[Item, Item]]:
+def _draw_pairs(sources: RewriteReportSources, context: RewriteContext) -> list[tuple[Item, Item]]:
     """Originals with their twins, drawn evenly by a keyed hash, in the order of their ids."""
     originals = (original for part in sources.twins for (original,) in read_columns(part, "twin"))
-    chosen = heapq.nsmallest(making.wanted.memory_items, originals, key=lambda id: _shuffle(f"{making.seed}:{id}"))
+    chosen = heapq.nsmallest(context.wanted.memory_items, originals, key=lambda id: _shuffle(f"{context.seed}:{id}"))
     by_item = {twin.twin: twin for twin in _read_all(sources.twins, chosen, "twin")}
     items = _read_all(sources.items, chosen)
     return sorted(((item, by_item[item.id]) for item in items), key=lambda pair: pair[0].id)
 
 
-def _find_examples(sources: ReportSources, seed: int) -> list[Example]:
+def _find_examples(sources: RewriteReportSources, seed: int) -> list[RewriteExample]:
     """Ten questions through the stages, drawn among those that were reworded."""
     reworded = (
         (id, original)
@@ -120,7 +120,7 @@ def _find_examples(sources: ReportSources, seed: int) -> list[Example]:
     before = {item.id: item.question for item in _read_all(sources.items, chosen)}
     drafts = {draft.twin: draft.question for draft in _read_all(sources.drafts, chosen, "twin")}
     after = {twin.twin: twin.question for twin in _read_all(sources.twins, chosen, "twin")}
-    return [Example(before[id], drafts.get(id, ""), after[id]) for id in chosen if id in before]
+    return [RewriteExample(before[id], drafts.get(id, ""), after[id]) for id in chosen if id in before]
 
 
 def _read_all(parts: Sequence[Path], only: Collection[str] | None = None, by: ItemKey = "id") -> Iterator[Item]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from hopwright.checks.guessing import overlap
 from hopwright.knowledge.external.bank import parse_bank
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.planning.mix import Mix
+from hopwright.planning.target_distribution import TargetDistribution
 from hopwright.records import Domain, Rejected
 from hopwright.records.arrow import (
     ITEM_SCHEMA,
@@ -38,8 +38,8 @@ class DraftSlots:
     store: Path
     anchors: tuple[Path, ...]
     seed: int
-    mix: str
-    """What the set shall be like (`write_mix`)."""
+    distribution: str
+    """What the set shall be like (`write_target_distribution`)."""
     start: int
     count: int
     embeddings: str = ""
@@ -49,7 +49,7 @@ class DraftSlots:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class SelectionSurvey:
     """What selection over all drafts so far says: for each part its rows' ids, and which rows are dropped and why."""
 
     ids: tuple[tuple[str, ...], ...]
@@ -64,7 +64,7 @@ class Survey:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectionPart:
     """One part of drafts: which of its rows are dropped (row → check, reason), and where others were worded anew.
 
     `worded` holds, for a kept row that a model worded, the part and row in which its new words are.
@@ -76,7 +76,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Wordings:
+class WordingState:
     """What has come of wording so far: where each accepted item lies, and why the others were rejected, by id."""
 
     accepted: dict[str, tuple[Path, int]]
@@ -85,17 +85,17 @@ class Wordings:
 
 def draft_slots(slots: DraftSlots) -> ShardOutput:
     """Fill one shard of draft slots."""
-    synthesizer = open_synthesizer(slots.store, slots.seed, slots.mix, slots.embeddings, slots.claims)
+    synthesizer = open_synthesizer(slots.store, slots.seed, slots.distribution, slots.embeddings, slots.claims)
     items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count)
     return ShardOutput(items_to_table(items), rejected, taken=slots.count, figures=synthesizer.ledger.take())
 
 
-def survey_drafts(parts: list[Path], max_answer_share: float, items: int) -> Survey:
+def survey_drafts(parts: list[Path], max_answer_share: float, items: int) -> SelectionSurvey:
     """Look over all drafts at once, four columns of them, and decide what is dropped from which part."""
     keys, counts = _read_keys(parts)
     dropped = select(keys, max_answer_share=max_answer_share, items=items)
     starts = list(itertools.accumulate(counts, initial=0))
-    return Survey(
+    return SelectionSurvey(
         tuple(tuple(key.id for key in keys[start:end]) for start, end in itertools.pairwise(starts)),
         tuple(
             {slot - start: dropped[slot] for slot in range(start, end) if slot in dropped}
@@ -104,7 +104,7 @@ def survey_drafts(parts: list[Path], max_answer_share: float, items: int) -> Sur
     )
 
 
-def read_wordings(parts: list[tuple[Path, Path]]) -> Wordings:
+def read_wordings(parts: list[tuple[Path, Path]]) -> WordingState:
     """Gather what wording made of drafts, from its parts and their rejected rows; two alike keep the first."""
     accepted: dict[str, tuple[Path, int]] = {}
     rejected: dict[str, tuple[str, str]] = {}
@@ -118,10 +118,10 @@ def read_wordings(parts: list[tuple[Path, Path]]) -> Wordings:
                 rejected[id] = ("duplicate", f"worded like {first}")
         for one in read_rejected(refused):
             rejected[one.key] = (one.check, one.reason)
-    return Wordings(accepted, rejected)
+    return WordingState(accepted, rejected)
 
 
-def keep_selected(selection: Selection) -> ShardOutput:
+def keep_selected(selection: SelectionPart) -> ShardOutput:
     """Copy one part without the dropped rows, the worded ones in their new words."""
     table = read_parquet(selection.part, ITEM_SCHEMA)
     ids = table.column("id").to_pylist()
@@ -160,16 +160,16 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
     return keys, counts
 
 
-def write_mix(wanted: SynthesizeParameters) -> str:
+def write_target_distribution(wanted: SynthesizeParameters) -> str:
     """The parameters of a run that say what its items shall be like, as text."""
     return wanted.model_dump_json(include={"topologies", "min_domains", "targets", "claim_share"})
 
 
-def read_mix(text: str) -> Mix:
-    """What `write_mix` wrote, as the planner takes it."""
+def read_target_distribution(text: str) -> TargetDistribution:
+    """What `write_target_distribution` wrote, as the planner takes it."""
     wanted = SynthesizeParameters.model_validate_json(text)
     targets = wanted.targets
-    return Mix(
+    return TargetDistribution(
         topologies={name: targets.topologies.get(name, 1.0) for name in wanted.topologies},
         kinds={str(name): share for name, share in targets.kinds.items()},
         answers={str(name): share for name, share in targets.answers.items()},
@@ -184,7 +184,7 @@ def read_mix(text: str) -> Mix:
 
 
 @functools.lru_cache(maxsize=1)
-def open_synthesizer(store: Path, seed: int, mix: str, embeddings: str = "", claims: str = "") -> Synthesizer:
+def open_synthesizer(store: Path, seed: int, distribution: str, embeddings: str = "", claims: str = "") -> Synthesizer:
     """The synthesizer of a run in this process; `embeddings` names the sentence-embedding model, if any, `claims` is
     a bank as text.
     """
@@ -192,7 +192,7 @@ def open_synthesizer(store: Path, seed: int, mix: str, embeddings: str = "", cla
         open_graph(store),
         default_table(),
         seed=seed,
-        mix=read_mix(mix),
+        distribution=read_target_distribution(distribution),
         sources=SOURCES,
         likeness=SentenceLikeness() if embeddings else overlap,
         claims=parse_bank(claims),

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hopwright.difficulty.ballots import Ballot, Rotations, ballots_to_table, cast, draw_rotation, read_ballots, rotate
-from hopwright.difficulty.closed_book import ask_closed_book, probes_to_table
-from hopwright.difficulty.endpoints import EndpointVoter, Manner, list_request
+from hopwright.difficulty.closed_book import ask_closed_book, closed_book_answers_to_table
+from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle, list_request
 from hopwright.difficulty.filtering import decide, list_open
 from hopwright.difficulty.local import LocalSettings, TransformersVoter, load_voter
-from hopwright.difficulty.ordering import Row
-from hopwright.difficulty.rule import Rule
+from hopwright.difficulty.ordering import PilotRow
+from hopwright.difficulty.rule import DropRule
 from hopwright.difficulty.shortcuts import shortcut_voters
 from hopwright.difficulty.voters import Voter, view
 from hopwright.knowledge.wikidata.properties import default_table
@@ -23,7 +23,7 @@ from hopwright.llm.session import close_session, open_session
 from hopwright.llm.types import ModelRef, Request
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import items_to_table, read_columns, read_items, read_rejected
-from hopwright.runs import ShardOutput, Usage, part_path, rejected_path
+from hopwright.runs import ResourceUsage, ShardOutput, part_path, rejected_path
 from hopwright.stages.models import ModelAccess, open_models
 from hopwright.stages.resources import open_graph
 
@@ -44,7 +44,7 @@ class EndpointAccess:
     name: str
     target: ModelRef
     models: ModelAccess
-    manner: Manner
+    manner: RequestStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ServedAccess:
     endpoint: str
     urls: tuple[str, ...]
     models: ModelAccess
-    manner: Manner
+    manner: RequestStyle
     concurrency: int = 256
 
 
@@ -87,7 +87,7 @@ class VotesPart:
     part: Path
     index: int
     voter: VoterAccess
-    rule: Rule
+    rule: DropRule
     seed: int
     rotations: Rotations
     earlier: tuple[Path, ...] | None = ()
@@ -113,7 +113,7 @@ class DecisionPart:
     part: Path
     index: int
     ballots: tuple[tuple[str, Path], ...]
-    rule: Rule
+    rule: DropRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,10 @@ def probe_part(spec: ClosedBookPart) -> ShardOutput:
     assert not isinstance(spec.voter, SolverAccess)
     probes, unanswered = ask_closed_book(voter, items)  # type: ignore[arg-type]
     return ShardOutput(
-        probes_to_table(probes), unanswered, taken=len(probes) + len(unanswered), usage=_measure_usage(voter)
+        closed_book_answers_to_table(probes),
+        unanswered,
+        taken=len(probes) + len(unanswered),
+        usage=_measure_usage(voter),
     )
 
 
@@ -189,14 +192,14 @@ def pick_items(parts: Sequence[Path], count: int, seed: int, what: str) -> froze
     return frozenset(ranked[:count])
 
 
-def read_pilot_rows(folders: Sequence[Path]) -> list[Row]:
+def read_pilot_rows(folders: Sequence[Path]) -> list[PilotRow]:
     """The votes on every item of the pilot, one column for each folder of ballots."""
     columns = [{ballot.item: ballot.right for ballot in read_ballots(part_path(folder, 0))} for folder in folders]
     ids = sorted({id for column in columns for id in column})
     return [tuple(column.get(id) for column in columns) for id in ids]
 
 
-def count_open(parts: Sequence[Path], folders: Sequence[Path], rule: Rule) -> int:
+def count_open(parts: Sequence[Path], folders: Sequence[Path], rule: DropRule) -> int:
     """Items whose fate the ballots in these folders leave open."""
     open_ones = 0
     for index, part in enumerate(parts):
@@ -247,10 +250,12 @@ def _index(ballots: Iterable[Ballot]) -> dict[str, Ballot]:
     return {ballot.item: ballot for ballot in ballots}
 
 
-def _measure_usage(voter: object) -> Usage:
+def _measure_usage(voter: object) -> ResourceUsage:
     if not isinstance(voter, EndpointVoter):
-        return Usage()
-    return Usage(input_tokens=voter.usage.input, output_tokens=voter.usage.output, cost_usd=round(voter.cost_usd, 9))
+        return ResourceUsage()
+    return ResourceUsage(
+        input_tokens=voter.usage.input, output_tokens=voter.usage.output, cost_usd=round(voter.cost_usd, 9)
+    )
 
 
 def _open_voter(access: VoterAccess) -> Voter:

@@ -11,27 +11,27 @@ import pyarrow as pa
 
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.llm.asking import Asker
+from hopwright.llm.asking import RequestSender
 from hopwright.llm.config import read_settings
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Request, parse_model
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, table_to_items
-from hopwright.runs import ShardOutput, Usage
+from hopwright.runs import ResourceUsage, ShardOutput
 from hopwright.settings import SynthesizeParameters
 from hopwright.stages.models import ModelAccess, open_models
-from hopwright.stages.synthesize import open_synthesizer, write_mix
-from hopwright.wording.base import KeepRules, Worded
-from hopwright.wording.llm.brief import Briefs
+from hopwright.stages.synthesize import open_synthesizer, write_target_distribution
+from hopwright.wording.base import RulesOnlyWriter, WordingResult
 from hopwright.wording.llm.editing import Editor
-from hopwright.wording.llm.model import PROMPT, ModelWriter, Terms
+from hopwright.wording.llm.model import PROMPT, ModelWriter, ModelWriterSettings
+from hopwright.wording.llm.plan_brief import PlanBriefWriter
 
 _SPEAKS = {"anthropic": ("anthropic",), "openai": ("openai", "compatible")}
 """Writer → the kinds of endpoints that it goes to."""
 
 
 @dataclass(frozen=True, slots=True)
-class Commission:
+class WordingShard:
     """Some drafts to be worded: rows of parts, and all that wording them depends on.
 
     `embeddings` names the sentence-embedding model that the drafts were made with, `claims` is their bank.
@@ -46,13 +46,13 @@ class Commission:
     claims: str = ""
 
 
-def word_drafts(commission: Commission) -> ShardOutput:
+def word_drafts(shard: WordingShard) -> ShardOutput:
     """Word one shard of drafts, checked; the same answers give the same bytes."""
-    writer = make_writer(commission, open_models(commission.access))
-    worded = writer.word(read_drafts(commission))
+    writer = make_writer(shard, open_models(shard.access))
+    worded = writer.word(read_drafts(shard))
     items = [one.result for one in worded if isinstance(one.result, Item)]
     rejected = [one.result for one in worded if isinstance(one.result, Rejected)]
-    usage = Usage(
+    usage = ResourceUsage(
         input_tokens=sum(one.input_tokens for one in worded),
         output_tokens=sum(one.output_tokens for one in worded),
         cost_usd=sum(one.cost_usd for one in worded),
@@ -60,28 +60,28 @@ def word_drafts(commission: Commission) -> ShardOutput:
     return ShardOutput(items_to_table(items), rejected, taken=len(worded), usage=usage, figures=add_figures(worded))
 
 
-def list_requests(commission: Commission) -> Iterable[Request]:
+def list_requests(shard: WordingShard) -> Iterable[Request]:
     """What wording a shard asks first; later rounds put right what was wrong, and are few."""
-    writer = make_writer(commission, None)
-    return (writer.first_request(draft) for draft in read_drafts(commission))
+    writer = make_writer(shard, None)
+    return (writer.first_request(draft) for draft in read_drafts(shard))
 
 
-def make_writer(commission: Commission, asker: Asker | None) -> ModelWriter:
+def make_writer(shard: WordingShard, asker: RequestSender | None) -> ModelWriter:
     """The writer that a commission asks for; without an asker it can only list requests."""
-    wanted = commission.parameters
+    wanted = shard.parameters
     synthesizer = open_synthesizer(
-        commission.store, commission.seed, write_mix(wanted), commission.embeddings, commission.claims
+        shard.store, shard.seed, write_target_distribution(wanted), shard.embeddings, shard.claims
     )
     table = default_table()
     editor = Editor(
-        synthesizer.graph, table, synthesizer.kinds, synthesizer.context, synthesizer.distractors, seed=commission.seed
+        synthesizer.graph, table, synthesizer.kinds, synthesizer.context, synthesizer.distractors, seed=shard.seed
     )
-    terms = Terms(
+    terms = ModelWriterSettings(
         parse_model(wanted.model), tuple(map(parse_model, wanted.fallback_models)), wanted.temperature, wanted.rounds
     )
     return ModelWriter(
-        asker, load_prompts()[PROMPT], terms, editor, Briefs(table, synthesizer.kinds),
-        KeepRules() if wanted.keep_rules else None,
+        asker, load_prompts()[PROMPT], terms, editor, PlanBriefWriter(table, synthesizer.kinds),
+        RulesOnlyWriter() if wanted.keep_rules else None,
     )  # fmt: skip
 
 
@@ -98,15 +98,15 @@ def check_models(parameters: SynthesizeParameters, access: ModelAccess) -> None:
             )
 
 
-def read_drafts(commission: Commission) -> list[Item]:
+def read_drafts(shard: WordingShard) -> list[Item]:
     """The drafts of a commission, in order."""
     drafts: list[Item] = []
-    for part, rows in commission.rows:
+    for part, rows in shard.rows:
         drafts += table_to_items(read_parquet(part, ITEM_SCHEMA).take(pa.array(rows, pa.int64())))
     return drafts
 
 
-def add_figures(worded: Iterable[Worded]) -> Counter[str]:
+def add_figures(worded: Iterable[WordingResult]) -> Counter[str]:
     """The sums that a shard reports: requests, faults of answers by kind, and what became of the answers."""
     figures = Counter[str]()
     for one in worded:

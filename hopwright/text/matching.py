@@ -32,6 +32,8 @@ def fold(text: str) -> str:
         text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     folded = _SEPARATORS.sub(" ", text.casefold()).strip()
     return folded or text.strip()
+
+
 _TIME = re.compile(
     r"\b(?:current|currently|now|today|nowadays|presently|at present|as of now|as of this writing|to date|so far"
     r"|recently|these days|at the moment|incumbent|most recent|up to now"
@@ -57,7 +59,7 @@ def holds(padded: str, name: str) -> bool:
     return f" {fold(name)} " in padded
 
 
-def holds_alias(text: str, padded: str, alias: str) -> bool:
+def contains_alias(text: str, padded: str, alias: str) -> bool:
     """Whether a text uses an alias: several words in any case, a single word only as it is written.
 
     Graphs hold aliases such as `US`, `Country` or `the States`, which the pronoun `us` and a common noun must not
@@ -67,20 +69,20 @@ def holds_alias(text: str, padded: str, alias: str) -> bool:
         return False
     telling = _list_telling(alias)
     if not telling:
-        return len(alias) > 1 and alias.isupper() and holds_exactly(text, alias)
+        return len(alias) > 1 and alias.isupper() and contains_exact_name(text, alias)
     if len(telling) > 1:
         return True
     written = next((word for word in alias.split() if fold(word) == telling[0]), alias)
-    return holds_exactly(text, written)
+    return contains_exact_name(text, written)
 
 
-def holds_exactly(text: str, name: str) -> bool:
+def contains_exact_name(text: str, name: str) -> bool:
     """Whether a text contains a name as it is written, between word boundaries."""
     # Hardly any text holds the name at all, and a pattern costs far more than a look.
     return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def is_telling(name: str) -> bool:
+def is_distinctive_name(name: str) -> bool:
     """Whether a name has a word beyond function words: `It` and `The Who` are in every other question by accident."""
     return bool(_list_telling(name))
 

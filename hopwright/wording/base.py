@@ -11,7 +11,7 @@ from hopwright.records import Item, Rejected
 
 
 @dataclass(frozen=True, slots=True)
-class Worded:
+class WordingResult:
     """What a writer made of one draft, and what that took.
 
     `result` is the item in its new words, or why there is none. `requests` counts the answers that were given (and
@@ -28,17 +28,17 @@ class Worded:
     counts: Counter[str] = field(default_factory=Counter)
 
 
-class Writer(Protocol):
+class QuestionWriter(Protocol):
     """Words proven drafts. A writer is never the source of an answer: what it returns is checked against the plan."""
 
-    def word(self, drafts: Sequence[Item]) -> list[Worded]:
+    def word(self, drafts: Sequence[Item]) -> list[WordingResult]:
         """One outcome per draft, in their order. Raises what ends a run (a budget, a service that does not answer)."""
         ...
 
 
-class KeepRules:
+class RulesOnlyWriter:
     """The writer `rules`: a draft comes in the rules' words, and keeps them."""
 
-    def word(self, drafts: Sequence[Item]) -> list[Worded]:
+    def word(self, drafts: Sequence[Item]) -> list[WordingResult]:
         """The drafts as they are."""
-        return [Worded(draft) for draft in drafts]
+        return [WordingResult(draft) for draft in drafts]

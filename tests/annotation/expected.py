@@ -9,7 +9,7 @@ import krippendorff
 import numpy as np
 
 from annotation.decisions import Thresholds
-from annotation.schema import CRITERIA, VERDICT, VERDICTS, GoldItem, Kind
+from annotation.schema import CRITERIA, VERDICT, VERDICTS, GoldItem, ReviewTaskKind
 from tests.annotation.rounds import Work
 from tests.annotation.simulated import CLICKED, QUALITY, RIGHT, SPREAD, TEN, Annotator, Given
 
@@ -58,7 +58,7 @@ def expect_caught(annotator: Annotator, gold: Sequence[GoldItem]) -> float:
     return (1 - CLICKED[0]) * sum(by_dice) / len(by_dice)
 
 
-Unit = tuple[Kind, int | None]
+Unit = tuple[ReviewTaskKind, int | None]
 
 
 def expect_outcome(
@@ -68,7 +68,7 @@ def expect_outcome(
     that are `settled` the adjudicator's word.
     """
     units = _list_units(work, id)
-    means: dict[tuple[Kind, str], list[float]] = {}
+    means: dict[tuple[ReviewTaskKind, str], list[float]] = {}
     lowest = 5.0
     states = set()
     for unit, pair in units.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 from annotation.export import build_adjudication, build_task
-from annotation.schema import CRITERIA, FIXES, Kind, ShownReview
+from annotation.schema import CRITERIA, FIXES, ReviewTaskKind, ShownReview
 from hopwright.records import CheckResult, Item, Passage, Surrogate
 
 PLANTED = "<script>alert(1)</script><img src=x onerror='alert(2)'>\"&\u202e"
@@ -44,16 +44,22 @@ def read_pages(item: Item, review: str = "fine") -> dict[str, Page]:
     said = ShownReview(
         reviewer=review,
         verdict="Fix",
-        scores=dict.fromkeys(CRITERIA[Kind.MULTI_HOP], 4),
+        scores=dict.fromkeys(CRITERIA[ReviewTaskKind.MULTI_HOP], 4),
         errors=(review,),
         fixes=dict.fromkeys(FIXES, review),
         computation=review,
         source_url=review,
         comment=review,
     )
-    adjudication = build_adjudication(item, Kind.MULTI_HOP, None, [said, said.model_copy(update={"scores": {}})])
-    pages = {f"hop {hop.index}": build_task(item, Kind.SINGLE_HOP, hop.index) for hop in item.hops}
-    pages |= {"whole": build_task(item, Kind.MULTI_HOP), "twin": build_task(item, Kind.TWIN), "settle": adjudication}
+    adjudication = build_adjudication(
+        item, ReviewTaskKind.MULTI_HOP, None, [said, said.model_copy(update={"scores": {}})]
+    )
+    pages = {f"hop {hop.index}": build_task(item, ReviewTaskKind.SINGLE_HOP, hop.index) for hop in item.hops}
+    pages |= {
+        "whole": build_task(item, ReviewTaskKind.MULTI_HOP),
+        "twin": build_task(item, ReviewTaskKind.TWIN),
+        "settle": adjudication,
+    }
     return {
         name: Page(task["data"]["item_html"] + task["data"].get("reviews_html", "")) for name, task in pages.items()
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.schema import CRITERIA, Kind
+from annotation.schema import CRITERIA, ReviewTaskKind
 from hopwright.records import Review, Score
 
 WHEN = "2026-03-02T09:00:00.000000Z"
@@ -14,7 +14,7 @@ def make_review(
     item_id: str = "hw-1", kind: str = "multi_hop", hop: int | None = None, annotator: str = "a-1", **changes: Any
 ) -> Review:
     """A review that retains with fives, but for what is changed."""
-    kind_of = Kind(changes.get("of") or kind)
+    kind_of = ReviewTaskKind(changes.get("of") or kind)
     values: dict[str, Any] = {
         "item_id": item_id, "kind": kind, "hop": hop, "item_hash": "h", "annotator": annotator, "project": 1, "task": 1,
         "annotation": 1, "created": WHEN, "updated": WHEN, "seconds": 60.0, "verdict": "Retain",
@@ -25,7 +25,9 @@ def make_review(
 
 def scores(kind: str, *values: int) -> tuple[Score, ...]:
     """Scores of a kind's criteria, in their order."""
-    return tuple(Score(criterion=name, value=value) for name, value in zip(CRITERIA[Kind(kind)], values, strict=True))
+    return tuple(
+        Score(criterion=name, value=value) for name, value in zip(CRITERIA[ReviewTaskKind(kind)], values, strict=True)
+    )
 
 
 def choose(name: str, *choices: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from annotation.corrections import apply_corrections, recheck
 from annotation.files import read_tasks
 from annotation.ledger import Ledger, ledger_path
 from annotation.push import push_folder
-from annotation.schema import FIX_QUESTION, REVIEWED, GoldItem, Kind, split_key
+from annotation.schema import FIX_QUESTION, REVIEWED, GoldItem, ReviewTaskKind, split_key
 from annotation.server import open_server
 from annotation.stages.review import SampleRequest, write_sample
 from hopwright.checks import CheckContext
@@ -21,7 +21,7 @@ from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage
 from tests.annotation.reviews import choose, rate, write
 from tests.annotation.simulated import Annotator, Given, Job, draw_truth, hand_out, review
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 WORDINGS: tuple[Callable[[str], str], ...] = (
     lambda text: text.replace("What is", "What, then, is", 1),
@@ -78,7 +78,7 @@ class Work:
 
 
 def plan_work(
-    units: Iterable[tuple[str, Kind, int | None]],
+    units: Iterable[tuple[str, ReviewTaskKind, int | None]],
     gold: Iterable[GoldItem],
     annotators: Sequence[Annotator],
     items: Mapping[str, Item],
@@ -103,7 +103,7 @@ def order_work(work: Iterable[Work]) -> dict[str, list[Work]]:
     return found
 
 
-def list_units(run: RunFolder) -> list[tuple[str, Kind, int | None]]:
+def list_units(run: RunFolder) -> list[tuple[str, ReviewTaskKind, int | None]]:
     """What a run's tasks ask about, in the order of the files."""
     folder = run.path / "review" / "tasks"
     return [
@@ -130,13 +130,13 @@ def find_task(ledger: Ledger, job: Job) -> int:
     raise AssertionError(f"{job.item_id} was not pushed")
 
 
-def reword(item: Item, kind: Kind, hop: int | None, context: CheckContext) -> str:
+def reword(item: Item, kind: ReviewTaskKind, hop: int | None, context: CheckContext) -> str:
     """Another wording of a question that all checks let pass; empty when there is none."""
-    text = item.question if kind is not Kind.SINGLE_HOP else item.hops[(hop or 0) - 1].question
+    text = item.question if kind is not ReviewTaskKind.SINGLE_HOP else item.hops[(hop or 0) - 1].question
     for wording in WORDINGS:
         new = wording(text)
         if new != text:
-            corrected = apply_corrections(item, hop if kind is Kind.SINGLE_HOP else None, {FIX_QUESTION: new})
+            corrected = apply_corrections(item, hop if kind is ReviewTaskKind.SINGLE_HOP else None, {FIX_QUESTION: new})
             if not recheck(item, corrected, context).problem:
                 return new
     return ""

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.schema import CRITERIA, VERDICTS, GoldItem, Kind
+from annotation.schema import CRITERIA, VERDICTS, GoldItem, ReviewTaskKind
 from hopwright.records import Review, Score
 from hopwright.records.review import ReviewKind
 
@@ -51,7 +51,7 @@ class Job:
 
     annotator: Annotator
     item_id: str
-    kind: Kind
+    kind: ReviewTaskKind
     hop: int | None = None
     progress: float = 0.0
     gold: GoldItem | None = None
@@ -83,7 +83,7 @@ TEN = (
 """As many as the paper had: one of them drifts, one does not read."""
 
 
-def draw_truth(item_id: str, kind: Kind, hop: int | None, seed: int = 0) -> Truth:
+def draw_truth(item_id: str, kind: ReviewTaskKind, hop: int | None, seed: int = 0) -> Truth:
     """What is so of a unit, the same for the same seed."""
     dice = random.Random(f"truth:{seed}:{item_id}:{kind}:{hop}")
     (verdict,) = dice.choices(list(RIGHT), list(RIGHT.values()))
@@ -114,7 +114,10 @@ def review(job: Job, truth: Truth, seed: int = 0) -> Given:
 
 
 def hand_out(
-    units: Iterable[tuple[str, Kind, int | None]], annotators: Sequence[Annotator], overlap: int, seed: int = 0
+    units: Iterable[tuple[str, ReviewTaskKind, int | None]],
+    annotators: Sequence[Annotator],
+    overlap: int,
+    seed: int = 0,
 ) -> Iterator[Job]:
     """Each item's tasks to the same few annotators, drawn at random; `progress` grows from item to item."""
     units = list(units)
@@ -138,7 +141,7 @@ def to_review(job: Job, given: Given, number: int, item_hash: str = "h") -> Revi
         hop=job.hop,
         item_hash=item_hash,
         annotator=job.annotator.name,
-        project=1 + list(Kind).index(job.kind),
+        project=1 + list(ReviewTaskKind).index(job.kind),
         task=number,
         annotation=number,
         created=moment,
@@ -151,7 +154,7 @@ def to_review(job: Job, given: Given, number: int, item_hash: str = "h") -> Revi
 
 
 def simulate(
-    units: Iterable[tuple[str, Kind, int | None]],
+    units: Iterable[tuple[str, ReviewTaskKind, int | None]],
     annotators: Sequence[Annotator] = TEN,
     overlap: int = 2,
     seed: int = 0,

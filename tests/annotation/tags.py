@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from annotation.schema import Kind
+from annotation.schema import ReviewTaskKind
 
-ERRORS: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
+ERRORS: Mapping[ReviewTaskKind, tuple[str, ...]] = MappingProxyType(
     {
-        Kind.SINGLE_HOP: (
+        ReviewTaskKind.SINGLE_HOP: (
             "Wrong answer",
             "Outdated fact",
             "Wrong computation",
@@ -21,7 +21,7 @@ ERRORS: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
             "Bad grammar",
             "Missing evidence",
         ),
-        Kind.MULTI_HOP: (
+        ReviewTaskKind.MULTI_HOP: (
             "Wrong answer",
             "Broken chain",
             "Wrong computation",
@@ -33,7 +33,7 @@ ERRORS: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
             "Ambiguous wording",
             "Bad grammar",
         ),
-        Kind.TWIN: (
+        ReviewTaskKind.TWIN: (
             "Bad grammar",
             "Real name left",
             "Known fact",

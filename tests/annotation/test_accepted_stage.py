@@ -10,7 +10,7 @@ import pytest
 
 from annotation.accepted import Decided, decide_all
 from annotation.decisions import Thresholds
-from annotation.gathering import Gathered, TaskNow
+from annotation.review_collection import CollectedReviews, CurrentTask
 from annotation.stages.accepted import DecidedShard, keep_accepted
 from annotation.stages.reviews import describe_review
 from hopwright.checks import CheckContext
@@ -18,10 +18,10 @@ from hopwright.errors import RunError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Evidence, Item, Review
 from hopwright.records.arrow import encode_parquet, items_to_table, read_items, read_rejected, reviews_to_table
-from hopwright.release.dataset import _Work
+from hopwright.release.dataset import _ReleaseWriter
 from hopwright.runs import RunFolder, ShardOutput, Stage, write_file, write_shard
 from hopwright.settings import ReleaseRun
-from hopwright.stages.release import ReleaseOrder, ReviewParts, write_dataset
+from hopwright.stages.release import ReleaseSpec, ReviewParts, write_dataset
 from tasks.release import plan_release
 from tests.annotation.reviews import make_review
 from tests.builders import all_items
@@ -32,7 +32,7 @@ from tests.worlds import DictGraph
 @pytest.fixture(autouse=True)
 def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing takes most of a release's time."""
-    monkeypatch.setattr(_Work, "_draw", lambda *_: ())
+    monkeypatch.setattr(_ReleaseWriter, "_draw", lambda *_: ())
 
 
 def decide() -> list[Decided]:
@@ -52,10 +52,10 @@ def decide() -> list[Decided]:
             make_review(item.id, kind, None, f"a-{place}", verdict=verdict, annotation=10 * number + place)
             for place, verdict in enumerate(verdicts)
         ]
-    tasks = {(review.kind, review.item_id): TaskNow("h", 2) for review in reviews}
+    tasks = {(review.kind, review.item_id): CurrentTask("h", 2) for review in reviews}
     known: dict[str, Item] = {item.id: item for item in (*items, twin)}
     context = CheckContext(default_table(), graph=DictGraph())
-    return decide_all(Gathered(tuple(reviews), (), (), tasks), known, context, Thresholds())
+    return decide_all(CollectedReviews(tuple(reviews), (), (), tasks), known, context, Thresholds())
 
 
 def test_in_is_out_and_rejected_with_the_reasons(tmp_path: Path):
@@ -72,7 +72,7 @@ def test_in_is_out_and_rejected_with_the_reasons(tmp_path: Path):
     assert Item.model_validate_json(discarded.row).id == discarded.key
 
 
-def write_run(tmp_path: Path) -> ReleaseOrder:
+def write_run(tmp_path: Path) -> ReleaseSpec:
     """A run of six items and the twin of the first, of which three items and the twin are under review."""
     decided = decide()
     items = [one.item for one in decided if one.item.variant == "factual"]
@@ -87,7 +87,7 @@ def write_run(tmp_path: Path) -> ReleaseOrder:
         write_shard(tmp_path / name, 0, ShardOutput(items_to_table(rows), (), taken=len(rows)))
     reviews = [review for one in decided for unit in one.decision.units for review in unit.reviews]
     write_file(tmp_path / "accepted" / "reviews.parquet", encode_parquet(reviews_to_table(reviews)))
-    return ReleaseOrder(
+    return ReleaseSpec(
         items=[tmp_path / "items" / "part-00000.parquet"],
         twins=[tmp_path / "twins" / "part-00000.parquet"],
         folder=tmp_path / "release",

@@ -14,7 +14,7 @@ from annotation.access import (
     read_access,
     write_access,
 )
-from flows.label_studio import introduce, make_environment
+from flows.label_studio import make_environment, register_first_user
 from hopwright.errors import InputError
 
 URL = "http://127.0.0.1:8080"
@@ -76,11 +76,11 @@ def test_address_that_is_none_is_refused_without_repeating_it(url: str) -> None:
 
 def test_secrets_are_printed_on_the_first_start_only() -> None:
     access = Access(URL, "me@example.org", "pass-word", "t0ken")
-    first = "\n".join(introduce(access, new=True, taken=True))
+    first = "\n".join(register_first_user(access, new=True, taken=True))
     assert "pass-word" in first
     assert "t0ken" in first
     for new, taken in ((False, True), (True, False), (False, False)):
-        later = "\n".join(introduce(access, new=new, taken=taken))
+        later = "\n".join(register_first_user(access, new=new, taken=taken))
         assert "pass-word" not in later
         assert "t0ken" not in later
 

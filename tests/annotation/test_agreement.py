@@ -10,7 +10,7 @@ import pytest
 from annotation.agreement import Agreement, measure_agreement
 from annotation.annotators import Limits, Profile, find_objection, is_caught, profile_annotators
 from annotation.decisions import latest_reviews
-from annotation.schema import CRITERIA, VERDICT, GoldItem, Kind
+from annotation.schema import CRITERIA, VERDICT, GoldItem, ReviewTaskKind
 from hopwright.records import CheckResult, Review
 from tests.annotation.expected import expect_alpha
 from tests.annotation.simulated import TEN, Annotator, Job, draw_truth, review, simulate, to_review
@@ -24,7 +24,7 @@ TOPOLOGIES = {item: GRAPHS[number % 3] for number, item in enumerate(ITEMS)}
 @pytest.fixture(scope="module")
 def reviews() -> list[Review]:
     """1,172 questions, as many as in the paper, by two of ten annotators each."""
-    return simulate([(item, Kind.MULTI_HOP, None) for item in ITEMS])
+    return simulate([(item, ReviewTaskKind.MULTI_HOP, None) for item in ITEMS])
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def lines(reviews: list[Review]) -> list[Agreement]:
     return measure_agreement(reviews, TOPOLOGIES)
 
 
-@pytest.mark.parametrize("criterion", [VERDICT, *CRITERIA[Kind.MULTI_HOP]])
+@pytest.mark.parametrize("criterion", [VERDICT, *CRITERIA[ReviewTaskKind.MULTI_HOP]])
 def test_agreement_recovers_what_the_annotators_were_made_with(lines: list[Agreement], criterion: str):
     expected = expect_alpha(criterion)
     (found,) = [line.reliability for line in lines if (line.criterion, line.scope) == (criterion, "all")]
@@ -103,13 +103,13 @@ def test_gold_is_caught_by_a_tag_or_a_low_score_but_never_with_retain():
 
 
 def test_hurried_reviews_are_named():
-    (profile,) = profile_annotators(simulate([("a", Kind.TWIN, None)], [Annotator("x", seconds=2)], 1), {})
+    (profile,) = profile_annotators(simulate([("a", ReviewTaskKind.TWIN, None)], [Annotator("x", seconds=2)], 1), {})
     assert profile.hurried == 1.0
     assert "100% of the reviews took less than 10 s" in profile.concerns
 
 
 def test_only_the_last_review_of_a_person_counts():
-    first, second = simulate([("a", Kind.TWIN, None)], TEN[:2], 2)
+    first, second = simulate([("a", ReviewTaskKind.TWIN, None)], TEN[:2], 2)
     changed = first.model_copy(update={"annotation": 9, "updated": "2027-01-01T00:00:00.000000Z", "verdict": "Fix"})
     skipped = second.model_copy(update={"annotation": 10, "skipped": True, "verdict": None, "scores": ()})
     assert latest_reviews([changed, first, second, skipped]) == sorted([changed, second], key=lambda one: one.annotator)
@@ -127,7 +127,7 @@ def test_machine_and_annotator_agree_where_both_object():
     assert find_objection(item, (item.id, "multi_hop", None)) != ""
     reviews = []
     for hop, verdict in ((1, "Retain"), (2, "Fix"), (3, "Discard"), (4, "Retain")):
-        (one,) = simulate([(item.id, Kind.SINGLE_HOP, hop)], TEN[:1], 1)
+        (one,) = simulate([(item.id, ReviewTaskKind.SINGLE_HOP, hop)], TEN[:1], 1)
         reviews.append(one.model_copy(update={"verdict": verdict, "annotation": hop}))
     assert profile_of(reviews, item).machine == pytest.approx(1.0)
     reviews[0] = reviews[0].model_copy(update={"verdict": "Fix"})
@@ -141,6 +141,6 @@ def profile_of(reviews, item) -> Profile:
 
 def make_gold(number: int) -> GoldItem:
     return GoldItem(
-        item_id=f"hw-gold{number:012x}", source="hw-0", kind=Kind.MULTI_HOP, fault="wrong_answer",
+        item_id=f"hw-gold{number:012x}", source="hw-0", kind=ReviewTaskKind.MULTI_HOP, fault="wrong_answer",
         tags=("Wrong answer",), criteria=("logical_integrity",),
     )  # fmt: skip

@@ -16,8 +16,8 @@ from annotation.accepted import (
     table_of_scores,
 )
 from annotation.decisions import ItemDecision, Thresholds, UnitDecision, decide_item, decide_unit
-from annotation.gathering import Gathered, TaskNow
-from annotation.schema import Kind, task_key
+from annotation.review_collection import CollectedReviews, CurrentTask
+from annotation.schema import ReviewTaskKind, task_key
 from hopwright.checks import CheckContext
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
@@ -161,14 +161,14 @@ def test_a_discard_keeps_its_reasons():
     assert found.reason == "the question: Answer leaks, Broken chain; Hop 2 is not needed."
 
 
-def gather(reviews: list[Review], *items: Item, kinds=(Kind.MULTI_HOP,), wanted: int = 2) -> Gathered:
+def gather(reviews: list[Review], *items: Item, kinds=(ReviewTaskKind.MULTI_HOP,), wanted: int = 2) -> CollectedReviews:
     tasks = {}
     for item in items:
         for kind in kinds:
-            hops = [hop.index for hop in item.hops] if kind is Kind.SINGLE_HOP else [None]
-            named = Kind.TWIN if item.variant == "counterfactual" else kind
-            tasks |= {(named.value, task_key(item.id, hop)): TaskNow("h", wanted) for hop in hops}
-    return Gathered(tuple(reviews), (), (), tasks)
+            hops = [hop.index for hop in item.hops] if kind is ReviewTaskKind.SINGLE_HOP else [None]
+            named = ReviewTaskKind.TWIN if item.variant == "counterfactual" else kind
+            tasks |= {(named.value, task_key(item.id, hop)): CurrentTask("h", wanted) for hop in hops}
+    return CollectedReviews(tuple(reviews), (), (), tasks)
 
 
 def run(reviews: list[Review], *items: Item, **options) -> list[Decided]:
@@ -181,11 +181,13 @@ def test_an_accepted_item_says_who_looked_at_it_and_what_was_corrected():
         for number in (1, 2, 3, 4)
         for place, who in enumerate(("a-1", "a-2"))
     ]
-    (plain,) = run([one("a-1"), one("a-2"), *hop], ITEM, kinds=(Kind.SINGLE_HOP, Kind.MULTI_HOP))
+    (plain,) = run([one("a-1"), one("a-2"), *hop], ITEM, kinds=(ReviewTaskKind.SINGLE_HOP, ReviewTaskKind.MULTI_HOP))
     assert plain.decision.state == "accepted"
     assert plain.item.checks[-1].reason == "2 experts"
     assert plain.item.model_copy(update={"checks": ITEM.checks}) == ITEM
-    (corrected,) = run([fixed("a-1"), fixed("a-2"), *hop], ITEM, kinds=(Kind.SINGLE_HOP, Kind.MULTI_HOP))
+    (corrected,) = run(
+        [fixed("a-1"), fixed("a-2"), *hop], ITEM, kinds=(ReviewTaskKind.SINGLE_HOP, ReviewTaskKind.MULTI_HOP)
+    )
     assert corrected.item.question == REWORDED
     assert (corrected.item.checks[-1].name, corrected.item.checks[-1].reason) == (
         REVIEW_CHECK, "2 experts; corrected: question",
@@ -208,7 +210,7 @@ def test_corrections_that_hold_alone_must_hold_together():
                 )
             )  # fmt: skip
     rest = [make_review(ITEM.id, "single_hop", hop, who) for hop in (2, 3, 4) for who in ("a-1", "a-2")]
-    (found,) = run([*given, *rest], ITEM, kinds=(Kind.SINGLE_HOP, Kind.MULTI_HOP))
+    (found,) = run([*given, *rest], ITEM, kinds=(ReviewTaskKind.SINGLE_HOP, ReviewTaskKind.MULTI_HOP))
     assert found.decision.state == "accepted"
     assert found.item.checks[-1].reason == f"2 experts; corrected: question, hop 1: option {wrong[0]}"
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from annotation.export import build_adjudication, build_task, build_tasks, list_texts
 from annotation.forms import check_task, load_interface, parse_interface
-from annotation.schema import CRITERIA, FIXES, Kind, ShownReview
+from annotation.schema import CRITERIA, FIXES, ReviewTaskKind, ShownReview
 from hopwright.errors import InputError
 from hopwright.records import CheckResult, Compute, Item, Surrogate, Vote
 from tests.annotation.pages import PLANTED, Page, plant, read_pages
@@ -27,13 +27,13 @@ def test_an_item_gives_a_task_for_each_hop_and_one_for_the_whole() -> None:
         assert [task["data"]["kind"] for task in tasks] == ["single_hop"] * 4 + ["multi_hop"]
         for task in tasks:
             assert task["data"]["item_id"] == item.id
-            check_task(task, parse_interface(load_interface(Kind(task["data"]["kind"]))))
+            check_task(task, parse_interface(load_interface(ReviewTaskKind(task["data"]["kind"]))))
 
 
 def test_a_counterfactual_item_gives_the_twins_task_only() -> None:
     (task,) = build_tasks(twin_item())
     assert task["data"]["kind"] == "twin"
-    check_task(task, parse_interface(load_interface(Kind.TWIN)))
+    check_task(task, parse_interface(load_interface(ReviewTaskKind.TWIN)))
     assert "Oslo → Nilsby" in Page(task["data"]["item_html"]).words
 
 
@@ -41,7 +41,7 @@ def test_corrections_are_filled_with_todays_text() -> None:
     item = chain_item()
     for hop in (None, 2):
         texts = item if hop is None else item.hops[1]
-        task = build_task(item, Kind.MULTI_HOP if hop is None else Kind.SINGLE_HOP, hop)
+        task = build_task(item, ReviewTaskKind.MULTI_HOP if hop is None else ReviewTaskKind.SINGLE_HOP, hop)
         filled = {one["from_name"]: one["value"]["text"] for one in task["predictions"][0]["result"]}
         assert filled == {
             "fix_question": [texts.question],
@@ -94,7 +94,7 @@ def test_a_hop_is_shown_with_its_evidence_and_its_place() -> None:
 
 def test_an_adjudicator_sees_the_reviews_side_by_side_and_where_they_differ() -> None:
     item = chain_item()
-    scores = dict.fromkeys(CRITERIA[Kind.MULTI_HOP], 4)
+    scores = dict.fromkeys(CRITERIA[ReviewTaskKind.MULTI_HOP], 4)
     one = ShownReview(reviewer="annotator 1", verdict="Retain", scores=scores, comment="good")
     two = ShownReview(
         reviewer="annotator 2",
@@ -103,8 +103,8 @@ def test_an_adjudicator_sees_the_reviews_side_by_side_and_where_they_differ() ->
         errors=("Answer leaks",),
         fixes={"fix_question": "Another?"},
     )
-    task = build_adjudication(item, Kind.MULTI_HOP, None, [one, two])
-    check_task(task, parse_interface(load_interface(Kind.ADJUDICATION, Kind.MULTI_HOP)))
+    task = build_adjudication(item, ReviewTaskKind.MULTI_HOP, None, [one, two])
+    check_task(task, parse_interface(load_interface(ReviewTaskKind.ADJUDICATION, ReviewTaskKind.MULTI_HOP)))
     assert task["data"]["kind"] == "adjudication"
     assert task["data"]["of"] == "multi_hop"
     assert task["data"]["reviews"] == [one.model_dump(mode="json"), two.model_dump(mode="json")]
@@ -114,7 +114,7 @@ def test_an_adjudicator_sees_the_reviews_side_by_side_and_where_they_differ() ->
         assert part in page.words
     differing = [attributes for tag, attributes in page.elements if tag == "tr" and attributes.get("class")]
     assert len(differing) == 2, "the verdict and obscurity; a single star is no difference"
-    same = build_adjudication(item, Kind.MULTI_HOP, None, [one, one])
+    same = build_adjudication(item, ReviewTaskKind.MULTI_HOP, None, [one, one])
     assert same["data"]["item_hash"] != task["data"]["item_hash"]
 
 
@@ -152,8 +152,8 @@ def test_no_text_adds_an_element_or_an_attribute(text: str) -> None:
 
 def test_hash_follows_everything_that_is_shown() -> None:
     item = chain_item()
-    first = build_task(item, Kind.MULTI_HOP)
-    assert build_task(chain_item(), Kind.MULTI_HOP) == first
+    first = build_task(item, ReviewTaskKind.MULTI_HOP)
+    assert build_task(chain_item(), ReviewTaskKind.MULTI_HOP) == first
     checked = item.model_copy(update={"checks": (CheckResult(name="leakage", outcome="pass"),)})
     hops = (item.hops[0].model_copy(update={"options": {**item.hops[0].options, "A": "Nobody"}}), *item.hops[1:])
     others = [
@@ -161,12 +161,12 @@ def test_hash_follows_everything_that_is_shown() -> None:
         checked,
         item.model_copy(update={"options": {"A": "x"}}),
     ]
-    hashes = [build_task(other, Kind.MULTI_HOP)["data"]["item_hash"] for other in others]
+    hashes = [build_task(other, ReviewTaskKind.MULTI_HOP)["data"]["item_hash"] for other in others]
     assert len({first["data"]["item_hash"], *hashes}) == 4
     reworded = item.model_copy(update={"hops": hops})
     assert (
-        build_task(reworded, Kind.SINGLE_HOP, 1)["data"]["item_hash"]
-        != build_task(item, Kind.SINGLE_HOP, 1)["data"]["item_hash"]
+        build_task(reworded, ReviewTaskKind.SINGLE_HOP, 1)["data"]["item_hash"]
+        != build_task(item, ReviewTaskKind.SINGLE_HOP, 1)["data"]["item_hash"]
     )
 
 
@@ -179,14 +179,14 @@ def test_a_computation_that_makes_no_sense_is_shown_all_the_same(expression: str
 
 def test_a_hop_that_is_none_is_named() -> None:
     with pytest.raises(InputError, match="has no hop 9"):
-        build_task(chain_item(), Kind.SINGLE_HOP, 9)
+        build_task(chain_item(), ReviewTaskKind.SINGLE_HOP, 9)
     with pytest.raises(InputError, match="which hop"):
-        build_task(chain_item(), Kind.SINGLE_HOP)
+        build_task(chain_item(), ReviewTaskKind.SINGLE_HOP)
 
 
 def test_task_that_does_not_fit_the_interface_is_named() -> None:
-    interface = parse_interface(load_interface(Kind.MULTI_HOP))
-    task = build_task(chain_item(), Kind.MULTI_HOP)
+    interface = parse_interface(load_interface(ReviewTaskKind.MULTI_HOP))
+    task = build_task(chain_item(), ReviewTaskKind.MULTI_HOP)
     with pytest.raises(InputError, match=f"{chain_item().id} does not fit"):
         check_task({**task, "data": {"item_id": chain_item().id}}, interface)
     wrong = {**task["predictions"][0]["result"][0], "from_name": "no_such_control"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.graph import draw_graph, lay_out
+from annotation.graph_drawing import draw_graph, lay_out
 from hopwright.records import Item
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 

@@ -10,22 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation import journal as module
-from annotation.journal import Held, Journal, Pulled
+from annotation.journal import Journal, JournalState, TaskAnnotations
 from annotation.pseudonyms import Pseudonyms
 from hopwright.errors import HopwrightError, InputError
 from hopwright.records import Rejected
 from tests.annotation.reviews import make_review
 
 
-def pulled(task: int, *annotations: int, refused: int | None = None) -> Pulled:
+def pulled(task: int, *annotations: int, refused: int | None = None) -> TaskAnnotations:
     reviews = tuple(make_review(task=task, annotation=number) for number in annotations)
     bad = (Rejected(key=f"1/{task}/{refused}", check="interface", reason="no"),) if refused else ()
-    return Pulled(reviews, bad)
+    return TaskAnnotations(reviews, bad)
 
 
 def test_a_pull_is_read_back(tmp_path: Path):
     journal = Journal(tmp_path / "project-1")
-    assert journal.read() == Held()
+    assert journal.read() == JournalState()
     journal.append({3: pulled(3, 1, 2), 4: pulled(4, refused=9)}, {3: "t1", 4: "t2"}, "w1")
     held = journal.read()
     assert held.tasks == {3: pulled(3, 1, 2), 4: pulled(4, refused=9)}
@@ -39,7 +39,7 @@ def test_later_pulls_replace_tasks_and_whole_ones_everything(tmp_path: Path):
     journal.append({3: pulled(3, 1), 4: pulled(4, 2)}, {3: "a", 4: "a"}, "w1")
     journal.append({4: pulled(4)}, {4: "b"}, "w2")
     held = journal.read()
-    assert (held.tasks[3], held.tasks[4], held.watermark) == (pulled(3, 1), Pulled(), "w2")
+    assert (held.tasks[3], held.tasks[4], held.watermark) == (pulled(3, 1), TaskAnnotations(), "w2")
     journal.append({7: pulled(7, 5)}, {7: "c"}, "w3", whole=True)
     assert journal.read().tasks == {7: pulled(7, 5)}
     assert len(list(tmp_path.iterdir())) == 1
@@ -66,7 +66,7 @@ def test_many_small_pulls_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_kill_at_any_write_loses_nothing(tmp_path_factory: pytest.TempPathFactory, pulls) -> None:
     """What is read is always what the writes that ended say, with nothing of one that did not."""
     journal = Journal(tmp_path_factory.mktemp("journal"))
-    expected: dict[int, Pulled] = {}
+    expected: dict[int, TaskAnnotations] = {}
     for number, (tasks, whole, killed) in enumerate(pulls):
         found = {task: pulled(task, *range(1, 1 + count)) for task, count in tasks.items()}
         if killed:

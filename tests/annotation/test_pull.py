@@ -13,9 +13,9 @@ from annotation import pull as module
 from annotation.journal import Journal
 from annotation.pseudonyms import Pseudonyms
 from annotation.pull import Project, PullReport, pull_project
-from annotation.reading import Answer, MissingError, write_time
-from annotation.schema import Kind
+from annotation.schema import ReviewTaskKind
 from annotation.server import Server
+from annotation.server_reading import NotOnServerError, ServerResponse, write_time
 from tests.annotation.reviews import annotate, choose, rate, write
 
 START = dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC)
@@ -57,20 +57,20 @@ class Fake:
         page: int = 0,
     ) -> Iterator[dict[str, Any]]:
         if self.gone:
-            raise MissingError(f"project {project} is not on Label Studio")
+            raise NotOnServerError(f"project {project} is not on Label Studio")
         self.listed.append(since or ("annotated" if annotated else f"only {list(only)}" if only else "all"))
         for id in sorted(self.tasks):
             task = self.tasks[id]
             if task["updated_at"] >= since and (task["annotations"] or not annotated) and (not only or id in only):
                 yield {name: task[name] for name in include.split(",") if name in task}
 
-    def read_json(self, server: Server, path: str, what: str, **_: Any) -> Answer:
+    def read_json(self, server: Server, path: str, what: str, **_: Any) -> ServerResponse:
         if self.gone:
-            raise MissingError(f"{what} is not on Label Studio")
+            raise NotOnServerError(f"{what} is not on Label Studio")
         every = [one for task in self.tasks.values() for one in task["annotations"]]
         skipped = sum(one["was_cancelled"] for one in every)
         body = {"total_annotations_number": len(every) - skipped, "skipped_annotations_number": skipped}
-        return Answer(body, write_time(self.now))
+        return ServerResponse(body, write_time(self.now))
 
 
 @pytest.fixture
@@ -89,7 +89,9 @@ def pull(fake: Fake, tmp_path: Path):
     server = Server("http://host", cast(Any, None))
 
     def run(**options: Any) -> PullReport:
-        project = Project(4, Kind.MULTI_HOP, data={id: task["data"] for id, task in fake.tasks.items() if id != 3})
+        project = Project(
+            4, ReviewTaskKind.MULTI_HOP, data={id: task["data"] for id, task in fake.tasks.items() if id != 3}
+        )
         return pull_project(server, project, Journal(tmp_path / "journal"), Pseudonyms(tmp_path), **options)
 
     return run
@@ -157,7 +159,7 @@ def test_a_deleted_project_leaves_the_journal(fake: Fake, pull, tmp_path: Path):
     fake.annotate(1)
     pull()
     fake.gone = True
-    with pytest.raises(MissingError, match=r"project 4 \(multi_hop\) is not on Label Studio"):
+    with pytest.raises(NotOnServerError, match=r"project 4 \(multi_hop\) is not on Label Studio"):
         pull()
     assert len(held(tmp_path).reviews) == 1
 
@@ -216,7 +218,7 @@ def test_an_annotation_that_comes_while_we_read_needs_no_second_round(fake: Fake
     fake.tick()
     read = fake.read_json
 
-    def late(*arguments: Any, **named: Any) -> Answer:
+    def late(*arguments: Any, **named: Any) -> ServerResponse:
         answer = read(*arguments, **named)
         if not fake.tasks[2]["annotations"]:
             fake.annotate(2)

@@ -10,12 +10,12 @@ import pytest
 
 from annotation import push as module
 from annotation.export import build_task
-from annotation.files import Entry, write_tasks
+from annotation.files import ReviewEntry, write_tasks
 from annotation.forms import Task
 from annotation.gold import plant_fault, read_gold
 from annotation.ledger import Ledger, ledger_path
 from annotation.push import PushReport, Refusal, name_project, push, push_folder
-from annotation.schema import CRITERIA, Kind
+from annotation.schema import CRITERIA, ReviewTaskKind
 from annotation.server import open_server
 from hopwright.errors import InputError, ServiceError
 from hopwright.records import Item
@@ -36,13 +36,13 @@ def make_items(count: int) -> list[Item]:
 
 
 def make_tasks(count: int) -> list[Task]:
-    return [build_task(item, Kind.MULTI_HOP) for item in make_items(count)]
+    return [build_task(item, ReviewTaskKind.MULTI_HOP) for item in make_items(count)]
 
 
 def push_tasks(fake: FakeLabelStudio, tasks: list[Task], run: Path, **options: object) -> PushReport:
     ledger = Ledger(ledger_path(run, fake.server.url))
     return push(
-        tasks, server=fake.server, title="t", kind=Kind.MULTI_HOP, ledger=ledger, usual=2, **options  # type: ignore[arg-type]
+        tasks, server=fake.server, title="t", kind=ReviewTaskKind.MULTI_HOP, ledger=ledger, usual=2, **options  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -65,8 +65,8 @@ def test_what_changed_is_updated_in_place_and_what_is_missing_stays(fake: FakeLa
     items = make_items(5)
     push_tasks(fake, make_tasks(5), tmp_path)
     ids = {key: task.id for key, task in fake.only().items()}
-    reworded = build_task(items[1].model_copy(update={"question": "Reworded?"}), Kind.MULTI_HOP)
-    report = push_tasks(fake, [build_task(items[0], Kind.MULTI_HOP), reworded, make_tasks(6)[5]], tmp_path)
+    reworded = build_task(items[1].model_copy(update={"question": "Reworded?"}), ReviewTaskKind.MULTI_HOP)
+    report = push_tasks(fake, [build_task(items[0], ReviewTaskKind.MULTI_HOP), reworded, make_tasks(6)[5]], tmp_path)
     assert figures(report) == (1, 1, 1, 3, 0)
     held = fake.only()["hw-0001#"]
     assert held.data["question"] == "Reworded?"
@@ -91,7 +91,7 @@ def test_a_changed_task_that_somebody_worked_on_is_refused_and_said_so(
     vars(fake.only()["hw-0000#"]).update(state)
     if listed:  # as when the ledger was lost
         ledger_path(tmp_path, fake.server.url).unlink()
-    changed = [build_task(item.model_copy(update={"answer": "Other"}), Kind.MULTI_HOP) for item in items]
+    changed = [build_task(item.model_copy(update={"answer": "Other"}), ReviewTaskKind.MULTI_HOP) for item in items]
     report = push_tasks(fake, changed, tmp_path)
     assert figures(report) == (0, 1, 0, 0, 1)
     assert report.refused == (Refusal("hw-0000", f"it changed since, but {reason}"),)
@@ -135,7 +135,7 @@ def test_a_changed_task_that_was_replaced_behind_our_back_is_found_out(fake: Fak
     tasks = next(tasks for tasks in fake.held.values())
     tasks[99] = tasks.pop(gone.id)
     gone.id = 99
-    changed = build_task(make_items(1)[0].model_copy(update={"answer": "Other"}), Kind.MULTI_HOP)
+    changed = build_task(make_items(1)[0].model_copy(update={"answer": "Other"}), ReviewTaskKind.MULTI_HOP)
     with pytest.raises(ServiceError, match="the task of hw-0000 was deleted on the server; push again"):
         push_tasks(fake, [changed], tmp_path)
     assert figures(push_tasks(fake, [changed], tmp_path)) == (0, 1, 0, 1, 0)
@@ -156,15 +156,20 @@ def test_a_folder_becomes_a_project_per_kind_with_its_overlaps_and_gold_keys(
     fake: FakeLabelStudio, tmp_path: Path
 ) -> None:
     items = make_items(3)
-    planted = plant_fault(chain_item(), Kind.MULTI_HOP, "leaked_answer")
+    planted = plant_fault(chain_item(), ReviewTaskKind.MULTI_HOP, "leaked_answer")
     assert planted is not None
     twin = items[0].model_copy(update={"id": "hw-twin", "variant": "counterfactual"})
-    entries = [Entry(items[0], agreement=True), Entry(items[1]), Entry(planted.item, gold=planted.gold), Entry(twin)]
+    entries = [
+        ReviewEntry(items[0], agreement=True),
+        ReviewEntry(items[1]),
+        ReviewEntry(planted.item, gold=planted.gold),
+        ReviewEntry(twin),
+    ]
     write_tasks(entries, tmp_path / "tasks", overlap=2, agreement=3)
     run = tmp_path / "some-run"
     reports = push_folder(tmp_path / "tasks", fake.server, run)
     assert [(report.kind, report.new) for report in reports] == [
-        (Kind.SINGLE_HOP, 8), (Kind.MULTI_HOP, 3), (Kind.TWIN, 1),
+        (ReviewTaskKind.SINGLE_HOP, 8), (ReviewTaskKind.MULTI_HOP, 3), (ReviewTaskKind.TWIN, 1),
     ]  # fmt: skip
     assert [one.title for one in fake.settings.values()] == [
         name_project("some-run", report.kind) for report in reports
@@ -180,7 +185,7 @@ def test_a_folder_becomes_a_project_per_kind_with_its_overlaps_and_gold_keys(
     assert [report.unchanged for report in again] == [8, 3, 1]
     assert fake.calls == ["projects.list"] * 3
 
-    write_tasks([Entry(items[0]), Entry(items[2])], tmp_path / "tasks", overlap=4, agreement=4)
+    write_tasks([ReviewEntry(items[0]), ReviewEntry(items[2])], tmp_path / "tasks", overlap=4, agreement=4)
     push_folder(tmp_path / "tasks", fake.server, run)
     assert {task.overlap for task in fake.only("multi-hop").values()} == {4}
     assert read_gold(run / "label-studio" / "gold.jsonl"), "gold that was pushed once stays known"
@@ -190,7 +195,7 @@ def test_a_task_that_comes_twice_or_is_of_another_kind_is_refused(fake: FakeLabe
     with pytest.raises(InputError, match="hw-0000 occurs twice"):
         push_tasks(fake, [*make_tasks(1), *make_tasks(1)], tmp_path)
     with pytest.raises(InputError, match="another kind than multi_hop"):
-        push_tasks(fake, [build_task(chain_item(), Kind.SINGLE_HOP, 1)], tmp_path)
+        push_tasks(fake, [build_task(chain_item(), ReviewTaskKind.SINGLE_HOP, 1)], tmp_path)
     assert not fake.only()
 
 
@@ -202,9 +207,12 @@ def test_two_projects_of_one_title_are_not_guessed_between(fake: FakeLabelStudio
 
 
 def test_titles_fit_the_server_and_tell_runs_apart() -> None:
-    assert name_project("sample", Kind.ADJUDICATION, Kind.TWIN) == "sample: adjudication of counterfactual twins"
+    assert (
+        name_project("sample", ReviewTaskKind.ADJUDICATION, ReviewTaskKind.TWIN)
+        == "sample: adjudication of counterfactual twins"
+    )
     names = [f"a-run-with-a-name-of-its-own-{number}" for number in range(20)]
-    kinds = [*((kind, None) for kind in CRITERIA), *((Kind.ADJUDICATION, kind) for kind in CRITERIA)]
+    kinds = [*((kind, None) for kind in CRITERIA), *((ReviewTaskKind.ADJUDICATION, kind) for kind in CRITERIA)]
     titles = {name_project(name, kind, of) for name in names for kind, of in kinds}
     assert len(titles) == len(names) * len(kinds)
     assert max(len(title) for title in titles) == 50
@@ -248,8 +256,13 @@ def push_one(url: str, run: Path) -> None:
     with open_server(url, TOKEN) as server:
         assert TOKEN not in repr(server)
         push(
-            make_tasks(1), server=server, title="t", kind=Kind.MULTI_HOP, ledger=Ledger(ledger_path(run, url)), usual=2
-        )  # fmt: skip
+            make_tasks(1),
+            server=server,
+            title="t",
+            kind=ReviewTaskKind.MULTI_HOP,
+            ledger=Ledger(ledger_path(run, url)),
+            usual=2,
+        )
 
 
 @pytest.mark.parametrize(
@@ -289,7 +302,7 @@ def test_token_that_is_empty_is_refused() -> None:
 
 def test_summary_names_what_was_refused() -> None:
     report = PushReport(
-        kind=Kind.MULTI_HOP, project=1, url="http://host/projects/1", created=False, new=2,
+        kind=ReviewTaskKind.MULTI_HOP, project=1, url="http://host/projects/1", created=False, new=2,
         refused=(Refusal("hw-1", "it has 1 annotation"),),
     )  # fmt: skip
     assert report.summary == "2 new, 0 updated, 0 unchanged, 1 refused (already under review): http://host/projects/1"

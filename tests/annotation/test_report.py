@@ -11,9 +11,9 @@ from annotation.accepted import Decided, ScoreRow
 from annotation.agreement import measure_agreement
 from annotation.annotators import profile_annotators
 from annotation.decisions import ItemDecision
-from annotation.reliability import Estimate
+from annotation.reliability import IntervalEstimate
 from annotation.report import ReviewReport, count_decisions, render_markdown, show_estimate, write_report
-from annotation.schema import CRITERIA, TITLES, Kind
+from annotation.schema import CRITERIA, TITLES, ReviewTaskKind
 from tests.annotation.simulated import TEN, simulate
 from tests.builders import all_items
 
@@ -22,7 +22,7 @@ ITEMS = [f"hw-{number:016x}" for number in range(60)]
 
 @pytest.fixture(scope="module")
 def report() -> ReviewReport:
-    reviews = simulate([(item, Kind.TWIN, None) for item in ITEMS], TEN[:4])
+    reviews = simulate([(item, ReviewTaskKind.TWIN, None) for item in ITEMS], TEN[:4])
     decided = [
         Decided(item, ItemDecision(item.id, state, check))  # type: ignore[arg-type]
         for item, (state, check) in zip(
@@ -60,7 +60,7 @@ def test_everything_is_said(report: ReviewReport):
     assert "do not fit the interface: 1 annotation." in text
     assert "| in adjudication | 1 | 33.3% |" in text
     assert "| twin | Grammar | 40 | 4.50 | 0.25 |" in text
-    for name in CRITERIA[Kind.TWIN]:
+    for name in CRITERIA[ReviewTaskKind.TWIN]:
         assert text.count(f"| twin | {TITLES[name]} |") >= 3
     for one in report.profiles:
         assert f"| {one.name} | {one.reviews} |" in text
@@ -84,6 +84,6 @@ def test_a_page_of_nothing_is_a_page(tmp_path: Path):
 
 
 def test_an_estimate_without_an_interval():
-    assert show_estimate(Estimate(None)) == "–"
-    assert show_estimate(Estimate(0.5)) == "0.50"
-    assert show_estimate(Estimate(0.5, 0.25, 0.75)) == "0.50 (0.25 to 0.75)"
+    assert show_estimate(IntervalEstimate(None)) == "–"
+    assert show_estimate(IntervalEstimate(0.5)) == "0.50"
+    assert show_estimate(IntervalEstimate(0.5, 0.25, 0.75)) == "0.50 (0.25 to 0.75)"

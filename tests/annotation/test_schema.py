@@ -19,7 +19,7 @@ from annotation.schema import (
     TITLES,
     VERDICT,
     VERDICTS,
-    Kind,
+    ReviewTaskKind,
     criteria_of,
     key_of,
     split_key,
@@ -28,11 +28,13 @@ from annotation.schema import (
 from hopwright.errors import InputError
 from tests.annotation.tags import ERRORS
 
-FORMS = [(kind, None) for kind in REVIEWED] + [(Kind.ADJUDICATION, kind) for kind in REVIEWED]
+FORMS = [(kind, None) for kind in REVIEWED] + [(ReviewTaskKind.ADJUDICATION, kind) for kind in REVIEWED]
 
 
 @pytest.mark.parametrize(("kind", "of"), FORMS)
-def test_an_interface_has_the_controls_of_its_kind_and_no_others(kind: Kind, of: Kind | None) -> None:
+def test_an_interface_has_the_controls_of_its_kind_and_no_others(
+    kind: ReviewTaskKind, of: ReviewTaskKind | None
+) -> None:
     form = parse_interface(load_interface(kind, of))
     controls = {control.name: control for control in form.controls}
     names = {tag: {name for name, one in controls.items() if one.tag == tag} for tag in ("Rating", "TextArea")}
@@ -46,27 +48,31 @@ def test_an_interface_has_the_controls_of_its_kind_and_no_others(kind: Kind, of:
 
 
 @pytest.mark.parametrize(("kind", "of"), FORMS)
-def test_every_key_of_an_interface_does_one_thing(kind: Kind, of: Kind | None) -> None:
+def test_every_key_of_an_interface_does_one_thing(kind: ReviewTaskKind, of: ReviewTaskKind | None) -> None:
     keys = re.findall(r'hotkey="(.)"', load_interface(kind, of))
     assert len(keys) == len(set(keys)) == 3 + len(criteria_of(kind, of)) + (0 if of else len(ERRORS[kind]))
 
 
 @pytest.mark.parametrize(("kind", "of"), FORMS)
-def test_verdict_and_scores_are_demanded(kind: Kind, of: Kind | None) -> None:
+def test_verdict_and_scores_are_demanded(kind: ReviewTaskKind, of: ReviewTaskKind | None) -> None:
     required = re.findall(r'<(?:Rating|Choices) name="(\w+)"[^>]*required="true"', load_interface(kind, of))
     assert set(required) == {VERDICT, *criteria_of(kind, of)}
 
 
 def test_only_an_adjudication_settles_something() -> None:
-    for kind, of in ((Kind.ADJUDICATION, None), (Kind.ADJUDICATION, Kind.ADJUDICATION), (Kind.TWIN, Kind.TWIN)):
+    for kind, of in (
+        (ReviewTaskKind.ADJUDICATION, None),
+        (ReviewTaskKind.ADJUDICATION, ReviewTaskKind.ADJUDICATION),
+        (ReviewTaskKind.TWIN, ReviewTaskKind.TWIN),
+    ):
         with pytest.raises(InputError, match="settles"):
             load_interface(kind, of)
     with pytest.raises(InputError, match="say which"):
-        criteria_of(Kind.ADJUDICATION)
+        criteria_of(ReviewTaskKind.ADJUDICATION)
 
 
 @pytest.mark.parametrize("kind", REVIEWED)
-def test_guidelines_explain_every_criterion_score_verdict_and_tag_they_name(kind: Kind) -> None:
+def test_guidelines_explain_every_criterion_score_verdict_and_tag_they_name(kind: ReviewTaskKind) -> None:
     html = load_instructions(kind)
     assert len(re.findall(r"<h2>\d ", html)) == len(CRITERIA[kind])
     for number, name in enumerate(CRITERIA[kind], 1):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.forms import load_interface, parse_interface
-from annotation.schema import Kind
+from annotation.schema import ReviewTaskKind
 from annotation.validate import read_annotation
 from hopwright.errors import InputError
 from hopwright.records import Correction, Review, Score
@@ -17,8 +17,8 @@ DATA = {"item_id": "hw-12", "kind": "single_hop", "hop": 3, "item_hash": "abc"}
 
 
 def read(annotation: dict[str, Any], data: dict[str, Any] = DATA) -> Review:
-    kind = Kind(data["kind"])
-    form = parse_interface(load_interface(kind, Kind(data["of"]) if "of" in data else None))
+    kind = ReviewTaskKind(data["kind"])
+    form = parse_interface(load_interface(kind, ReviewTaskKind(data["of"]) if "of" in data else None))
     return read_annotation(annotation, data, form, project=5, task=9, who="a-1")
 
 
@@ -91,6 +91,6 @@ def test_what_does_not_fit_is_said_in_one_line(annotation: dict[str, Any], probl
 
 @pytest.mark.parametrize("data", [{}, {"kind": "poem"}, {"kind": "adjudication"}, {"kind": "adjudication", "of": "x"}])
 def test_task_that_is_none_of_ours(data: dict[str, Any]):
-    form = parse_interface(load_interface(Kind.TWIN))
+    form = parse_interface(load_interface(ReviewTaskKind.TWIN))
     with pytest.raises(InputError, match="does not say what kind"):
         read_annotation(annotate(choose("verdict", "Retain")), data, form, project=1, task=1, who="a-1")

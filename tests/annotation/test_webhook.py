@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from annotation import webhook
-from annotation.returned import write_note
+from annotation.correction_requests import write_note
 from annotation.webhook import HEADER, Receiver
 from hopwright.errors import RunError
 

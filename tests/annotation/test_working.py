@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.working import spell_factors, work_out
+from annotation.worked_computations import spell_factors, write_worked_steps
 from hopwright.records import Compute, Item
 from tests.builders import bridge_item, chain_item, converging_item
 
@@ -61,12 +61,12 @@ def with_expression(item: Item, expression: str, answer: str, unit: str = "") ->
 )
 def test_a_computation_is_worked_out_line_by_line(expression: str, answer: str, unit: str, lines: list[str]) -> None:
     item = with_expression(bridge_item(), expression, answer, unit)
-    assert list(work_out(item.hops[-1], item)) == lines
+    assert list(write_worked_steps(item.hops[-1], item)) == lines
 
 
 def test_a_comparison_shows_what_each_has() -> None:
     item = converging_item()
-    assert work_out(item.hops[2], item) == (
+    assert write_worked_steps(item.hops[2], item) == (
         "area of Vestmark = 385,000 square kilometres",
         "area of Iria = 92,000 square kilometres",
         "larger: Vestmark",
@@ -78,7 +78,7 @@ def test_a_count_shows_every_condition_with_its_numbers() -> None:
     count = "count(value(P2046, Q903) > value(P2046, Q909), object(P36, Q903) == hop3, value(P1082, Q903) > 5)"
     hops = (*item.hops, with_expression(item, count, "1").hops[-1].model_copy(update={"depends_on": (3,)}))
     item = item.model_copy(update={"hops": hops})
-    assert list(work_out(hops[-1], item)) == [
+    assert list(write_worked_steps(hops[-1], item)) == [
         "area of Vestmark > area of Iria: 385,000 > 92,000: yes",
         "capital of Vestmark = Vestmark: Ostrava Bay = Vestmark: no",
         "population of Vestmark > 5: not known",
@@ -88,17 +88,17 @@ def test_a_count_shows_every_condition_with_its_numbers() -> None:
 
 def test_a_stated_answer_that_is_wrong_is_shown_as_stated() -> None:
     item = with_expression(chain_item(), "2000 - hop3", "96", "years")
-    assert work_out(item.hops[-1], item)[-1] == "= 96 years"
+    assert write_worked_steps(item.hops[-1], item)[-1] == "= 96 years"
 
 
 def test_a_look_up_has_no_working() -> None:
-    assert work_out(chain_item().hops[0], chain_item()) == ()
+    assert write_worked_steps(chain_item().hops[0], chain_item()) == ()
 
 
 @given(st.text(max_size=40))
 def test_an_expression_that_makes_no_sense_still_ends_in_the_answer(expression: str) -> None:
     item = with_expression(bridge_item(), expression, "130")
-    assert work_out(item.hops[-1], item)[-1].endswith("130")
+    assert write_worked_steps(item.hops[-1], item)[-1].endswith("130")
 
 
 def test_more_factors_than_a_reader_would_follow_are_not_spelt_out() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from hopwright.checks import (
     CHECKS,
-    Case,
     CheckContext,
+    CheckedItem,
     DuplicateFinder,
     examine,
     failures,
@@ -22,7 +22,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Constraint, Item, ReverseLookup, Surrogate, Triplet, Vote, plan_id
 from hopwright.release.format import parse_row
-from hopwright.text.matching import differs_in_form, find_numbers, fold, holds, holds_alias, pad
+from hopwright.text.matching import contains_alias, differs_in_form, find_numbers, fold, holds, pad
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 from tests.drafts import draft_items
 from tests.faults import kinds, plant_faults
@@ -119,7 +119,7 @@ def test_a_comparison_with_a_named_entity_may_repeat_its_input():
     """One input and one entity that the question names: the winner is the input."""
     item = converging_item()
     hop = item.hops[2]
-    case = Case(item)
+    case = CheckedItem(item)
     named = hop.model_copy(
         update={"derivation": hop.derivation.model_copy(update={"expression": "argmax(P2046, hop1, Q909)"})}
     )
@@ -188,16 +188,16 @@ class TestCounterfactual:
 class TestDuplicates:
     def test_the_first_is_fine_and_the_second_names_it(self):
         finder = DuplicateFinder()
-        assert finder.add(Case(chain_item())) == finder.add(Case(bridge_item())) == ()
-        assert {reason for _, reason in finder.add(Case(chain_item()))} == {
+        assert finder.add(CheckedItem(chain_item())) == finder.add(CheckedItem(bridge_item())) == ()
+        assert {reason for _, reason in finder.add(CheckedItem(chain_item()))} == {
             "the id is that of item 1", "the question is that of item 1", "the plan is that of item 1",
         }  # fmt: skip
 
     def test_a_plan_and_its_twin_are_no_duplicates(self):
         finder = DuplicateFinder()
-        finder.add(Case(chain_item()))
+        finder.add(CheckedItem(chain_item()))
         other = chain_item().model_copy(update={"id": "hw-2", "variant": "counterfactual", "question": "Another one?"})
-        assert finder.add(Case(other)) == ()
+        assert finder.add(CheckedItem(other)) == ()
 
 
 class TestText:
@@ -223,7 +223,7 @@ class TestText:
         ],
     )
     def test_single_word_aliases_count_only_as_written(self, text, alias, found):
-        assert holds_alias(text, pad(text), alias) is found
+        assert contains_alias(text, pad(text), alias) is found
 
     def test_numbers_are_read_with_separators_and_names_set_apart(self):
         found = find_numbers("Did Apollo 11 carry 1,234 pieces in 1969, or 3.5?")
@@ -258,7 +258,7 @@ class TestText:
         assert found is None if trait is None else trait in found
 
 
-def find_problems(question: str, case: Case) -> list[str]:
+def find_problems(question: str, case: CheckedItem) -> list[str]:
     return [*find_form_problems(question, case), *find_grammar_problems(question, case)]
 
 
@@ -274,7 +274,7 @@ class TestForm:
         ],
     )
     def test_good_questions_are_left_alone(self, question):
-        assert find_problems(question, Case(chain_item())) == []
+        assert find_problems(question, CheckedItem(chain_item())) == []
 
     @pytest.mark.parametrize(
         "question",
@@ -287,7 +287,7 @@ class TestForm:
         ],
     )  # fmt: skip
     def test_bad_ones_are_named(self, question):
-        assert find_problems(question, Case(chain_item()))
+        assert find_problems(question, CheckedItem(chain_item()))
 
     def test_names_are_not_held_to_our_grammar(self):
         item = chain_item()
@@ -296,7 +296,7 @@ class TestForm:
             evidence = item.hops[0].evidence.model_copy(
                 update={"triplets": (Triplet(**{**triplet.model_dump(), "subject_label": title}),)}
             )
-            case = Case(with_hop(item, 1, evidence=evidence))
+            case = CheckedItem(with_hop(item, 1, evidence=evidence))
             assert find_problems(f"Who directed {title} in Vestmark?", case) == []
 
 
@@ -330,7 +330,7 @@ class TestOnTheSample:
                 parsed = parse_row(fault.row)
                 found = {"schema"} if parsed.problems else set()
                 if parsed.item is not None:
-                    case = Case(parsed.item, planned=parsed.planned)
+                    case = CheckedItem(parsed.item, planned=parsed.planned)
                     found |= {
                         e.check.name for e in examine(case, context) if e.findings and e.check.severity == "error"
                     }

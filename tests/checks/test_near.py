@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopwright.checks.near import NEAR, NearDuplicateFinder, cut
+from hopwright.checks.near_duplicates import NEAR, NearDuplicateFinder, cut
 from hopwright.checks.overlap import PUBLISHED, OverlapFinder, OverlapScreen
 from hopwright.errors import InputError
 from hopwright.stages.drafting import DraftKey, select

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hopwright.checks import CHECKS, Case, CheckContext
+from hopwright.checks import CHECKS, CheckContext, CheckedItem
 from hopwright.checks.grammar import find_grammar_problems
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Compute, Constraint, Item, ReverseLookup
@@ -17,7 +17,7 @@ BY_NAME = {check.name: check for check in CHECKS}
 
 
 def find(name: str, item: Item, context: CheckContext = CONTEXT) -> list[str]:
-    return [message for _, message in BY_NAME[name].run(Case(item), context)]
+    return [message for _, message in BY_NAME[name].run(CheckedItem(item), context)]
 
 
 def with_hop(item: Item, index: int, **changes: object) -> Item:
@@ -126,7 +126,7 @@ class TestGrammar:
         ],
     )  # fmt: skip
     def test_bad_ones(self, question):
-        assert list(find_grammar_problems(question, Case(chain_item())))
+        assert list(find_grammar_problems(question, CheckedItem(chain_item())))
 
     @pytest.mark.parametrize(
         "question",
@@ -137,11 +137,11 @@ class TestGrammar:
         ],
     )
     def test_good_ones(self, question):
-        assert list(find_grammar_problems(question, Case(chain_item()))) == []
+        assert list(find_grammar_problems(question, CheckedItem(chain_item()))) == []
 
     def test_a_name_with_an_article_is_no_stray_capital(self):
         item = with_hop(chain_item(), 2, answer="The Bahamas")
-        assert list(find_grammar_problems("Who directed a film in The Bahamas in 1990?", Case(item))) == []
+        assert list(find_grammar_problems("Who directed a film in The Bahamas in 1990?", CheckedItem(item))) == []
 
 
 class TestDates:

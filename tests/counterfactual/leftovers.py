@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hopwright.counterfactual.cast import Member
+from hopwright.counterfactual.renamed_entities import RenamedEntity
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.text.mentions import find_mentions
 
 
 def find_left(
-    texts: Sequence[str], members: Sequence[Member], graph: GraphStore, forms: Mapping[str, str]
+    texts: Sequence[str], members: Sequence[RenamedEntity], graph: GraphStore, forms: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """(entity, name) of what was to be replaced and still is there, by every form that stands for it."""
     return [

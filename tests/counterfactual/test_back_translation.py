@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from hopwright.counterfactual.back_translation import (
     ApertiumBackTranslator,
-    adopt,
+    apply_back_translation,
     back_translate,
     list_questions,
     reword,
 )
-from hopwright.counterfactual.gates import (
+from hopwright.counterfactual.rewording_checks import (
+    accept_known_paraphrases,
     count_masks,
     find_pivot_word,
     has_paraphrase,
     mask,
     measure_overlap,
-    take_edits,
 )
-from hopwright.counterfactual.translating import Translated
+from hopwright.counterfactual.translating import RoundTripResult
 from hopwright.errors import ServiceError
 from hopwright.records import CheckResult, Item, Surrogate
 from tests.builders import all_items
@@ -50,9 +50,9 @@ class Echo:
     def find_obstacle(self) -> str:
         return self._obstacle
 
-    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[Translated]:
+    def translate(self, texts: Sequence[str], attempt: int = 0) -> list[RoundTripResult]:
         self.sent += texts
-        return [Translated(self._change(text)) for text in texts]
+        return [RoundTripResult(self._change(text)) for text in texts]
 
 
 def twins() -> list[Item]:
@@ -66,7 +66,9 @@ def check_of(item: Item) -> CheckResult:
 
 def run(translator: Echo | ApertiumBackTranslator) -> list[tuple[Item, Item]]:
     before = twins()
-    after = [adopt(one, back) for one, back in zip(before, back_translate(before, translator), strict=True)]
+    after = [
+        apply_back_translation(one, back) for one, back in zip(before, back_translate(before, translator), strict=True)
+    ]
     return list(zip(before, after, strict=True))
 
 
@@ -77,8 +79,8 @@ def test_masks_hide_every_name_and_number_and_are_put_back_exactly(words: list[s
     assert not any(name in masked.text for name in NAMES)
     assert not any(letter.isdigit() or letter == '"' for letter in masked.text)
     assert len(set(masked.masks)) == len(masked.masks)
-    assert take_edits(masked, masked.text).text == text
-    assert take_edits(masked, masked.text.replace("In what year", "In which year")).text == text.replace(
+    assert accept_known_paraphrases(masked, masked.text).text == text
+    assert accept_known_paraphrases(masked, masked.text.replace("In what year", "In which year")).text == text.replace(
         "In what year", "In which year"
     )
 
@@ -109,14 +111,14 @@ def test_the_alphabet_of_masks_is_never_in_the_text_and_may_run_out() -> None:
 )
 def test_what_comes_back_damaged_or_useless_changes_nothing(change: Callable[[str], str], reason: str) -> None:
     masked = mask("How large is the country of Vestmark before 1951 and Ada Lindqvist?", NAMES)
-    done = take_edits(masked, change(masked.text))
+    done = accept_known_paraphrases(masked, change(masked.text))
     assert done.text == masked.original and done.kept == 0 and reason in done.reason
 
 
 def test_known_paraphrases_are_kept_and_the_rest_is_put_back() -> None:
     masked = mask("In what year did the reign of Ada Lindqvist begin, and where?", NAMES)
     word = next(iter(masked.masks))
-    done = take_edits(masked, f"In which year the rule of {word} starts, and wherever?")
+    done = accept_known_paraphrases(masked, f"In which year the rule of {word} starts, and wherever?")
     assert done.text == "In which year did the reign of Ada Lindqvist begin, and where?"
     assert (done.kept, done.refused) == (1, 4)
     assert 0 < done.overlap < 1
@@ -127,7 +129,7 @@ def test_what_has_no_known_paraphrase_can_keep_no_edit(words: list[str]) -> None
     masked = mask(" ".join(words), NAMES)
     after = {"what": "which", "larger": "bigger", "begin": "start"}
     returned = " ".join(after.get(word, word) for word in masked.text.split())
-    assert has_paraphrase(masked.original) >= (take_edits(masked, returned).kept > 0)
+    assert has_paraphrase(masked.original) >= (accept_known_paraphrases(masked, returned).kept > 0)
 
 
 def test_of_a_weak_translator_only_texts_with_a_known_paraphrase_are_sent() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.counterfactual.gates import mask, take_whole
 from hopwright.counterfactual.marian import MarianBackTranslator
+from hopwright.counterfactual.rewording_checks import accept_whole_text, mask
 from hopwright.errors import ServiceError
 
 WORDS = "the of a in what country city was born film which director year did play who that and are number".split()
@@ -88,7 +88,7 @@ def test_what_random_weights_do_to_masks_gets_through_no_gate(folders: list[Path
     masked = mask("In what year was Ada Lindqvist of Vestmark born?", ["Ada Lindqvist", "Vestmark"], "brackets")
     for attempt in range(2):
         (back,) = MarianBackTranslator(folders).translate([masked.text], attempt)
-        done = take_whole(masked, back.text, ("Chinese",))
+        done = accept_whole_text(masked, back.text, ("Chinese",))
         assert done.text == masked.original and done.reason
 
 

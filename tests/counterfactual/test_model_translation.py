@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.counterfactual.back_translation import Gates, adopt, back_translate, list_questions
+from hopwright.counterfactual.back_translation import (
+    RewordingBounds,
+    apply_back_translation,
+    back_translate,
+    list_questions,
+)
 from hopwright.counterfactual.meaning import MiniLmSimilarity, ModelJudge
 from hopwright.counterfactual.model_translation import ModelBackTranslator
 from hopwright.llm.prompts import read_prompts
@@ -36,12 +41,17 @@ def twins() -> list[Item]:
 
 def reword(
     server: TranslatingServer, folder: Path, twins: list[Item], *, pivots: tuple[str, ...] = ("Chinese",), tries: int =
-    2, judge: bool = False, gates: Gates | None = None,
+    2, judge: bool = False, gates: RewordingBounds | None = None,
 ) -> list[Item]:  # fmt: skip
     with serving(server), Session(settings(server), folder / "llm.sqlite") as session:
         translator = ModelBackTranslator(session, PROMPTS["translate"], TARGET, pivots=pivots, tries=tries)
-        bounds = gates or Gates(judge=ModelJudge(session, PROMPTS["judge-entailment"], TARGET) if judge else None)
-        return [adopt(twin, one) for twin, one in zip(twins, back_translate(twins, translator, bounds), strict=True)]
+        bounds = gates or RewordingBounds(
+            judge=ModelJudge(session, PROMPTS["judge-entailment"], TARGET) if judge else None
+        )
+        return [
+            apply_back_translation(twin, one)
+            for twin, one in zip(twins, back_translate(twins, translator, bounds), strict=True)
+        ]
 
 
 def outcome_of(item: Item) -> tuple[str, str]:
@@ -102,7 +112,9 @@ def test_the_next_pivot_is_asked_for_what_the_first_one_spoils(twins: list[Item]
             ModelBackTranslator(session, PROMPTS["translate"], TARGET, pivots=(pivot,), tries=1)
             for pivot in ("Chinese", "German")
         ]
-        done = [adopt(twin, one) for twin, one in zip(twins, back_translate(twins, chain), strict=True)]
+        done = [
+            apply_back_translation(twin, one) for twin, one in zip(twins, back_translate(twins, chain), strict=True)
+        ]
     used = {one.provenance.back_translation for one in done} - {""}
     assert used and all(name.endswith("English-German-English") for name in used)
 
@@ -130,9 +142,9 @@ class Figure:
 
 def test_bounds_of_similarity_and_overlap_are_kept(twins: list[Item], tmp_path: Path) -> None:
     for name, gates, passes in (
-        ("near", Gates(min_similarity=0.8, similarity=Figure(0.9)), True),
-        ("far", Gates(min_similarity=0.8, similarity=Figure(0.7)), False),
-        ("same", Gates(max_overlap=0.05), False),
+        ("near", RewordingBounds(min_similarity=0.8, similarity=Figure(0.9)), True),
+        ("far", RewordingBounds(min_similarity=0.8, similarity=Figure(0.7)), False),
+        ("same", RewordingBounds(max_overlap=0.05), False),
     ):
         done = reword(TranslatingServer(), tmp_path / name, twins, gates=gates)
         assert (list_questions(done[0]) != list_questions(twins[0])) == passes

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopwright.counterfactual.names import Namer, read_dated_name
+from hopwright.counterfactual.surrogate_names import SurrogateNameGenerator, read_dated_name
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
 
@@ -19,16 +19,16 @@ def know_nothing(_: str) -> bool:
 
 @given(st.integers(0, 10**9), st.text(min_size=1, max_size=12), st.sampled_from(KINDS), st.booleans())
 def test_same_key_same_name_and_other_key_other_name(seed: int, key: str, kind: str, article: bool) -> None:
-    namer = Namer(seed, know_nothing)
+    namer = SurrogateNameGenerator(seed, know_nothing)
     one = namer.name(key, "Port Sabel", kind, article=article)
-    assert one == Namer(seed, know_nothing).name(key, "Port Sabel", kind, article=article)
+    assert one == SurrogateNameGenerator(seed, know_nothing).name(key, "Port Sabel", kind, article=article)
     assert one and one != "Port Sabel"
     assert one != namer.name(key + "'", "Port Sabel", kind, article=article)
 
 
 @given(st.integers(0, 10**6))
 def test_a_person_keeps_the_shape_of_the_name(number: int) -> None:
-    namer = Namer(1, know_nothing)
+    namer = SurrogateNameGenerator(1, know_nothing)
     assert re.fullmatch(r"[A-Z][a-z]+ [A-Z][a-z]+", namer.name(f"{number}", "Ada Lindqvist", "person") or "")
     assert re.fullmatch(r"[A-Z][a-z]+", namer.name(f"{number}", "Madonna", "person") or "")
     assert re.fullmatch(
@@ -37,7 +37,7 @@ def test_a_person_keeps_the_shape_of_the_name(number: int) -> None:
 
 
 def test_class_words_stay_and_names_go() -> None:
-    namer = Namer(1, know_nothing)
+    namer = SurrogateNameGenerator(1, know_nothing)
     assert (namer.name("a", "Muskegon County", "place") or "").endswith(" County")
     assert (namer.name("a", "Sagamiko Station", "transport") or "").endswith(" Station")
     assert (namer.name("a", "FC Sion", "team") or "").startswith("FC ")
@@ -50,24 +50,26 @@ def test_class_words_stay_and_names_go() -> None:
 
 
 def test_a_name_with_an_article_gets_a_form_that_takes_one() -> None:
-    name = Namer(1, know_nothing).name("a", "Netherlands", "country", article=True) or ""
+    name = SurrogateNameGenerator(1, know_nothing).name("a", "Netherlands", "country", article=True) or ""
     assert re.search(r"Islands|Republic|Federation|Union", name)
 
 
 def test_a_common_noun_stays_lower_case() -> None:
-    assert (Namer(1, know_nothing).name("a", "guitar", "other") or "A").islower()
+    assert (SurrogateNameGenerator(1, know_nothing).name("a", "guitar", "other") or "A").islower()
 
 
 def test_known_and_refused_names_are_passed_over() -> None:
-    first = Namer(1, know_nothing).name("a", "Iria", "place")
-    assert Namer(1, lambda name: name == first).name("a", "Iria", "place") not in (first, None)
-    assert Namer(1, know_nothing).name("a", "Iria", "place", refuse=lambda name: name == first) not in (first, None)
-    assert Namer(1, lambda name: True).name("a", "Iria", "place") is None
+    first = SurrogateNameGenerator(1, know_nothing).name("a", "Iria", "place")
+    assert SurrogateNameGenerator(1, lambda name: name == first).name("a", "Iria", "place") not in (first, None)
+    assert SurrogateNameGenerator(1, know_nothing).name(
+        "a", "Iria", "place", refuse=lambda name: name == first
+    ) not in (first, None)
+    assert SurrogateNameGenerator(1, lambda name: True).name("a", "Iria", "place") is None
 
 
 def test_names_differ_between_keys_and_none_is_in_the_sample_graph(sample: GraphStore) -> None:
     kinds = KindIndex(sample)
-    namer = Namer(5, sample.knows_name)
+    namer = SurrogateNameGenerator(5, sample.knows_name)
     given_to: Counter[str] = Counter()
     for id in list(sample.entities())[::4]:
         if label := sample.label(id):

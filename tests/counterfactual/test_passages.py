@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopwright.counterfactual.authors import Draft, find_fault
-from hopwright.counterfactual.furnishing import Furnisher
-from hopwright.counterfactual.passages import PassagePlanner, gather_extras
-from hopwright.counterfactual.proof import prove
-from hopwright.counterfactual.rewriting import Workshop, find_real_names
-from hopwright.counterfactual.scenery import add_evidence, find_unanswered
+from hopwright.counterfactual.authors import PassageDraft, find_fault
+from hopwright.counterfactual.passage_builder import PassageBuilder
+from hopwright.counterfactual.passage_context import add_evidence, find_unanswered
+from hopwright.counterfactual.passages import PassagePlanner, collect_extra_evidence
+from hopwright.counterfactual.rewriting import TwinServices, find_real_names
+from hopwright.counterfactual.twin_verification import verify_twins
 from hopwright.errors import InputError
-from hopwright.knowledge.documents.corpus import Corpus, CorpusPassage, read_corpus
+from hopwright.knowledge.documents.corpus import CorpusPassage, PassageCorpus, read_corpus
 from hopwright.knowledge.wikidata.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.llm.asking import Asked
+from hopwright.llm.asking import QueryResult
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Compute, Item, Passage
 from tests.sample_items import draft_sample_items
@@ -31,8 +31,8 @@ def list_passages(item: Item) -> list[Passage]:
 
 
 @pytest.fixture(scope="module")
-def workshop(sample: GraphStore) -> Workshop:
-    return Workshop(sample, KindIndex(sample), TABLE, seed=1)
+def services(sample: GraphStore) -> TwinServices:
+    return TwinServices(sample, KindIndex(sample), TABLE, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +41,13 @@ def items(sample: GraphStore) -> tuple[Item, ...]:
 
 
 @pytest.fixture(scope="module")
-def furnished(workshop: Workshop, items: tuple[Item, ...]) -> list[Item]:
-    return [one.item for one in workshop.make_furnisher().furnish(items)]
+def furnished(services: TwinServices, items: tuple[Item, ...]) -> list[Item]:
+    return [one.item for one in services.make_passage_builder().build_passages(items)]
 
 
 @pytest.fixture(scope="module")
-def twins(workshop: Workshop, furnished: list[Item]) -> list[Item]:
-    made, rejected = workshop.make_twins(furnished)
+def twins(services: TwinServices, furnished: list[Item]) -> list[Item]:
+    made, rejected = services.make_twins(furnished)
     assert len(rejected) <= 0.05 * len(furnished), [(one.check, one.reason) for one in rejected]
     return made
 
@@ -73,10 +73,10 @@ def test_every_fact_of_the_plan_is_told(furnished: list[Item]) -> None:
 
 
 def test_what_the_passages_tell_beside_the_plan_leaves_one_answer_to_every_hop(
-    workshop: Workshop, items: tuple[Item, ...]
+    services: TwinServices, items: tuple[Item, ...]
 ) -> None:
     for item in items:
-        whole = add_evidence(item, gather_extras(item, workshop.planner.plan(item)))
+        whole = add_evidence(item, collect_extra_evidence(item, services.planner.plan(item)))
         assert len(whole.model_dump_json()) > len(item.model_dump_json())
         values = run_plan(whole.hops, EvidenceFacts(whole.hops, TABLE), TABLE)
         assert all(same(values[hop.index], stated_value(hop)) for hop in whole.hops)
@@ -92,8 +92,8 @@ def test_a_distractor_passage_is_about_somebody_else(furnished: list[Item]) -> N
             assert not told & set(others) and hop.answer not in others and len(others) <= 1
 
 
-def test_twins_are_proven_with_their_passages(twins: list[Item], workshop: Workshop) -> None:
-    proof = prove(twins, workshop.graph, TABLE)
+def test_twins_are_proven_with_their_passages(twins: list[Item], services: TwinServices) -> None:
+    proof = verify_twins(twins, services.graph, TABLE)
     assert proof.holds, proof.examples
     assert proof.twins == len(twins) and proof.passages > 4 * len(twins) and proof.surrogates > 8 * len(twins)
 
@@ -109,15 +109,17 @@ def test_passages_of_twins_tell_the_same_story(furnished: list[Item], twins: lis
 
 
 def test_order_and_company_have_no_influence_on_passages(
-    workshop: Workshop, furnished: list[Item], items: tuple[Item, ...]
+    services: TwinServices, furnished: list[Item], items: tuple[Item, ...]
 ) -> None:
-    other = Workshop(workshop.graph, KindIndex(workshop.graph), TABLE, seed=1)
-    again = [one.item for one in other.make_furnisher().furnish(items[::-1][:8])]
+    other = TwinServices(services.graph, KindIndex(services.graph), TABLE, seed=1)
+    again = [one.item for one in other.make_passage_builder().build_passages(items[::-1][:8])]
     known = {item.id: item for item in furnished}
     assert all(known[item.id] == item for item in again)
 
 
-def test_a_passage_edited_by_hand_is_rewritten_mention_by_mention(workshop: Workshop, furnished: list[Item]) -> None:
+def test_a_passage_edited_by_hand_is_rewritten_mention_by_mention(
+    services: TwinServices, furnished: list[Item]
+) -> None:
     """Whatever is no longer what the rules make of the facts goes the other way, and holds as well."""
     done = 0
     for item in furnished[:12]:
@@ -127,16 +129,16 @@ def test_a_passage_edited_by_hand_is_rewritten_mention_by_mention(workshop: Work
         )
         evidence = hop.evidence.model_copy(update={"passages": passages})
         edited = item.model_copy(update={"hops": (hop.model_copy(update={"evidence": evidence}), *item.hops[1:])})
-        made, _ = workshop.make_twins([edited])
+        made, _ = services.make_twins([edited])
         for twin in made:
             assert twin.hops[0].evidence.passages[0].text.startswith("As everybody knows, ")
-            assert find_real_names(twin, workshop.graph) == "" and find_unanswered(twin) == ""
+            assert find_real_names(twin, services.graph) == "" and find_unanswered(twin) == ""
             done += 1
     assert done >= 10
 
 
-def test_without_distractors_there_are_none(workshop: Workshop, items: tuple[Item, ...]) -> None:
-    planner = PassagePlanner(workshop.moves, seed=1, distractors=0)
+def test_without_distractors_there_are_none(services: TwinServices, items: tuple[Item, ...]) -> None:
+    planner = PassagePlanner(services.traversals, seed=1, distractors=0)
     plans = [planner.plan(item) for item in items[:10]]
     assert all(plan.supporting for item in plans for hop in item for plan in hop)
 
@@ -149,24 +151,26 @@ class Parrot:
     def __init__(self, change: str) -> None:
         self._change = change
 
-    def write(self, drafts: list[Draft]) -> list[Asked[Passage]]:
+    def write(self, drafts: list[PassageDraft]) -> list[QueryResult[Passage]]:
         out = []
         for draft in drafts:
             text = self._change.format(text=draft.passage.text)
             fault = find_fault(draft, text)
             out.append(
-                Asked(None, fault, 3) if fault else Asked(draft.passage.model_copy(update={"text": text}), "", 1)
+                QueryResult(None, fault, 3)
+                if fault
+                else QueryResult(draft.passage.model_copy(update={"text": text}), "", 1)
             )
         return out
 
 
 def test_an_author_that_adds_what_it_remembers_is_refused_and_rules_step_in(
-    workshop: Workshop, items: tuple[Item, ...], furnished: list[Item]
+    services: TwinServices, items: tuple[Item, ...], furnished: list[Item]
 ) -> None:
     for change, passes in (("{text} It is well known.", True), ("{text} Napoleon liked it.", False),
                            ("{text} It happened in 1492.", False), ("Nothing to say.", False)):  # fmt: skip
-        furnisher = Furnisher(workshop.planner, workshop.names, TABLE, author=Parrot(change))
-        for one, by_rules in zip(furnisher.furnish(items[:6]), furnished, strict=False):
+        furnisher = PassageBuilder(services.planner, services.names, TABLE, author=Parrot(change))
+        for one, by_rules in zip(furnisher.build_passages(items[:6]), furnished, strict=False):
             (check,) = [check for check in one.item.checks if check.name == "passages"]
             assert check.outcome == ("pass" if passes else "fail"), check
             assert bool(one.rules) != passes
@@ -175,19 +179,19 @@ def test_an_author_that_adds_what_it_remembers_is_refused_and_rules_step_in(
 
 
 def test_passages_of_a_corpus_are_taken_where_they_hold_the_answer(
-    workshop: Workshop, items: tuple[Item, ...], sample: GraphStore
+    services: TwinServices, items: tuple[Item, ...], sample: GraphStore
 ) -> None:
     hop = next(hop for item in items for hop in item.hops[:1] if hop.evidence.triplets)
     item = next(item for item in items if hop in item.hops)
     subject = hop.evidence.triplets[0].subject_label
     good = CorpusPassage(title=subject, text=f"{subject} has to do with {hop.answer} in many ways since 1987.")
     for passage, taken in ((good, True), (CorpusPassage(title=subject, text="Nothing is known."), False)):
-        corpus = Corpus(sample, [passage])
-        furnisher = Furnisher(workshop.planner, workshop.names, TABLE, corpus=corpus)
-        (one,) = furnisher.furnish([item])
+        corpus = PassageCorpus(sample, [passage])
+        furnisher = PassageBuilder(services.planner, services.names, TABLE, corpus=corpus)
+        (one,) = furnisher.build_passages([item])
         assert one.item.hops[0].evidence.passages[0].text.startswith(f"{subject} has to do") == taken
         assert bool(one.other) == taken
-        made, rejected = workshop.make_twins([one.item])
+        made, rejected = services.make_twins([one.item])
         assert len(made) == 1, rejected
         if taken:
             text = made[0].hops[0].evidence.passages[0].text
@@ -213,16 +217,16 @@ def test_a_corpus_that_cannot_be_read_is_named_with_its_place(tmp_path, text: st
 @settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_any_seed_gives_proven_twins(sample: GraphStore, seed: int) -> None:
-    shop = Workshop(sample, KindIndex(sample), TABLE, seed=seed, distractors=seed % 3)
+    shop = TwinServices(sample, KindIndex(sample), TABLE, seed=seed, distractors=seed % 3)
     some = draft_sample_items(sample)[seed % 30 : seed % 30 + 2]
-    made, rejected = shop.make_twins([one.item for one in shop.make_furnisher().furnish(some)])
+    made, rejected = shop.make_twins([one.item for one in shop.make_passage_builder().build_passages(some)])
     assert len(made) + len(rejected) == len(some)
-    proof = prove(made, sample, TABLE)
+    proof = verify_twins(made, sample, TABLE)
     assert proof.holds, proof.examples
 
 
 def test_a_name_that_begins_within_a_word_of_the_facts_is_one_of_them() -> None:
     passage = Passage(title="Il Giornale d'Italia", text="Il Giornale d'Italia was founded by Anglo-Saxons.")
-    draft = Draft("k", passage, ("Il Giornale d'Italia",))
+    draft = PassageDraft("k", passage, ("Il Giornale d'Italia",))
     assert find_fault(draft, f"{passage.text} It is well known.") == ""
     assert "'Roma' is named" in find_fault(draft, f"{passage.text} Its seat is in Roma.")

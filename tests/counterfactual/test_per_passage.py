@@ -12,16 +12,16 @@ import pytest
 from aiohttp import web
 
 from hopwright.counterfactual.passage_graph import PassageGraph
-from hopwright.counterfactual.per_passage import (
-    PassageAsker,
-    PassageQuestion,
-    PassageSet,
-    Questioner,
+from hopwright.counterfactual.passage_questions import (
+    ModelQuestionWriter,
+    MultiHopPassageQuestion,
+    PassageQuestionGenerator,
+    PassageQuestionSet,
     SubQuestion,
     find_fault,
     summarise,
 )
-from hopwright.counterfactual.rewriting import Workshop
+from hopwright.counterfactual.rewriting import TwinServices
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -38,32 +38,32 @@ TEXT = "Zorin Vale is a film by Mara Quist. Quist was born in Tolmin in 1951. To
 
 
 @pytest.fixture(scope="module")
-def workshop(sample: GraphStore) -> Workshop:
-    return Workshop(sample, KindIndex(sample), default_table(), seed=0)
+def services(sample: GraphStore) -> TwinServices:
+    return TwinServices(sample, KindIndex(sample), default_table(), seed=0)
 
 
-def make_asker(workshop: Workshop, **fields: Any) -> PassageAsker:
-    return PassageAsker(workshop.passages, workshop.moves, workshop.names, 0, **fields)
+def make_asker(services: TwinServices, **fields: Any) -> PassageQuestionGenerator:
+    return PassageQuestionGenerator(services.passages, services.traversals, services.names, 0, **fields)
 
 
-def find_told_chain(workshop: Workshop) -> tuple[str, str]:
+def find_told_chain(services: TwinServices) -> tuple[str, str]:
     """A passage that states two facts of the graph that hang together: who is subject of one is object of the other."""
-    graph, moves = workshop.graph, workshop.moves
+    graph, traversals = services.graph, services.traversals
     for subject in list(graph.entities())[::3]:
-        for edge in moves.lookups_from(subject):
-            for further in moves.lookups_from(edge.object):
+        for edge in traversals.lookups_from(subject):
+            for further in traversals.lookups_from(edge.object):
                 one, two, three = (graph.label(id) for id in (subject, edge.object, further.object))
                 plain = all(" " in label and label.replace(" ", "").isalpha() for label in (one, two))
                 told = edge.property in ("P57", "P50") and further.property == "P19"
-                if plain and told and moves.nameable(subject):
+                if plain and told and traversals.nameable(subject):
                     text = f"{one} was directed by {two}. {two} was born in {three}."
                     return one, text
     pytest.skip("the sample holds no such chain")
 
 
-def test_facts_that_a_passage_states_are_asked_for(workshop: Workshop) -> None:
-    title, text = find_told_chain(workshop)
-    ((factual, twin),) = make_asker(workshop).ask([(title, text)])
+def test_facts_that_a_passage_states_are_asked_for(services: TwinServices) -> None:
+    title, text = find_told_chain(services)
+    ((factual, twin),) = make_asker(services).ask([(title, text)])
     (question,) = [one for one in factual.questions if one.hops == 2]
     assert question.by == "rules" and find_fault(question, title, text) == ""
     assert twin is not None and title not in twin.title
@@ -73,18 +73,20 @@ def test_facts_that_a_passage_states_are_asked_for(workshop: Workshop) -> None:
     assert set(factual.missing) == {"3", "4"} and "no chain" in factual.missing["3"]
 
 
-def test_two_names_in_one_sentence_are_no_fact_without_its_words(workshop: Workshop) -> None:
-    title, text = find_told_chain(workshop)
+def test_two_names_in_one_sentence_are_no_fact_without_its_words(services: TwinServices) -> None:
+    title, text = find_told_chain(services)
     silent = text.replace("was directed by", "is often seen beside").replace("was born in", "once passed through")
-    mentions = workshop.passages.recogniser.find(f"{title}\n{silent}")
-    graph = PassageGraph(workshop.graph, workshop.table, title, silent, mentions)
+    mentions = services.passages.recogniser.find(f"{title}\n{silent}")
+    graph = PassageGraph(services.graph, services.table, title, silent, mentions)
     told = {property for entity in graph.mentioned for property, _ in graph.out_edges(entity)}
     assert not told & {"P57", "P50", "P19"}
 
 
-def question(*steps: tuple[str, str], whole: str = "Where was the director of the vale born?") -> PassageQuestion:
+def question(
+    *steps: tuple[str, str], whole: str = "Where was the director of the vale born?"
+) -> MultiHopPassageQuestion:
     subs = tuple(SubQuestion(question=one, answer=other) for one, other in steps)
-    return PassageQuestion(hops=len(subs), question=whole, answer=subs[-1].answer, sub_questions=subs, by="m")
+    return MultiHopPassageQuestion(hops=len(subs), question=whole, answer=subs[-1].answer, sub_questions=subs, by="m")
 
 
 GOOD = (("Who made Zorin Vale?", "Mara Quist"), ("Where was Mara Quist born?", "Tolmin"))
@@ -104,7 +106,7 @@ GOOD = (("Who made Zorin Vale?", "Mara Quist"), ("Where was Mara Quist born?", "
         (question(*GOOD, ("Which land is Mara Quist of?", "Orvania")), "no later step uses 'Tolmin'"),
     ],
 )
-def test_each_fault_of_a_question_is_named(made: PassageQuestion, says: str) -> None:
+def test_each_fault_of_a_question_is_named(made: MultiHopPassageQuestion, says: str) -> None:
     fault = find_fault(made, TITLE, TEXT)
     assert says in fault if says else fault == ""
 
@@ -133,13 +135,13 @@ class Asking(TranslatingServer):
 
 @pytest.mark.parametrize(("good_from", "made"), [(0, {2, 3}), (2, {2, 3}), (9, set())])
 def test_a_model_is_asked_for_the_rest_and_held_to_the_same_checks(
-    workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, good_from: int, made: set[int]
+    services: TwinServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, good_from: int, made: set[int]
 ) -> None:
     monkeypatch.setenv("HOPWRIGHT_TEST_KEY", KEY)
     server = Asking(good_from=good_from)
     with serving(server), Session(settings(server), tmp_path / "llm.sqlite") as session:
-        questioner = Questioner(session, PROMPTS["question-passage"], ModelRef("local", "tiny"))
-        asker = make_asker(workshop, questioner=questioner)
+        questioner = ModelQuestionWriter(session, PROMPTS["question-passage"], ModelRef("local", "tiny"))
+        asker = make_asker(services, questioner=questioner)
         ((factual, twin),) = asker.ask([(TITLE, TEXT)])
     assert {one.hops for one in factual.questions} == made
     assert {one.by for one in factual.questions} <= {"local/tiny"}
@@ -166,12 +168,12 @@ class Upper:
         return ""
 
     def translate(self, texts: list[str], attempt: int = 0) -> list[Any]:
-        from hopwright.counterfactual.translating import Translated
+        from hopwright.counterfactual.translating import RoundTripResult
 
-        return [Translated(text.replace(" lies in ", " is found in ")) for text in texts]
+        return [RoundTripResult(text.replace(" lies in ", " is found in ")) for text in texts]
 
 
-def test_the_passage_of_a_twin_is_reworded_and_its_answers_stay(workshop: Workshop) -> None:
-    ((_, twin),) = make_asker(workshop, translators=[Upper()]).ask([(TITLE, TEXT)])
-    assert isinstance(twin, PassageSet)
+def test_the_passage_of_a_twin_is_reworded_and_its_answers_stay(services: TwinServices) -> None:
+    ((_, twin),) = make_asker(services, translators=[Upper()]).ask([(TITLE, TEXT)])
+    assert isinstance(twin, PassageQuestionSet)
     assert " is found in " in twin.text and twin.back_translation == "upper"

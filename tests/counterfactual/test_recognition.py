@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from hopwright.counterfactual.cast import Member
-from hopwright.counterfactual.forms import list_forms
-from hopwright.counterfactual.names import make_demonym, split_person
+from hopwright.counterfactual.mention_forms import list_forms
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
 from hopwright.counterfactual.recognition import Recogniser
+from hopwright.counterfactual.renamed_entities import RenamedEntity
+from hopwright.counterfactual.surrogate_names import make_demonym, split_person
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -70,8 +70,8 @@ def test_a_person_is_taken_apart(name: str, parts: tuple[str, str]) -> None:
 
 def test_all_forms_of_a_name_follow_its_surrogate() -> None:
     cast = [
-        Member("Q902", ("Ada Lindqvist",), "person", "person", "Q902", "female"),
-        Member("Q903", ("Sweden",), "country", "country", "Q903"),
+        RenamedEntity("Q902", ("Ada Lindqvist",), "person", "person", "Q902", "female"),
+        RenamedEntity("Q903", ("Sweden",), "country", "country", "Q903"),
     ]
     graph = DictGraph(aliases={"Q902": ("Lindqvist", "A. Lindqvist"), "Q903": ("Kingdom of Sweden", "SE")})
     forms = list_forms(cast, graph, {"Q902": "Runa Torpvik", "Q903": "Vestmark"})

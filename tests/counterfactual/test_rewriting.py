@@ -7,12 +7,12 @@ import pytest
 
 from hopwright.checks import failures
 from hopwright.counterfactual.back_translation import ApertiumBackTranslator, BackTranslator
-from hopwright.counterfactual.cast import list_texts
-from hopwright.counterfactual.names import names_no_one
-from hopwright.counterfactual.rewriting import Workshop, finish_twins
-from hopwright.counterfactual.translating import Translated
+from hopwright.counterfactual.renamed_entities import list_texts
+from hopwright.counterfactual.rewriting import TwinServices, finish_twins
+from hopwright.counterfactual.surrogate_names import is_generic_name
+from hopwright.counterfactual.translating import RoundTripResult
+from hopwright.counterfactual.twin_wording import TwinWriter
 from hopwright.counterfactual.twins import TwinMaker
-from hopwright.counterfactual.wording import TwinWriter
 from hopwright.knowledge.wikidata.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
@@ -42,9 +42,9 @@ def rewrite_items(
     items: Sequence[Item], graph: GraphStore, kinds: KindIndex, translator: BackTranslator | None = None
 ) -> tuple[list[Item], list[Rejected]]:
     """Both stages at once, as the rewrite stage calls them."""
-    workshop = Workshop(graph, kinds, TABLE, seed=1)
-    made, rejected = workshop.make_twins(items)
-    finished = finish_twins(workshop, made, translator)
+    services = TwinServices(graph, kinds, TABLE, seed=1)
+    made, rejected = services.make_twins(items)
+    finished = finish_twins(services, made, translator)
     return finished.twins, [*rejected, *finished.rejected]
 
 
@@ -71,7 +71,7 @@ def test_no_real_name_is_left_and_no_surrogate_is_in_the_graph(twins: list[Item]
         assert len({one.surrogate.casefold() for one in entities}) == len(entities)
         assert not any(sample.knows_name(one.surrogate) for one in entities)
         names = {one.original for one in entities}
-        names |= {alias for one in entities for alias in sample.aliases(one.id) if not names_no_one(alias)}
+        names |= {alias for one in entities for alias in sample.aliases(one.id) if not is_generic_name(alias)}
         assert find_leftover(list_texts(twin), [name for name in names if count_letters(name) >= 4]) is None
         left = {ref for hop in twin.hops for ref in (hop.answer_id, *(d.id for d in hop.distractors)) if ref}
         assert all(ref.startswith("QX") for ref in left)
@@ -89,7 +89,7 @@ def test_texts_of_the_rules_writer_are_worded_again_from_the_plan(
     kinds: KindIndex,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("hopwright.counterfactual.wording.reword_by_mentions", None)
+    monkeypatch.setattr("hopwright.counterfactual.twin_wording.reword_by_mentions", None)
     maker = TwinMaker(sample, GraphNames(kinds), TABLE, seed=1)
     again = {twin.twin: twin for item in items if isinstance(twin := maker.make_twin(item), Item)}
     assert set(again) >= {twin.twin for twin in twins}
@@ -155,11 +155,11 @@ def test_a_rewording_that_breaks_a_check_is_taken_back(
         def find_obstacle(self) -> str:
             return ""
 
-        def translate(self, texts: list[str], attempt: int = 0) -> list[Translated]:
-            return [Translated(text.replace("the country", "the the country")) for text in texts]
+        def translate(self, texts: list[str], attempt: int = 0) -> list[RoundTripResult]:
+            return [RoundTripResult(text.replace("the country", "the the country")) for text in texts]
 
     pairs = {"the": [(("the", "country"), ("the", "the", "country"))]}
-    monkeypatch.setattr("hopwright.counterfactual.gates._load_paraphrases", lambda: pairs)
+    monkeypatch.setattr("hopwright.counterfactual.rewording_checks._load_paraphrases", lambda: pairs)
     done, _ = rewrite_items(items, sample, kinds, Stutter())
     assert [twin.question for twin in done] == [twin.question for twin in twins]
     notes = [check for twin in done for check in twin.checks if check.name == "back_translation"]

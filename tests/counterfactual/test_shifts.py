@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from hopwright.counterfactual.shifts import (
     LAST_YEAR,
-    Move,
-    draw_move,
+    DateShift,
+    draw_date_shift,
     read_year,
     set_date,
     set_number,
@@ -26,7 +26,7 @@ def test_dates_of_one_owner_move_together_and_stay_in_their_era(
     seed: int, dates: list[dt.date], base: int, jitter: int
 ) -> None:
     raws = [f"{date.isoformat()}T00:00:00Z" for date in dates]
-    move = draw_move(random.Random(seed), base, jitter, [(date.year, LAST_YEAR) for date in dates])
+    move = draw_date_shift(random.Random(seed), base, jitter, [(date.year, LAST_YEAR) for date in dates])
     moved = [dt.date.fromisoformat(shift_date(raw, move)[:10]) for raw in raws]
     for old, new in zip(dates, moved, strict=True):
         assert new.year - old.year == move.years
@@ -79,7 +79,7 @@ def test_a_date_can_be_set_and_years_before_1_are_no_dates() -> None:
     assert set_date("1905-01-01T00:00:00Z", dt.date(1912, 3, 4)) == "1912-03-04T00:00:00Z"
     assert read_year("-0044-03-15T00:00:00Z") is None
     with pytest.raises(ValueError, match="not a stored date"):
-        shift_date("-0044-03-15T00:00:00Z", Move(3))
+        shift_date("-0044-03-15T00:00:00Z", DateShift(3))
 
 
 @pytest.mark.parametrize(("scale", "wanted"), [("1", 35), ("0.000001", 385000), ("0.001", Decimal("1.5"))])

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopwright.counterfactual.cast import list_texts
+from hopwright.counterfactual.renamed_entities import list_texts
+from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.counterfactual.twins import TwinMaker
-from hopwright.counterfactual.wording import strip_proper
 from hopwright.knowledge.wikidata.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.execution import run_plan, same, stated_value

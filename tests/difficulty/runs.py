@@ -8,7 +8,7 @@ from hopwright.records import Item
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage
 from tests.difficulty.voting_server import make_items
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 
 def begin_run(home: Path, name: str, count: int, shard_size: int = 200, items: list[Item] | None = None) -> RunFolder:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.difficulty.ballots import ballots_to_table, cast, draw_rotation, read_ballots, rotate
-from hopwright.difficulty.voters import Answer, Choice, Picked, Unanswered, view
+from hopwright.difficulty.voters import ChosenOption, MissingVote, VoterAnswer, VoterQuestion, view
 from hopwright.records import LABELS, Item
 from hopwright.records.arrow import encode_parquet
 from tests.builders import all_items, chain_item
@@ -26,7 +26,7 @@ class LikesLetter:
         self._place = "ABCD".index(letter)
         self._sure = sure
 
-    def choose(self, choices: Sequence[Choice]) -> list[Answer]:
+    def choose(self, choices: Sequence[VoterQuestion]) -> list[VoterAnswer]:
         rest = (1 - self._sure) / 3
         return [tuple(self._sure if place == self._place else rest for place in range(4)) for _ in choices]
 
@@ -40,9 +40,11 @@ class KnowsAnswer:
         self._texts = texts
         self._words = words
 
-    def choose(self, choices: Sequence[Choice]) -> list[Answer]:
+    def choose(self, choices: Sequence[VoterQuestion]) -> list[VoterAnswer]:
         places = [choice.options.index(self._texts[choice.key]) for choice in choices]
-        return [Picked(at) if self._words else tuple(0.85 if at == n else 0.05 for n in range(4)) for at in places]
+        return [
+            ChosenOption(at) if self._words else tuple(0.85 if at == n else 0.05 for n in range(4)) for at in places
+        ]
 
 
 def many(count: int) -> list[Item]:
@@ -114,9 +116,9 @@ def test_batches_do_not_change_ballots() -> None:
 class Silent:
     name = "silent"
 
-    def choose(self, choices: Sequence[Choice]) -> list[Answer]:
+    def choose(self, choices: Sequence[VoterQuestion]) -> list[VoterAnswer]:
         return [
-            Unanswered("refusal", "the model refused") if choice.key == "hw-1" and choice.options[0] == "95"
+            MissingVote("refusal", "the model refused") if choice.key == "hw-1" and choice.options[0] == "95"
             else (0.4, 0.3, 0.2, 0.1)
             for choice in choices
         ]  # fmt: skip

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hopwright.difficulty.filtering import filter_items
 from hopwright.difficulty.report import DifficultyReport, ReportBuilder
 from hopwright.difficulty.shortcuts import shortcut_voters
-from hopwright.difficulty.voters import Choice
+from hopwright.difficulty.voters import VoterQuestion
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -27,7 +27,7 @@ class Scripted:
             for item, hit in zip(items, right, strict=True)
         }
 
-    def choose(self, choices: Sequence[Choice]) -> list[tuple[float, ...]]:
+    def choose(self, choices: Sequence[VoterQuestion]) -> list[tuple[float, ...]]:
         return [tuple(0.7 if i == self._option[one.key] else 0.1 for i in range(4)) for one in choices]
 
 

@@ -14,7 +14,7 @@ transformers = pytest.importorskip("transformers")
 
 from hopwright.difficulty.ballots import cast  # noqa: E402
 from hopwright.difficulty.local import LocalSettings, TransformersVoter, find_device, load_voter  # noqa: E402
-from hopwright.difficulty.voters import Unanswered, view  # noqa: E402
+from hopwright.difficulty.voters import MissingVote, view  # noqa: E402
 from hopwright.errors import InputError  # noqa: E402
 from tests.difficulty.voting_server import make_items  # noqa: E402
 
@@ -74,7 +74,7 @@ def test_a_prompt_that_is_too_long_is_no_vote(tiny: Path) -> None:
     items = make_items(2)
     long = items[0].model_copy(update={"question": "Why? " * 800})
     answers = short.choose([view(long), view(items[1])])
-    assert isinstance(answers[0], Unanswered)
+    assert isinstance(answers[0], MissingVote)
     assert answers[0].kind == "rejected"
     assert isinstance(answers[1], tuple)
 
@@ -82,10 +82,10 @@ def test_a_prompt_that_is_too_long_is_no_vote(tiny: Path) -> None:
 def test_it_writes_where_words_are_asked_for(tiny: Path, voter: TransformersVoter) -> None:
     (answer,) = voter.answer([("k", "Who?")])
     # A random model seldom ends by itself.
-    assert isinstance(answer, (str, Unanswered))
+    assert isinstance(answer, (str, MissingVote))
     reasoning = load_voter("tiny", tiny, LocalSettings(**CPU, answering="reasoning"))
     (vote,) = reasoning.choose([view(make_items(1)[0])])
-    assert isinstance(vote, Unanswered)
+    assert isinstance(vote, MissingVote)
 
 
 def test_a_model_without_a_template_is_refused(tiny: Path, tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.counterfactual.twins import TwinMaker
-from hopwright.difficulty.endpoints import EndpointVoter, Manner
+from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle
 from hopwright.difficulty.memory import bootstrap, measure_memory
-from hopwright.difficulty.voters import Choice, Picked, Unanswered
+from hopwright.difficulty.voters import ChosenOption, MissingVote, VoterQuestion
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
@@ -73,7 +73,7 @@ def test_who_remembers_has_a_large_gap_and_who_reasons_has_none(
     server = Mind({item.question: item.label for item, _ in pairs})
     with serving(server), Session(settings(server), tmp_path / "llm.sqlite") as session:
         voters = [
-            EndpointVoter(name, ModelRef("local", name), session, Manner(logprobs=False))
+            EndpointVoter(name, ModelRef("local", name), session, RequestStyle(logprobs=False))
             for name in ("remembers", "reasons")
         ]
         report = measure_memory(voters, pairs, seed=0)
@@ -93,8 +93,8 @@ class Fickle:
 
     name = "fickle"
 
-    def choose(self, choices: Sequence[Choice]) -> list[Picked | Unanswered]:
-        return [Picked(0) if "Vestmark" in str(one) else Unanswered("refusal", "no") for one in choices]
+    def choose(self, choices: Sequence[VoterQuestion]) -> list[ChosenOption | MissingVote]:
+        return [ChosenOption(0) if "Vestmark" in str(one) else MissingVote("refusal", "no") for one in choices]
 
 
 def test_a_pair_with_a_side_left_open_counts_for_nothing() -> None:

@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 from hopwright.difficulty.agreement import measure_cohen_kappa, measure_fleiss_kappa
 from hopwright.difficulty.ballots import cast
 from hopwright.difficulty.closed_book import (
-    Probe,
+    ClosedBookAnswer,
     ask_closed_book,
     classify,
+    closed_book_answers_to_table,
     judge,
     normalise,
-    probes_to_table,
-    read_probes,
+    read_closed_book_answers,
     score_overlap,
 )
 from hopwright.difficulty.filtering import decide
 from hopwright.difficulty.plots import draw_calibration
 from hopwright.difficulty.render import render_report
 from hopwright.difficulty.report import DifficultyReport, ReportBuilder
-from hopwright.difficulty.rule import Rule
-from hopwright.difficulty.voters import Unanswered
+from hopwright.difficulty.rule import DropRule
+from hopwright.difficulty.voters import MissingVote
 from hopwright.records import LABELS, Item
 from hopwright.records.arrow import encode_parquet
 from tests.builders import all_items, bridge_item, chain_item
@@ -40,7 +40,7 @@ def build_report(table: Sequence[Sequence[bool | None]], items: list[Item], rota
         for n, name in enumerate(names)
     ]
     given = {voter.name: cast(voter, items, seed=2, rotations=rotations) for voter in voters}
-    rule = Rule(len(names))
+    rule = DropRule(len(names))
     kept, dropped = decide(items, {n: {b.item: b for b in bs} for n, (bs, _) in given.items()}, names, rule)
     builder = ReportBuilder(names)
     builder.add_items(kept, dropped)
@@ -100,7 +100,7 @@ def test_the_report_reads_well_and_comes_back_from_its_file() -> None:
 
 
 def test_a_report_on_nothing_is_no_crash() -> None:
-    assert "0 items" in render_report(ReportBuilder(["a", "b"]).make(rule=Rule(2), asked=0))
+    assert "0 items" in render_report(ReportBuilder(["a", "b"]).make(rule=DropRule(2), asked=0))
 
 
 def test_the_calibration_plot_has_the_same_bytes_for_the_same_figures(tmp_path: Path) -> None:
@@ -166,9 +166,9 @@ class Knows:
         self._taught = taught
         self._silent = silent
 
-    def answer(self, questions: Sequence[tuple[str, str]]) -> list[str | Unanswered]:
+    def answer(self, questions: Sequence[tuple[str, str]]) -> list[str | MissingVote]:
         return [
-            Unanswered("truncated", "cut off") if question in self._silent else self._taught.get(question, "no idea")
+            MissingVote("truncated", "cut off") if question in self._silent else self._taught.get(question, "no idea")
             for _, question in questions
         ]
 
@@ -204,7 +204,10 @@ def test_aliases_count_as_the_answer() -> None:
 
 
 def test_probes_come_back_from_their_file(tmp_path: Path) -> None:
-    probes = [Probe("hw-1", "v", 0, False, "x", False, 0.5), Probe("hw-1", "v", 4, True, "", True, 1.0)]
+    probes = [
+        ClosedBookAnswer("hw-1", "v", 0, False, "x", False, 0.5),
+        ClosedBookAnswer("hw-1", "v", 4, True, "", True, 1.0),
+    ]
     path = tmp_path / "probes.parquet"
-    path.write_bytes(encode_parquet(probes_to_table(probes)))
-    assert read_probes(path) == probes
+    path.write_bytes(encode_parquet(closed_book_answers_to_table(probes)))
+    assert read_closed_book_answers(path) == probes

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hopwright.difficulty.ballots import Ballot, cast
 from hopwright.difficulty.filtering import decide, list_open
 from hopwright.difficulty.ordering import keep_order, order_by_accuracy, order_by_pilot
-from hopwright.difficulty.rule import Rule
-from hopwright.difficulty.voters import Answer, Choice, Unanswered
+from hopwright.difficulty.rule import DropRule
+from hopwright.difficulty.voters import MissingVote, VoterAnswer, VoterQuestion
 from hopwright.errors import InputError
 from hopwright.records import LABELS, Item
 from tests.builders import chain_item
@@ -30,14 +30,14 @@ class Scripted:
         self._votes = votes
         self._answers = {item.id: item.options[item.label] for item in items}
 
-    def choose(self, choices: Sequence[Choice]) -> list[Answer]:
+    def choose(self, choices: Sequence[VoterQuestion]) -> list[VoterAnswer]:
         return [self._choose(choice) for choice in choices]
 
-    def _choose(self, choice: Choice) -> Answer:
+    def _choose(self, choice: VoterQuestion) -> VoterAnswer:
         self.asked.append(choice.key)
         vote = self._votes[choice.key]
         if vote is None:
-            return Unanswered("empty", "the answer is empty")
+            return MissingVote("empty", "the answer is empty")
         right = choice.options.index(self._answers[choice.key])
         chosen = right if vote else (right + 1) % 4
         return tuple(0.7 if index == chosen else 0.1 for index in range(4))
@@ -48,7 +48,7 @@ def make_items(count: int) -> list[Item]:
 
 
 def run_ensemble(
-    items: list[Item], voters: list[Scripted], replacements: list[Scripted], rule: Rule, *, everyone: bool,
+    items: list[Item], voters: list[Scripted], replacements: list[Scripted], rule: DropRule, *, everyone: bool,
     order: Sequence[int] | None = None,
 ) -> dict[str, str]:  # fmt: skip
     """What the stage's steps do, in one process; returns item → fate."""
@@ -83,7 +83,7 @@ def test_stopping_early_gives_the_verdicts_of_asking_everyone(
 ) -> None:
     table, max_right, required, order, spare = drawn
     seats = len(table[0])
-    rule = Rule(seats, max_right, required)
+    rule = DropRule(seats, max_right, required)
     items = make_items(len(table))
     fates = []
     for everyone in (True, False):
@@ -106,7 +106,7 @@ def test_a_missing_vote_is_never_counted_as_wrong(
 ) -> None:
     table, max_right, required, _, _ = drawn
     seats = len(table[0])
-    rule = Rule(seats, max_right, required)
+    rule = DropRule(seats, max_right, required)
     for row in table:
         right, wrong = row.count(True), row.count(False)
         fate = rule.conclude(right, wrong)
@@ -121,7 +121,7 @@ def test_a_missing_vote_is_never_counted_as_wrong(
 @given(st.integers(1, 6).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n - 1), st.integers(0, n))))
 def test_what_is_sealed_stays_so(numbers: tuple[int, int, int]) -> None:
     seats, max_right, required = numbers
-    rule = Rule(seats, max_right, required)
+    rule = DropRule(seats, max_right, required)
     for right in range(seats + 1):
         for wrong in range(seats + 1 - right):
             fate = rule.seal(right, wrong)
@@ -132,13 +132,13 @@ def test_what_is_sealed_stays_so(numbers: tuple[int, int, int]) -> None:
 
 
 def test_omanics_rule_needs_two_right_or_three_wrong() -> None:
-    rule = Rule(4)
+    rule = DropRule(4)
     assert [rule.seal(2, 0), rule.seal(1, 2), rule.seal(0, 3), rule.seal(1, 1)] == ["dropped", "open", "kept", "open"]
     assert rule.count_calls([True, True, True, True]) == 2
     assert rule.count_calls([False, True, False, False]) == 4
     assert rule.count_calls([None, False, False, False]) == 4
     assert (rule.conclude(1, 2), rule.conclude(0, 2)) == ("held", "held")
-    assert Rule(4, required=2).conclude(1, 1) == "kept"
+    assert DropRule(4, required=2).conclude(1, 1) == "kept"
     assert (rule.count_least(2, 0), rule.count_least(0, 3), rule.count_least(1, 2)) == (2, 3, 4)
 
 
@@ -148,7 +148,7 @@ def test_omanics_rule_needs_two_right_or_three_wrong() -> None:
 )
 def test_a_rule_that_makes_no_sense_is_refused(numbers: tuple[int, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Rule(*numbers)
+        DropRule(*numbers)
 
 
 @given(
@@ -156,7 +156,7 @@ def test_a_rule_that_makes_no_sense_is_refused(numbers: tuple[int, ...], message
     st.lists(st.floats(0.1, 10), min_size=4, max_size=4),
 )
 def test_the_order_found_on_a_pilot_is_the_cheapest_there(rows: list[list[Vote]], costs: list[float]) -> None:
-    rule = Rule(4)
+    rule = DropRule(4)
     found = order_by_pilot([tuple(row) for row in rows], costs, rule)
     for order in itertools.permutations(range(4)):
         cost = 0.0
@@ -169,21 +169,21 @@ def test_the_order_found_on_a_pilot_is_the_cheapest_there(rows: list[list[Vote]]
 
 
 def test_a_cheap_voter_is_asked_before_an_equally_good_dear_one() -> None:
-    found = order_by_accuracy([0.4, 0.4, 0.4, 0.4], [8.0, 1.0, 4.0, 2.0], Rule(4))
+    found = order_by_accuracy([0.4, 0.4, 0.4, 0.4], [8.0, 1.0, 4.0, 2.0], DropRule(4))
     assert found.sequence == (1, 3, 2, 0)
     assert found.saved > 0.3
 
 
 def test_of_equal_orders_the_listed_one_is_taken() -> None:
-    assert order_by_accuracy([0.5] * 4, [1.0] * 4, Rule(4)).sequence == (0, 1, 2, 3)
+    assert order_by_accuracy([0.5] * 4, [1.0] * 4, DropRule(4)).sequence == (0, 1, 2, 3)
     assert keep_order(3, [1, 2, 3]).saved == 0
     with pytest.raises(InputError, match="2 accuracies for 3 voters"):
-        order_by_accuracy([0.5, 0.5], [1, 1, 1], Rule(3))
+        order_by_accuracy([0.5, 0.5], [1, 1, 1], DropRule(3))
 
 
 def test_many_voters_are_ordered_without_trying_every_order() -> None:
     accuracies = [0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6]
-    found = order_by_accuracy(accuracies, [1.0] * 8, Rule(8, 0))
+    found = order_by_accuracy(accuracies, [1.0] * 8, DropRule(8, 0))
     # One right vote drops: the most accurate come first.
     assert found.sequence == (1, 3, 5, 7, 6, 4, 2, 0)
 
@@ -195,7 +195,7 @@ def test_dropped_and_held_items_say_why() -> None:
         Scripted(f"v{n}", {item.id: row[n] for item, row in zip(items, votes, strict=True)}, items) for n in range(3)
     ]
     ballots = {voter.name: {b.item: b for b in cast(voter, items, seed=0)[0]} for voter in voters}
-    kept, dropped = decide(items, ballots, ["v0", "v1", "v2"], Rule(3), {"hw-1": {"v0": "v0 (empty)"}})
+    kept, dropped = decide(items, ballots, ["v0", "v1", "v2"], DropRule(3), {"hw-1": {"v0": "v0 (empty)"}})
     assert kept == []
     assert dropped[0].reason == "2 of 3 voters right: v0, v2"
     assert dropped[1].check == "held_back"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.difficulty.machine import Engine, Gpu
+from hopwright.difficulty.machine import Gpu, VllmInstallation
 from hopwright.difficulty.vllm_server import Placement, ServerSettings, VllmServer, explain_log, find_port, serve
 from hopwright.difficulty.weights import Weights
 from hopwright.errors import InputError, ServiceError
@@ -57,7 +57,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def make_server(folder: Path, **settings: object) -> VllmServer:
     wanted = ServerSettings(folder / "python", **{"start_s": 30.0, **settings})  # type: ignore[arg-type]
     weights = Weights(folder / "model", 1, "print")
-    return VllmServer("tiny", weights, Engine(folder / "python", "0", True), (), wanted, folder / "log")
+    return VllmServer("tiny", weights, VllmInstallation(folder / "python", "0", True), (), wanted, folder / "log")
 
 
 def read_pids(folder: Path) -> list[int]:
@@ -130,7 +130,7 @@ def test_a_server_that_dies_is_noticed(fake: Path) -> None:
 
 def test_copies_get_a_server_each(fake: Path) -> None:
     gpus = (Gpu("0", "H200", 1, 1), Gpu("3", "H200", 1, 1))
-    placement = Placement(Engine(fake / "python", "0", False), ((gpus[0],), (gpus[1],)))
+    placement = Placement(VllmInstallation(fake / "python", "0", False), ((gpus[0],), (gpus[1],)))
     settings = ServerSettings(fake / "python", start_s=30)
     with serve("tiny", Weights(fake, 1, "p"), placement, settings, fake / "logs") as servers:
         assert len({server.url for server in servers}) == 2
@@ -193,7 +193,7 @@ def test_keys_and_prefects_settings_do_not_reach_the_server(fake: Path, monkeypa
 
 def test_settings_reach_the_command_line(fake: Path) -> None:
     server = VllmServer(
-        "tiny", Weights(fake, 1, "p"), Engine(fake / "python", "0", False), (),
+        "tiny", Weights(fake, 1, "p"), VllmInstallation(fake / "python", "0", False), (),
         ServerSettings(fake / "python", tensor_parallel=2, memory_share=0.5, context=2048, quantization="fp8"),
         fake / "log",
     )  # fmt: skip

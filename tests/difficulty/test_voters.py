@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.difficulty.shortcuts import LastHopOnly, LexicalOverlap, OptionsOnly, PopularityPrior, shortcut_voters
-from hopwright.difficulty.voters import Choice, Voter, to_probabilities, view, vote
+from hopwright.difficulty.voters import Voter, VoterQuestion, to_probabilities, view, vote
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import LABELS, Compute, Domain, Item, Lookup
 from tests.builders import TRIPLETS, all_items, bridge_item, converging_item
@@ -29,8 +29,8 @@ def rotate(item: Item, by: int) -> Item:
 
 def choice(
     options: tuple[str, str, str, str], relation, answer_type="number", unit="", entities=(None,) * 4, question="?"
-) -> Choice:
-    return Choice("k", question, options, entities, relation, Domain.HISTORY, answer_type, unit)
+) -> VoterQuestion:
+    return VoterQuestion("k", question, options, entities, relation, Domain.HISTORY, answer_type, unit)
 
 
 @pytest.mark.parametrize("item", all_items(), ids=lambda item: item.topology)
@@ -83,7 +83,7 @@ def test_ties_are_broken_by_the_key_and_all_options_win_some(seed: int) -> None:
     assert len(won) == 4
 
 
-def best(voter: Voter, one: Choice) -> str:
+def best(voter: Voter, one: VoterQuestion) -> str:
     (spread,) = voter.choose([one])
     return one.options[spread.index(max(spread))]
 

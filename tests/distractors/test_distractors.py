@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hopwright.distractors.maker import DistractorMaker
+from hopwright.distractors.numeric_distractors import (
+    LATEST_YEAR,
+    choose_date_distractors,
+    choose_number_distractors,
+    list_slips,
+)
 from hopwright.distractors.options import assign_options
-from hopwright.distractors.slips import LATEST_YEAR, choose_dates, choose_numbers, list_slips
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.wikidata.facts import GraphFacts
 from hopwright.knowledge.wikidata.nouns import KindIndex
@@ -83,7 +88,7 @@ class TestOptions:
 class TestNumbers:
     @given(st.integers(1, 10**9), st.integers(0, 10**6))
     def test_three_wrong_numbers_of_the_same_form(self, value, seed):
-        chosen = choose_numbers(value, [], [], year=False, lowest=1, rng=random.Random(seed))
+        chosen = choose_number_distractors(value, [], [], year=False, lowest=1, rng=random.Random(seed))
         assert chosen is not None
         numbers = [number for number, _ in chosen]
         assert len({value, *numbers}) == 4 and min(numbers) >= 1
@@ -93,7 +98,7 @@ class TestNumbers:
 
     @given(st.integers(1000, LATEST_YEAR), st.integers(0, 10**6))
     def test_years_stay_years_and_in_the_past(self, year, seed):
-        chosen = choose_numbers(year, [], [], year=True, lowest=1, rng=random.Random(seed))
+        chosen = choose_number_distractors(year, [], [], year=True, lowest=1, rng=random.Random(seed))
         assert chosen is not None
         assert all(1000 <= number <= LATEST_YEAR and abs(number - year) <= 60 for number, _ in chosen)
 
@@ -101,19 +106,21 @@ class TestNumbers:
     def test_decimals_keep_their_precision(self, value, seed):
         if value == value.to_integral_value():
             return
-        chosen = choose_numbers(value, [], [], year=False, lowest=0, rng=random.Random(seed))
+        chosen = choose_number_distractors(value, [], [], year=False, lowest=0, rng=random.Random(seed))
         assert chosen is not None
         assert all(len(render(number).partition(".")[2]) == 1 for number, _ in chosen)
 
     def test_the_rank_of_the_right_number_is_uniform(self):
         ranks = Counter()
         for seed in range(2000):
-            chosen = choose_numbers(437, [(440, "slip")], [431, 452], year=False, lowest=1, rng=random.Random(seed))
+            chosen = choose_number_distractors(
+                437, [(440, "slip")], [431, 452], year=False, lowest=1, rng=random.Random(seed)
+            )
             ranks[sum(number < 437 for number, _ in chosen)] += 1
         assert stats.chisquare([ranks[rank] for rank in range(4)]).pvalue > 0.001
 
     def test_a_round_number_has_round_company(self):
-        chosen = choose_numbers(12_000, [], [], year=False, lowest=1, rng=random.Random(1))
+        chosen = choose_number_distractors(12_000, [], [], year=False, lowest=1, rng=random.Random(1))
         assert all(number % 1000 == 0 for number, _ in chosen)
 
     def test_slips_are_what_the_wrong_operation_or_operand_gives(self):
@@ -149,7 +156,7 @@ class TestNumbers:
 class TestDates:
     @given(st.dates(dt.date(1000, 1, 1), dt.date(2026, 12, 31)), st.integers(0, 10**6))
     def test_dates_form_a_square_of_two_days_and_two_years(self, date, seed):
-        corners = {date, *choose_dates(date, random.Random(seed))}
+        corners = {date, *choose_date_distractors(date, random.Random(seed))}
         assert len(corners) == 4
         assert len({one.year for one in corners}) == 2
         assert len({(one.month, one.day) for one in corners}) == 2

@@ -16,7 +16,7 @@ from hopwright.errors import HopwrightError
 from hopwright.llm.types import Message, Request, Sampling, parse_model
 from hopwright.records import Rejected
 from hopwright.records.arrow import items_to_table
-from hopwright.runs import ShardOutput, Usage
+from hopwright.runs import ResourceUsage, ShardOutput
 from hopwright.settings import FilterRun, ModelParameters, home
 from hopwright.stages.models import ModelAccess, open_models
 from tests.builders import chain_item
@@ -51,7 +51,7 @@ def ask_part(part: Part) -> ShardOutput:
     items = [chain_item().model_copy(update={"id": f"hw-{n}", "answer": one.text}) for n, one in asked if one.ok]
     failed = [Rejected(key=f"hw-{n}", check=one.kind, reason=one.reason) for n, one in asked if not one.ok]
     tokens = [one.usage for one in outcomes]
-    usage = Usage(
+    usage = ResourceUsage(
         input_tokens=sum(one.input for one in tokens), output_tokens=sum(one.output for one in tokens),
         cost_usd=sum(one.cost_usd for one in outcomes),
     )  # fmt: skip
@@ -70,9 +70,9 @@ def main() -> None:
         from prefect import flow
         from prefect.blocks.system import Secret
 
-        from tasks.engine import carry_out, make_task_runner, open_run
+        from tasks.engine import execute_stage, make_task_runner, open_run
         from tasks.models import grant_access
-        from tasks.steps import StagePlan
+        from tasks.stage_plan import StagePlan
 
         wait()
         if key:
@@ -84,7 +84,7 @@ def main() -> None:
                 access = grant_access(run, parameters, [MODEL])
                 parts = [Part(access, start * 50, 50) for start in range(options.shards)]
                 plan = StagePlan("filter", "items", {}, {}, ask_part, parts, access=access, requests=list_requests)
-                return carry_out(run, plan).model_dump(mode="json", by_alias=True)
+                return execute_stage(run, plan).model_dump(mode="json", by_alias=True)
 
         models = ModelParameters(budget_usd=options.budget)
         try:

@@ -18,7 +18,7 @@ from annotation.export import build_adjudication, build_task
 from annotation.forms import Task
 from annotation.ledger import Ledger, ledger_path
 from annotation.push import PushReport, push
-from annotation.schema import CRITERIA, Kind, ShownReview
+from annotation.schema import CRITERIA, ReviewTaskKind, ShownReview
 from annotation.server import open_server
 from hopwright.records import CheckResult, Item, Passage, Surrogate, Vote
 from tests.builders import all_items
@@ -138,7 +138,7 @@ def review_next(
     page: Any,
     server: LiveServer,
     project: int,
-    kind: Kind,
+    kind: ReviewTaskKind,
     decide: Callable[[str], Answer],
 ) -> str:
     """Take the next task of a project's queue, review it with the keyboard, and submit; returns the item's id.
@@ -272,7 +272,12 @@ def keep_screenshot(page: Any, name: str, docs: bool = True) -> None:
 
 
 def push_to(
-    server: LiveServer, title: str, tasks: list[Task], run: Path, kind: Kind = Kind.MULTI_HOP, of: Kind | None = None
+    server: LiveServer,
+    title: str,
+    tasks: list[Task],
+    run: Path,
+    kind: ReviewTaskKind = ReviewTaskKind.MULTI_HOP,
+    of: ReviewTaskKind | None = None,
 ) -> PushReport:
     with open_server(server.url, server.token) as opened:
         ledger = Ledger(ledger_path(run, server.url))
@@ -345,7 +350,7 @@ def make_twin(item: Item | None = None) -> Item:
 
 def make_reviews(text: str = "The article has another year.") -> list[ShownReview]:
     """Two reviews of a whole question that differ."""
-    scores = dict.fromkeys(CRITERIA[Kind.MULTI_HOP], 5)
+    scores = dict.fromkeys(CRITERIA[ReviewTaskKind.MULTI_HOP], 5)
     return [
         ShownReview(reviewer="annotator 1", verdict="Retain", scores=scores, comment="Nothing to say."),
         ShownReview(
@@ -361,13 +366,15 @@ def make_reviews(text: str = "The article has another year.") -> list[ShownRevie
     ]
 
 
-def make_task(item: Item, kind: Kind, text: str = "The article has another year.") -> tuple[Task, Kind | None]:
+def make_task(
+    item: Item, kind: ReviewTaskKind, text: str = "The article has another year."
+) -> tuple[Task, ReviewTaskKind | None]:
     """A task of any kind, and what it settles."""
-    if kind is Kind.ADJUDICATION:
-        return build_adjudication(item, Kind.MULTI_HOP, None, make_reviews(text)), Kind.MULTI_HOP
-    if kind is Kind.TWIN and item.variant == "factual":
+    if kind is ReviewTaskKind.ADJUDICATION:
+        return build_adjudication(item, ReviewTaskKind.MULTI_HOP, None, make_reviews(text)), ReviewTaskKind.MULTI_HOP
+    if kind is ReviewTaskKind.TWIN and item.variant == "factual":
         item = item.model_copy(update={"variant": "counterfactual"})
-    return build_task(item, kind, 4 if kind is Kind.SINGLE_HOP else None), None
+    return build_task(item, kind, 4 if kind is ReviewTaskKind.SINGLE_HOP else None), None
 
 
 def _is_submission(request: Any) -> bool:

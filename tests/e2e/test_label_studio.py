@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from annotation.export import build_task
-from annotation.files import Entry, write_tasks
+from annotation.files import ReviewEntry, write_tasks
 from annotation.forms import Task, parse_interface
 from annotation.gold import plant_gold
 from annotation.ledger import ledger_path
 from annotation.push import push_folder
-from annotation.schema import Kind, criteria_of
+from annotation.schema import ReviewTaskKind, criteria_of
 from annotation.server import open_server
 from hopwright.errors import ServiceError
 from hopwright.records import Item
@@ -48,10 +48,10 @@ PLANTED = (
 """Markup, right-to-left marks, and more than 10,000 characters without a space."""
 
 PLACES = {
-    Kind.SINGLE_HOP: (".hw-facts bdi", ".hw-passage bdi", ".hw-verify bdi", ".hw-context bdi"),
-    Kind.MULTI_HOP: (".hw-text bdi", ".hw-answer bdi", ".hw-verify bdi"),
-    Kind.TWIN: (".hw-text bdi", ".hw-answer bdi", ".hw-passage bdi", ".hw-world bdi"),
-    Kind.ADJUDICATION: (".hw-text bdi", ".hw-answer bdi", ".hw-reviews bdi"),
+    ReviewTaskKind.SINGLE_HOP: (".hw-facts bdi", ".hw-passage bdi", ".hw-verify bdi", ".hw-context bdi"),
+    ReviewTaskKind.MULTI_HOP: (".hw-text bdi", ".hw-answer bdi", ".hw-verify bdi"),
+    ReviewTaskKind.TWIN: (".hw-text bdi", ".hw-answer bdi", ".hw-passage bdi", ".hw-world bdi"),
+    ReviewTaskKind.ADJUDICATION: (".hw-text bdi", ".hw-answer bdi", ".hw-reviews bdi"),
 }
 """Where a kind's page shows texts of an item, besides question, options, checks and id."""
 
@@ -65,9 +65,9 @@ def page(label_studio: LiveServer) -> Iterator[Any]:
 
 def test_pushing_twice_makes_no_duplicate_and_changes_arrive(label_studio: LiveServer, tmp_path: Path) -> None:
     items = make_items(20)
-    planted = next(plant_gold(make_items(1), Kind.SINGLE_HOP, 0))
-    entries = [Entry(item, agreement=number < 2) for number, item in enumerate(items)]
-    entries += [Entry(planted.item, gold=planted.gold), Entry(make_twin())]
+    planted = next(plant_gold(make_items(1), ReviewTaskKind.SINGLE_HOP, 0))
+    entries = [ReviewEntry(item, agreement=number < 2) for number, item in enumerate(items)]
+    entries += [ReviewEntry(planted.item, gold=planted.gold), ReviewEntry(make_twin())]
     write_tasks(entries, tmp_path / "tasks")
     run = tmp_path / "twice"
     with open_server(label_studio.url, label_studio.token) as server:
@@ -85,7 +85,7 @@ def test_pushing_twice_makes_no_duplicate_and_changes_arrive(label_studio: LiveS
         }  # fmt: skip
 
         reworded = items[0].model_copy(update={"question": "Reworded?"})
-        write_tasks([Entry(one) for one in (reworded, *items[1:], *make_items(21)[20:])], tmp_path / "tasks")
+        write_tasks([ReviewEntry(one) for one in (reworded, *items[1:], *make_items(21)[20:])], tmp_path / "tasks")
         report = push_folder(tmp_path / "tasks", server, run)[1]
     assert (report.new, report.updated, report.unchanged, report.refused) == (1, 1, 19, ())
     after = label_studio.tasks(whole)
@@ -102,12 +102,14 @@ def test_pushing_twice_makes_no_duplicate_and_changes_arrive(label_studio: LiveS
 
 def test_annotated_item_that_changed_is_refused_and_said_so(label_studio: LiveServer, tmp_path: Path) -> None:
     items = make_items(3)
-    tasks = [build_task(item, Kind.MULTI_HOP) for item in items]
+    tasks = [build_task(item, ReviewTaskKind.MULTI_HOP) for item in items]
     report = push_to(label_studio, "Refused", tasks, tmp_path)
     held = label_studio.tasks(report.project)
     label_studio.client.annotations.create(held[items[0].id].id, result=[choose("verdict", "Retain")])
 
-    changed = [build_task(item.model_copy(update={"question": "Changed?"}), Kind.MULTI_HOP) for item in items[:2]]
+    changed = [
+        build_task(item.model_copy(update={"question": "Changed?"}), ReviewTaskKind.MULTI_HOP) for item in items[:2]
+    ]
     report = push_to(label_studio, "Refused", [*changed, tasks[2]], tmp_path)
     assert (report.new, report.updated, report.unchanged) == (0, 1, 1)
     assert [one.key for one in report.refused] == [items[0].id]
@@ -124,17 +126,19 @@ def test_wrong_token_is_one_line_that_does_not_repeat_it(label_studio: LiveServe
     assert wrong not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_every_interface_fits_the_window(label_studio: LiveServer, page: Any, tmp_path: Path, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ReviewTaskKind)
+def test_every_interface_fits_the_window(
+    label_studio: LiveServer, page: Any, tmp_path: Path, kind: ReviewTaskKind
+) -> None:
     for task, item in make_showcase(kind):
-        of = Kind(task["data"]["of"]) if "of" in task["data"] else None
+        of = ReviewTaskKind(task["data"]["of"]) if "of" in task["data"] else None
         report = push_to(label_studio, f"Showcase: {kind}", [task], tmp_path, kind, of)
         held = label_studio.tasks(report.project)
         (id,) = [one.id for key, one in held.items() if key.startswith(item.id)]
         open_task(page, label_studio, report.project, id)
         assert_fits(page)
         assert page.locator(".hw-right").first.inner_text().split("\n")[0] in "ABCD"
-        assert page.locator(".hw-svg").count() == (kind is not Kind.TWIN)
+        assert page.locator(".hw-svg").count() == (kind is not ReviewTaskKind.TWIN)
         assert_graph_is_right(page, item)
         keep_screenshot(page, f"review-{kind}-{item.topology}", docs=False)
         choose_verdict(page, "Fix")
@@ -149,8 +153,10 @@ def test_every_interface_fits_the_window(label_studio: LiveServer, page: Any, tm
         assert form.evaluate("one => one.scrollHeight - one.clientHeight") <= 0, "the form has to be scrolled"
         keep_screenshot(page, f"review-{kind}-{item.topology}-fix", docs=False)
     # The queue that an annotator works through, which has the whole window; its next task is the first one.
-    begin_labelling(page, label_studio, report.project, look_at_instructions if kind is Kind.MULTI_HOP else None)
-    choose_verdict(page, "Fix" if kind is Kind.MULTI_HOP else "Retain")
+    begin_labelling(
+        page, label_studio, report.project, look_at_instructions if kind is ReviewTaskKind.MULTI_HOP else None
+    )
+    choose_verdict(page, "Fix" if kind is ReviewTaskKind.MULTI_HOP else "Retain")
     for number, _ in enumerate(criteria_of(kind, of), 1):
         give_stars(page, number, 5 - number % 2)
     keep_screenshot(page, f"review-{kind.replace('_', '-')}")
@@ -163,9 +169,9 @@ def look_at_instructions(page: Any) -> None:
     keep_screenshot(page, "review-instructions")
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", ReviewTaskKind)
 def test_planted_text_is_shown_as_text_and_the_page_stays_usable(
-    label_studio: LiveServer, page: Any, tmp_path: Path, kind: Kind
+    label_studio: LiveServer, page: Any, tmp_path: Path, kind: ReviewTaskKind
 ) -> None:
     item = plant(make_items(1)[0], PLANTED)
     task, of = make_task(item, kind, PLANTED)
@@ -194,7 +200,7 @@ def test_planted_text_is_shown_as_text_and_the_page_stays_usable(
     assert given["fix_question"]["text"] == [PLANTED], "the text went through the page unchanged"
 
 
-def make_showcase(kind: Kind) -> list[tuple[Task, Item]]:
+def make_showcase(kind: ReviewTaskKind) -> list[tuple[Task, Item]]:
     """A task of each reasoning graph; it is drawn alike for all kinds that show it, so of the others only one."""
-    items = make_items(3) if kind is Kind.MULTI_HOP else make_items(3)[2:]
+    items = make_items(3) if kind is ReviewTaskKind.MULTI_HOP else make_items(3)[2:]
     return [(make_task(item, kind)[0], item) for item in items]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from annotation.access import TOKEN_VARIABLE, URL_VARIABLE, find_token
-from annotation.gathering import gather, reviews_folder
-from annotation.schema import CRITERIA, Kind
+from annotation.review_collection import gather, reviews_folder
+from annotation.schema import CRITERIA, ReviewTaskKind
 from annotation.server import open_server
 from annotation.stages.reviews import pull_reviews
 from flows.label_studio import DATABASE_VARIABLE, label_studio
@@ -45,7 +45,7 @@ def test_reviews_are_kept_in_postgresql(
             (project,) = ledger.projects()
             with open_server(url, find_token(url)) as server:
                 for entry in ledger.entries(project).values():
-                    stars = [rate(name, 4) for name in CRITERIA[Kind.MULTI_HOP]]
+                    stars = [rate(name, 4) for name in CRITERIA[ReviewTaskKind.MULTI_HOP]]
                     server.client.annotations.create(entry.task, result=[choose("verdict", "Retain"), *stars])
             assert [one.new for one in pull_reviews(run, url).pulled] == [5]
         assert _count(postgres, "task") == _count(postgres, "task_completion") == 5

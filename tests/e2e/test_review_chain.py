@@ -14,7 +14,7 @@ import pytest
 
 from annotation.files import read_planted, read_tasks
 from annotation.ledger import Ledger, ledger_path
-from annotation.schema import CRITERIA, REVIEWED, Kind
+from annotation.schema import CRITERIA, REVIEWED, ReviewTaskKind
 from annotation.stages.reviews import load_items, open_context
 from hopwright.records.arrow import read_items, read_rejected
 from hopwright.runs import RunFolder, Stage, rejected_path
@@ -130,7 +130,7 @@ def test_a_review_goes_from_push_to_release_by_itself(review: Review) -> None:
     assert "bench.jsonl" not in earlier
 
     # Some have not given theirs yet: nothing begins.
-    late = {one.job.item_id for one in review.work if one.job.gold is None and one.job.kind is Kind.MULTI_HOP}
+    late = {one.job.item_id for one in review.work if one.job.gold is None and one.job.kind is ReviewTaskKind.MULTI_HOP}
     last = [one for one in review.work if one.job.item_id == min(late)]
     review.post(one for one in review.work if one not in last)
     assert f"{len(review.work) - len(last):,} annotations are held." in review.pull()
@@ -168,8 +168,8 @@ def settle(review: Review) -> None:
     client, settled = review.server.client, 0
     for project in review.ledger.projects():
         for entry in review.ledger.entries(project).values():
-            if entry.kind is Kind.ADJUDICATION:
-                of = Kind(client.tasks.get(str(entry.task)).data["of"])
+            if entry.kind is ReviewTaskKind.ADJUDICATION:
+                of = ReviewTaskKind(client.tasks.get(str(entry.task)).data["of"])
                 fives = [rate(name, 5) for name in CRITERIA[of]]
                 given = [choose("verdict", "Retain"), *fives]
                 client.annotations.create(entry.task, result=given, completed_by=judge.id)

@@ -12,9 +12,9 @@ import pytest
 
 from annotation.export import build_task, build_tasks
 from annotation.forms import load_interface, parse_interface
-from annotation.gathering import gather, reviews_folder
 from annotation.ledger import Ledger, ledger_path
-from annotation.schema import CRITERIA, FIX_QUESTION, FIXES, Kind
+from annotation.review_collection import gather, reviews_folder
+from annotation.schema import CRITERIA, FIX_QUESTION, FIXES, ReviewTaskKind
 from annotation.stages.accepted import DecidedShard, keep_accepted
 from annotation.stages.reviews import decide_reviews, measure_reviews, pull_reviews, push_adjudication
 from hopwright.checks import CheckContext
@@ -74,8 +74,8 @@ def test_two_people_review_hops_and_twins_by_keyboard(
     """The second one gets what the first one has begun, nobody gets a task twice, and all answers fit the interface."""
     items = make_items(3)
     tasks = {
-        Kind.SINGLE_HOP: [task for item in items for task in build_tasks(item) if "hop" in task["data"]],
-        Kind.TWIN: [build_task(make_twin(), Kind.TWIN)],
+        ReviewTaskKind.SINGLE_HOP: [task for item in items for task in build_tasks(item) if "hop" in task["data"]],
+        ReviewTaskKind.TWIN: [build_task(make_twin(), ReviewTaskKind.TWIN)],
     }
     projects = {
         kind: push_to(label_studio, f"By keyboard: {kind}", some, tmp_path, kind).project
@@ -86,7 +86,7 @@ def test_two_people_review_hops_and_twins_by_keyboard(
         for kind, project in projects.items():
             stars = (4, *FIVES[1 : len(CRITERIA[kind])])
             fix = Answer("Fix", stars, "q", ((1, "corrected in the page"),))
-            answer = fix if kind is Kind.TWIN else Answer("Retain", stars)
+            answer = fix if kind is ReviewTaskKind.TWIN else Answer("Retain", stars)
             review_next(one.page, label_studio, project, kind, lambda _, answer=answer: answer)
 
     for kind, project in projects.items():
@@ -118,7 +118,7 @@ def test_the_whole_way_round(
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", label_studio.token)
     graph = GraphStore.open(ingest_sample(tmp_path / "stores" / "sample"))
     context = CheckContext(default_table(), graph=graph)
-    pool = (item for item in draft_items(graph, 2 * ITEMS, 50) if reword(item, Kind.MULTI_HOP, None, context))
+    pool = (item for item in draft_items(graph, 2 * ITEMS, 50) if reword(item, ReviewTaskKind.MULTI_HOP, None, context))
     items = {item.id: item for item in itertools.islice(pool, ITEMS)}
     run = make_run(tmp_path, Path("stores/sample"), list(items.values()), name="in-page", kinds=("multi_hop",))
     ledger = push_run(run, label_studio.url, label_studio.token)
@@ -128,7 +128,7 @@ def test_the_whole_way_round(
     anna, ben = (one.person for one in annotators)
     plan = Plan(items, context)
     for one, decide in zip(annotators, (plan.ask_anna, plan.ask_ben), strict=True):
-        done = [review_next(one.page, label_studio, project, Kind.MULTI_HOP, decide) for _ in range(IN_PAGE)]
+        done = [review_next(one.page, label_studio, project, ReviewTaskKind.MULTI_HOP, decide) for _ in range(IN_PAGE)]
         assert len(set(done)) == IN_PAGE, "a task came twice"
     assert set(done) == set(plan.given), "the second one gets what the first one has begun"
     assert plan.corrected
@@ -137,7 +137,7 @@ def test_the_whole_way_round(
         client = label_studio.client_of(person.token)
         for key, entry in ledger.entries(project).items():
             if key not in plan.given:
-                fives = [rate(name, 5) for name in CRITERIA[Kind.MULTI_HOP]]
+                fives = [rate(name, 5) for name in CRITERIA[ReviewTaskKind.MULTI_HOP]]
                 client.annotations.create(entry.task, result=[choose("verdict", "Retain"), *fives], lead_time=90.0)
 
     pulled = pull_reviews(run, label_studio.url)
@@ -145,7 +145,7 @@ def test_the_whole_way_round(
     report = measure_reviews(run)
     assert len(report.reviews) == 2 * ITEMS
     alphas = {line.criterion: line.reliability for line in report.agreement if line.scope == "all"}
-    assert all(alphas[name].units == ITEMS for name in ("verdict", *CRITERIA[Kind.MULTI_HOP]))
+    assert all(alphas[name].units == ITEMS for name in ("verdict", *CRITERIA[ReviewTaskKind.MULTI_HOP]))
     assert alphas["verdict"].alpha.value < 1
     in_page = [review for review in report.reviews if review.item_id in plan.given]
     assert all(review.seconds and review.seconds < 300 for review in in_page), "the page's own clock"
@@ -188,7 +188,10 @@ class Plan:
         """Her answer: the first question is corrected, the second one will be disputed."""
         self.given[item] = Answer("Retain", FIVES)
         if not self.corrected:
-            self.corrected, self.wording = item, reword(self._items[item], Kind.MULTI_HOP, None, self._context)
+            self.corrected, self.wording = (
+                item,
+                reword(self._items[item], ReviewTaskKind.MULTI_HOP, None, self._context),
+            )
             self.given[item] = Answer("Fix", (5, 5, 5, 4, 5), "c", ((FIXES.index(FIX_QUESTION), self.wording),))
         elif not self.disputed:
             self.disputed = item
@@ -223,6 +226,6 @@ def settle_in_page(server: LiveServer, log_in: LogIn, project: int, plan: Plan, 
     assert "The second hop feeds nothing." in table
     assert "@" not in table, "a reviewer's address is shown"
     assert page.locator(".hw-differs").count() >= 2
-    done = [review_next(page, server, project, Kind.ADJUDICATION, plan.ask_maintainer) for _ in entries]
+    done = [review_next(page, server, project, ReviewTaskKind.ADJUDICATION, plan.ask_maintainer) for _ in entries]
     assert set(done) == {plan.corrected, plan.disputed}
     page.context.close()

@@ -25,19 +25,19 @@ from annotation.accepted import decide_all
 from annotation.agreement import measure_agreement
 from annotation.decisions import RETURNED, WAITING, Thresholds
 from annotation.files import read_planted
-from annotation.gathering import gather, journal_folder, reviews_folder
 from annotation.journal import Journal
 from annotation.ledger import Ledger
-from annotation.schema import CRITERIA, FIX_ANSWER, VERDICT, VERDICTS, Kind
+from annotation.review_collection import gather, journal_folder, reviews_folder
+from annotation.schema import CRITERIA, FIX_ANSWER, VERDICT, VERDICTS, ReviewTaskKind
 from annotation.server import open_server
 from annotation.stages.reviews import (
-    ask_back,
     decide_reviews,
     measure_reviews,
     open_context,
     pull_reviews,
     push_adjudication,
     refuse_missing,
+    return_failed_corrections,
 )
 from annotation.webhook import HEADER, Receiver, register, unregister
 from hopwright.checks import CheckContext
@@ -160,7 +160,7 @@ def test_agreement_is_that_of_what_they_gave(rounds: Rounds) -> None:
 
     report = measure_reviews(rounds.run)
     plain = [one for one in rounds.work if one.job.gold is None]
-    for kind in (Kind.SINGLE_HOP, Kind.MULTI_HOP):
+    for kind in (ReviewTaskKind.SINGLE_HOP, ReviewTaskKind.MULTI_HOP):
         for criterion in (VERDICT, *CRITERIA[kind]):
             units = sorted({(one.job.item_id, one.job.hop or 0) for one in plain if one.job.kind is kind})
             table = [[float("nan")] * len(units) for _ in CREW]
@@ -207,7 +207,9 @@ def test_thresholds_yield_the_set_that_was_to_be_expected(rounds: Rounds) -> Non
 
 def test_only_what_changed_comes_again(rounds: Rounds) -> None:
     client = rounds.server.client
-    (first, second) = [one for one in rounds.work if one.job.kind is Kind.MULTI_HOP and one.job.gold is None][:2]
+    (first, second) = [one for one in rounds.work if one.job.kind is ReviewTaskKind.MULTI_HOP and one.job.gold is None][
+        :2
+    ]
     task = rounds.task(first.job)
     given = replace(first.given, scores={**first.given.scores, "fluency": 6 - first.given.scores["fluency"]})
     id = rounds.annotations[first.job.annotator.name, task]
@@ -228,7 +230,7 @@ def test_only_what_changed_comes_again(rounds: Rounds) -> None:
 
 
 def test_an_annotation_with_unknown_fields_is_one_line(rounds: Rounds) -> None:
-    one = next(one for one in rounds.work if one.job.kind is Kind.MULTI_HOP and one.job.gold is None)
+    one = next(one for one in rounds.work if one.job.kind is ReviewTaskKind.MULTI_HOP and one.job.gold is None)
     id = rounds.annotations[one.job.annotator.name, rounds.task(one.job)]
     client = rounds.server.client
     client.annotations.update(id, result=[*answers(one.given), write("planted", "x")])
@@ -242,40 +244,40 @@ def test_an_annotation_with_unknown_fields_is_one_line(rounds: Rounds) -> None:
 
 
 def test_a_correction_that_breaks_the_chain_comes_back_until_it_holds(rounds: Rounds) -> None:
-    one = next(one for one in rounds.work if one.job.kind is Kind.SINGLE_HOP and one.job.gold is None)
+    one = next(one for one in rounds.work if one.job.kind is ReviewTaskKind.SINGLE_HOP and one.job.gold is None)
     client, task = rounds.server.client, rounds.task(one.job)
     id = rounds.annotations[one.job.annotator.name, task]
     before = client.tasks.get(str(task)).data
     scores = [rate(name, value) for name, value in one.given.scores.items()]
     client.annotations.update(id, result=[choose("verdict", "Fix"), *scores, write(FIX_ANSWER, "Quite another <b>")])
     pull_reviews(rounds.run, rounds.server.url)
-    asked = ask_back(rounds.run, rounds.server.url)
+    asked = return_failed_corrections(rounds.run, rounds.server.url)
     assert (asked.asked, asked.answered, asked.open) == (1, 0, 1)
     data = client.tasks.get(str(task)).data
     assert data["item_html"].startswith('<div class="hw-returned"')
     assert data["item_html"].endswith(before["item_html"])
     assert "Quite another &lt;b&gt;" in data["item_html"]
     assert f"hop {one.job.hop}" in data["returned"]
-    assert ask_back(rounds.run, rounds.server.url).asked == 0
-    tabs = rounds.server.client.views.list(project=_project(rounds, Kind.SINGLE_HOP))
+    assert return_failed_corrections(rounds.run, rounds.server.url).asked == 0
+    tabs = rounds.server.client.views.list(project=_project(rounds, ReviewTaskKind.SINGLE_HOP))
     assert [dict(tab.data)["title"] for tab in tabs].count("Returned") == 1
     # Asking is no review: nothing new comes of it.
     assert pull_reviews(rounds.run, rounds.server.url).news == 0
 
     client.annotations.update(id, result=answers(one.given))
     pull_reviews(rounds.run, rounds.server.url)
-    asked = ask_back(rounds.run, rounds.server.url)
+    asked = return_failed_corrections(rounds.run, rounds.server.url)
     assert (asked.asked, asked.answered, asked.open) == (0, 1, 0)
     assert client.tasks.get(str(task)).data == before
 
 
 def test_a_webhook_that_is_called_is_heard(rounds: Rounds) -> None:
     secret = "w" * 64
-    project = _project(rounds, Kind.MULTI_HOP)
+    project = _project(rounds, ReviewTaskKind.MULTI_HOP)
     with Receiver(secret) as receiver, open_server(rounds.server.url, rounds.server.token) as server:
         ids = register(server, [project], receiver.url, secret)
         assert len(register(server, [project], receiver.url, secret)) == 1
-        one = next(one for one in rounds.work if one.job.kind is Kind.MULTI_HOP and one.job.gold is None)
+        one = next(one for one in rounds.work if one.job.kind is ReviewTaskKind.MULTI_HOP and one.job.gold is None)
         id = rounds.annotations[one.job.annotator.name, rounds.task(one.job)]
         server.client.annotations.update(id, result=answers(one.given))
         assert receiver.wait(120)
@@ -309,10 +311,10 @@ def test_disputes_are_settled_and_the_accepted_set_is_written(rounds: Rounds) ->
     settled = 0
     for project in ledger.projects():
         for entry in ledger.entries(project).values():
-            if entry.kind is Kind.ADJUDICATION:
+            if entry.kind is ReviewTaskKind.ADJUDICATION:
                 data = client.tasks.get(str(entry.task)).data
                 assert len(data["reviews"]) == 2
-                fives = [rate(name, 5) for name in CRITERIA[Kind(data["of"])]]
+                fives = [rate(name, 5) for name in CRITERIA[ReviewTaskKind(data["of"])]]
                 client.annotations.create(
                     entry.task, result=[choose("verdict", "Retain"), *fives], completed_by=judge.id
                 )
@@ -356,7 +358,7 @@ def test_what_goes_wrong_is_one_line(rounds: Rounds, monkeypatch: pytest.MonkeyP
     with pytest.raises(RunError, match=r"nothing of run 'other' was pushed to .*: `hopwright review push --run other`"):
         pull_reviews(RunFolder(tmp_path, "other"), rounds.server.url)
 
-    project = _project(rounds, Kind.MULTI_HOP)
+    project = _project(rounds, ReviewTaskKind.MULTI_HOP)
     rounds.server.client.projects.delete(project)
     done = pull_reviews(rounds.run, rounds.server.url)
     assert len(done.missing) == 1
@@ -370,7 +372,7 @@ def test_what_goes_wrong_is_one_line(rounds: Rounds, monkeypatch: pytest.MonkeyP
     assert push_adjudication(rounds.run, rounds.server.url, []) == []
 
 
-def _project(rounds: Rounds, kind: Kind) -> int:
+def _project(rounds: Rounds, kind: ReviewTaskKind) -> int:
     return next(id for id in rounds.ledger.projects() if next(iter(rounds.ledger.entries(id).values())).kind is kind)
 
 

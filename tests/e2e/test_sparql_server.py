@@ -18,7 +18,7 @@ from hopwright.errors import ServiceError
 from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.sparql import (
     AnswerCache,
-    Check,
+    FactCheck,
     FetchedLiteral,
     LiteralSource,
     SparqlClient,
@@ -261,7 +261,7 @@ def test_look_ups_are_held_against_the_live_graph(statements: str) -> None:
     assert verify_lookup(client, "Q931", "P57", "Q932").status == "confirmed"
     several = verify_lookup(client, "Q933", "P57", "Q932")
     assert (several.status, several.values) == ("different", ("Q932", "Q934"))
-    assert verify_facts(client, [check := Check("Q933", "P57", "Q932", alone=False)])[check].status == "confirmed"
+    assert verify_facts(client, [check := FactCheck("Q933", "P57", "Q932", alone=False)])[check].status == "confirmed"
     assert verify_lookup(client, "Q935", "P57", "Q932").values == ("Q934",)  # the old value is deprecated
     assert verify_lookup(client, "Q936", "P57", "Q932").values == ("Q934",)  # another one is preferred
     assert verify_lookup(client, "Q937", "P57", "Q932").status == "unknown"
@@ -329,16 +329,16 @@ def test_facts_of_the_sample_are_confirmed_by_a_server_of_the_sample(served_samp
         objects: dict[str, list[str]] = {}
         for property, other in store.out_edges(id):
             objects.setdefault(property, []).append(other)
-        checks += [Check(id, property, found[0]) for property, found in objects.items() if len(found) == 1]
+        checks += [FactCheck(id, property, found[0]) for property, found in objects.items() if len(found) == 1]
         facts = [fact for fact in store.literals(id) if fact.datatype != "double"]
         held = [fact.property for fact in facts]
-        checks += [Check(id, fact.property, fact) for fact in facts if held.count(fact.property) == 1]
+        checks += [FactCheck(id, fact.property, fact) for fact in facts if held.count(fact.property) == 1]
         units |= {fact.property: fact.unit for fact in facts if fact.datatype == "decimal"}
     client = make_client(served_sample, truthy_units=units)
     verdicts = verify_facts(client, checks)
     assert len(verdicts) > 3000 and client.requests < 40
     assert [str(verdict) for verdict in verdicts.values() if verdict.status != "confirmed"] == []
-    wrong = Check("Q17", "P36", "Q64")
+    wrong = FactCheck("Q17", "P36", "Q64")
     assert str(verify_facts(client, [wrong])[wrong]) == "different: P36 of Q17 is Q1490; expected Q64"
 
 

@@ -111,7 +111,7 @@ def test_four_families_vote_like_transformers_though_a_server_is_killed(home: Ho
     child = start(home, parameters("vllm", "vllm", models))
     log = home.path / "logs/vllm/vllm-tiny-llama.log"
     wait_until(lambda: log.exists() and b"POST /v1/chat/completions" in log.read_bytes(), child, 600)
-    servers = [pid for pid in find_processes("api_server") if b"keeper" not in _read_command(pid)]
+    servers = [pid for pid in find_processes("api_server") if b"process_supervisor" not in _read_command(pid)]
     assert servers
     for pid in servers:
         os.kill(pid, signal.SIGKILL)

@@ -13,7 +13,7 @@ from hopwright.errors import HopwrightError
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import ModelParameters, SynthesizeParameters, SynthesizeRun, home, sample_folder
 from hopwright.stages.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 RUN = "worded"
 
@@ -46,7 +46,7 @@ def main() -> None:
     )  # fmt: skip
     with prefect_server(home()) as wait:
         from flows.synthesize import run_synthesize
-        from tasks.yields import read_yield
+        from tasks.yield_artifact import read_yield
 
         wait()
         try:

@@ -18,7 +18,7 @@ from typing import Any
 from aiohttp import web
 
 from hopwright.evaluation.items import EvalHop, EvalItem, read_items
-from hopwright.llm.types import Outcome, Request, Response, Usage, key_of
+from hopwright.llm.types import Outcome, Request, Response, TokenUsage, key_of
 from tests.llm.wire_answers import draw
 from tests.llm.wire_server import Faults, WireServer
 
@@ -109,7 +109,9 @@ def complete(model: Model, requests: Sequence[Request]) -> list[Outcome]:
         turns = [{"role": message.role, "content": message.content} for message in request.messages]
         text = model.answer(read_prompt(turns))
         outcomes.append(
-            Response(key_of(request), request.provider, request.model, "v1", text, "stop", Usage(50, 0, 0, 7, 0), 0.001)
+            Response(
+                key_of(request), request.provider, request.model, "v1", text, "stop", TokenUsage(50, 0, 0, 7, 0), 0.001
+            )
         )
     return outcomes
 

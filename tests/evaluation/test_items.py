@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from hopwright.errors import InputError
-from hopwright.evaluation.items import EvalItem, draw_irrelevant, read_items, reopen, to_eval_item
+from hopwright.evaluation.items import (
+    EvalItem,
+    draw_irrelevant_passages,
+    read_items,
+    substitute_given_answers,
+    to_eval_item,
+)
 from hopwright.records import Passage
 from tests.builders import chain_item
 from tests.evaluation.datasets import make_row, write_rows
@@ -27,13 +33,16 @@ def test_bare_rows_take_their_dependencies_from_the_motif(tmp_path: Path) -> Non
 
 
 def test_a_wrong_answer_takes_the_place_of_the_gold_one(item: EvalItem) -> None:
-    assert reopen(item.hop(2), item, {1: "Rome"}) == ("Which thing is step 2 of Rome?", ())
-    assert reopen(item.hop(1), item, {})[0] == item.hop(1).question
+    assert substitute_given_answers(item.hop(2), item, {1: "Rome"}) == ("Which thing is step 2 of Rome?", ())
+    assert substitute_given_answers(item.hop(1), item, {})[0] == item.hop(1).question
 
 
 def test_gold_answers_put_back_give_the_question_itself(item: EvalItem) -> None:
     for hop in item.hops:
-        assert reopen(hop, item, {index: item.hop(index).answer for index in hop.depends_on})[0] == hop.question
+        assert (
+            substitute_given_answers(hop, item, {index: item.hop(index).answer for index in hop.depends_on})[0]
+            == hop.question
+        )
 
 
 def test_parts_of_other_numbers_and_words_stay() -> None:
@@ -44,7 +53,7 @@ def test_parts_of_other_numbers_and_words_stay() -> None:
     whole = type(item)(
         "i", "chain", "factual", "i", "q", "x", (), "string", {}, "A", (first, second), ()
     )  # fmt: skip
-    assert reopen(second, whole, {1: "7"}) == ("Which is 7 of 1,188 or 188.5 or B188?", ())
+    assert substitute_given_answers(second, whole, {1: "7"}) == ("Which is 7 of 1,188 or 188.5 or B188?", ())
 
 
 def test_an_answer_that_the_question_does_not_name_is_reported() -> None:
@@ -52,7 +61,7 @@ def test_an_answer_that_the_question_does_not_name_is_reported() -> None:
     first = type(hop)(1, "?", "Paris", (), "string", {}, "", (), "", "")
     second = type(hop)(2, "In which country does that city lie?", "x", (), "string", {}, "", (1,), "", "")
     item = EvalItem("i", "chain", "factual", "i", "q", "x", (), "string", {}, "A", (first, second), ())
-    assert reopen(second, item, {1: "Rome"}) == (second.question, (1,))
+    assert substitute_given_answers(second, item, {1: "Rome"}) == (second.question, (1,))
 
 
 def test_a_limit_takes_items_from_all_over_the_file(tmp_path: Path) -> None:
@@ -99,7 +108,7 @@ def test_irrelevant_passages_name_none_of_the_answers() -> None:
 
     items = [build(number) for number in range(100, 140)]
     for item in items:
-        found = draw_irrelevant(item, items, seed=1)
+        found = draw_irrelevant_passages(item, items, seed=1)
         assert len(found) == 3
         assert not any(item.hops[0].answer in passage.text for passage in found)
-        assert found == draw_irrelevant(item, items, seed=1)
+        assert found == draw_irrelevant_passages(item, items, seed=1)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from hopwright.evaluation.analysis import Table, analyse
-from hopwright.evaluation.asking import Answer, Interviewer, Protocol, Setting, to_table
+from hopwright.evaluation.evaluation_queries import EvaluationRunner, PromptSetting, Protocol, ScoredAnswer, to_table
 from hopwright.evaluation.items import EvalItem, read_items
 from hopwright.llm.prompts import read_prompts
 from hopwright.llm.types import ModelRef
@@ -17,7 +17,12 @@ from tests.evaluation.datasets import write_rows
 from tests.evaluation.simulated import Model, Skill, complete
 
 PROMPTS = read_prompts(Path(__file__).resolve().parents[2] / "prompts")
-SETTINGS = [Setting("mcq", "direct"), Setting("mcq", "cot"), Setting("open", "direct"), Setting("open", "cot")]
+SETTINGS = [
+    PromptSetting("mcq", "direct"),
+    PromptSetting("mcq", "cot"),
+    PromptSetting("open", "direct"),
+    PromptSetting("open", "cot"),
+]
 PROTOCOLS: list[Protocol] = ["question", "alone", "independent", "chain"]
 ITEMS = 400
 
@@ -27,13 +32,13 @@ def items(tmp_path_factory: pytest.TempPathFactory) -> tuple[EvalItem, ...]:
     return read_items(write_rows(tmp_path_factory.mktemp("data") / "data.jsonl", ITEMS)).items
 
 
-def interview(items: tuple[EvalItem, ...], skill: Skill) -> list[Answer]:
+def interview(items: tuple[EvalItem, ...], skill: Skill) -> list[ScoredAnswer]:
     model = Model(items, skill)
-    interviewer = Interviewer(ModelRef("sim", "one"), PROMPTS, SETTINGS, PROTOCOLS, context=items)
+    interviewer = EvaluationRunner(ModelRef("sim", "one"), PROMPTS, SETTINGS, PROTOCOLS, context=items)
     return interviewer.ask(items, lambda requests: complete(model, requests))
 
 
-def tables_of(answers: list[Answer]) -> dict[str, Table]:
+def tables_of(answers: list[ScoredAnswer]) -> dict[str, Table]:
     frame = pl.from_arrow(to_table(answers))
     assert isinstance(frame, pl.DataFrame)
     return {table.name: table for table in analyse(frame)}
@@ -131,7 +136,7 @@ def test_unreadable_answers_count_as_wrong_and_are_told_apart(items: tuple[EvalI
 def test_a_hop_that_rests_on_none_is_asked_once(items: tuple[EvalItem, ...]) -> None:
     asked: list[int] = []
     model = Model(items, Skill(knows=1.0))
-    interviewer = Interviewer(ModelRef("sim", "one"), PROMPTS, SETTINGS[:1], PROTOCOLS, context=items)
+    interviewer = EvaluationRunner(ModelRef("sim", "one"), PROMPTS, SETTINGS[:1], PROTOCOLS, context=items)
 
     def count(requests: list[Any]) -> Any:
         asked.append(len(requests))
@@ -148,8 +153,8 @@ def test_a_hop_that_rests_on_none_is_asked_once(items: tuple[EvalItem, ...]) -> 
 
 def test_the_order_of_items_and_shards_changes_nothing(items: tuple[EvalItem, ...]) -> None:
     model = Model(items, Skill())
-    interviewer = Interviewer(
-        ModelRef("sim", "one"), PROMPTS, [Setting("open", "cot", "irrelevant")], PROTOCOLS, context=items, seed=5
+    interviewer = EvaluationRunner(
+        ModelRef("sim", "one"), PROMPTS, [PromptSetting("open", "cot", "irrelevant")], PROTOCOLS, context=items, seed=5
     )
     whole = interviewer.ask(items[:20], lambda requests: complete(model, requests))
     parts = [

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from hopwright.evaluation.analysis import Table, analyse, resample
-from hopwright.evaluation.asking import Interviewer, Setting, to_table
+from hopwright.evaluation.evaluation_queries import EvaluationRunner, PromptSetting, to_table
 from hopwright.evaluation.items import read_items
-from hopwright.evaluation.report import About, make_leaderboard, render_report
+from hopwright.evaluation.report import ReportHeader, make_leaderboard, render_report
 from hopwright.llm.prompts import read_prompts
 from hopwright.llm.types import ModelRef
 from tests.evaluation.datasets import write_rows
@@ -26,11 +26,11 @@ PROMPTS = read_prompts(Path(__file__).resolve().parents[2] / "prompts")
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
     items = read_items(write_rows(tmp_path_factory.mktemp("data") / "data.jsonl", 60)).items
-    settings = [Setting("mcq", "direct"), Setting("open", "cot")]
+    settings = [PromptSetting("mcq", "direct"), PromptSetting("open", "cot")]
     frames = []
     for name, knows in (("weak<script>", 0.6), ("strong|er", 0.95)):
         model = Model(items, Skill(knows=knows))
-        interviewer = Interviewer(
+        interviewer = EvaluationRunner(
             ModelRef("sim", name), PROMPTS, settings, ["question", "alone", "independent", "chain"]
         )
         frames.append(pl.from_arrow(to_table(interviewer.ask(items, functools.partial(complete, model)))))
@@ -38,12 +38,12 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
 
 
 def test_the_same_tables_give_the_same_bytes(tables: list[Table]) -> None:
-    about = About("a & b", (("data", "x.jsonl"),))
+    about = ReportHeader("a & b", (("data", "x.jsonl"),))
     assert render_report(tables, about) == render_report(tables, about)
 
 
 def test_every_table_has_its_data_and_every_plot_its_table(tables: list[Table]) -> None:
-    files = render_report(tables, About("a", ()))
+    files = render_report(tables, ReportHeader("a", ()))
     for table in tables:
         rows = list(csv.DictReader(io.StringIO(files[f"data/{table.name}.csv"].decode())))
         assert len(rows) == len(table.rows)
@@ -56,7 +56,7 @@ def test_every_table_has_its_data_and_every_plot_its_table(tables: list[Table]) 
 
 
 def test_names_stay_text(tables: list[Table]) -> None:
-    files = render_report(tables, About("<b>x</b>", (("data", "<img src=x onerror=alert(1)>"),)))
+    files = render_report(tables, ReportHeader("<b>x</b>", (("data", "<img src=x onerror=alert(1)>"),)))
     page = files["report.html"].decode()
     assert "<script" not in page
     assert "<img src=x" not in page
@@ -68,7 +68,7 @@ def test_the_leaderboard_ranks_the_stronger_model_first(tables: list[Table]) -> 
     entries = make_leaderboard(tables)
     assert [entry["rank"] for entry in entries] == [1, 2]
     assert entries[0]["model"] == "sim/strong|er"
-    assert json.loads(render_report(tables, About("a", ()))["leaderboard.json"]) == entries
+    assert json.loads(render_report(tables, ReportHeader("a", ()))["leaderboard.json"]) == entries
 
 
 def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from flows.cli import app
-from flows.console.doctor import look_at_packages, look_at_python
+from flows.console.doctor import check_packages, check_python
 from flows.console.options import merge_options
 from hopwright.errors import InputError, ServiceError
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage
 from hopwright.settings import sample_folder
 from tests.builders import all_items
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = [
@@ -216,8 +216,8 @@ def test_doctor_says_what_to_do_and_prints_no_key(call, monkeypatch: pytest.Monk
 
 
 def test_doctor_finds_this_python_in_order() -> None:
-    assert [one.state for one in look_at_python()] == ["ok"]
-    assert look_at_packages()[0].what == "packages"
+    assert [one.state for one in check_python()] == ["ok"]
+    assert check_packages()[0].what == "packages"
 
 
 def test_errors_of_all_kinds_reach_the_user_as_lines(call, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]

@@ -19,12 +19,12 @@ from hopwright.records.arrow import read_rejected
 from hopwright.runs import RunFolder, ShardOutput, Stage, hash_file, read_report
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
-from hopwright.stages.elsewhere import Origin, describe_state, execute_elsewhere, list_paths, replace_paths
+from hopwright.stages.remote_execution import ShardOrigin, describe_state, execute_remotely, list_paths, replace_paths
 from hopwright.stages.shards import ShardWork
 from tasks import cluster
 from tasks.cluster import open_cluster, yield_done
 from tests.runs.toy import process
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -158,7 +158,7 @@ class TestElsewhere:
     """A worker whose home is `far`, for a run in `near` that it cannot see: the folder is moved away meanwhile."""
 
     @pytest.fixture
-    def work(self, tmp_path: Path) -> tuple[ShardWork, Origin]:
+    def work(self, tmp_path: Path) -> tuple[ShardWork, ShardOrigin]:
         near, url = tmp_path / "near", (tmp_path / "share").as_uri()
         run = RunFolder(near, "r", url)
         with run.hold():
@@ -171,71 +171,81 @@ class TestElsewhere:
             (tmp_path / "notes").write_text("in the same place everywhere")
             spec = Reading(tuple(Stage(run, "first").parts()), near / "stores/abc", tmp_path / "notes")
             begun = hash_file(Stage(run, "second").manifest_path)
-            origin = Origin(near, "r", url, describe_state(run), begun, gather_versions())
+            origin = ShardOrigin(near, "r", url, describe_state(run), begun, gather_versions())
         return ShardWork("second", 0, run.path / "second", read_all, spec, f"{url}/runs/r/second"), origin
 
     def test_what_it_reads_is_fetched_and_what_it_writes_is_put(
-        self, work: tuple[ShardWork, Origin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, work: tuple[ShardWork, ShardOrigin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "far"))
         (tmp_path / "near").rename(tmp_path / "away")
-        report = execute_elsewhere(*work)
+        report = execute_remotely(*work)
         assert (tmp_path / "share/runs/r/second/part-00000.parquet").exists()
         assert read_report(tmp_path / "share/runs/r/second", 0) == report
         assert not (tmp_path / "near").exists()
         # The run went on meanwhile: nothing that was fetched before is taken for what it is now.
-        execute_elsewhere(work[0], replace(work[1], state="later"))
+        execute_remotely(work[0], replace(work[1], state="later"))
         assert [path.name for path in (tmp_path / "far/elsewhere/r").iterdir()] == ["later"]
 
     def test_where_it_sees_the_folder_it_works_there(
-        self, work: tuple[ShardWork, Origin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, work: tuple[ShardWork, ShardOrigin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "far"))
-        execute_elsewhere(*work)
+        execute_remotely(*work)
         assert (tmp_path / "near/runs/r/second/part-00000.parquet").exists()
         assert not (tmp_path / "far").exists()
 
-    def test_without_a_storage_it_says_what_is_missing(self, work: tuple[ShardWork, Origin], tmp_path: Path) -> None:
+    def test_without_a_storage_it_says_what_is_missing(
+        self, work: tuple[ShardWork, ShardOrigin], tmp_path: Path
+    ) -> None:
         (tmp_path / "near").rename(tmp_path / "away")
         with pytest.raises(RunError, match=r"does not see .*HOPWRIGHT_STORAGE"):
-            execute_elsewhere(work[0], replace(work[1], storage=""))
+            execute_remotely(work[0], replace(work[1], storage=""))
 
     def test_without_a_storage_a_run_that_went_on_is_not_one_that_it_does_not_see(
-        self, work: tuple[ShardWork, Origin]
+        self, work: tuple[ShardWork, ShardOrigin]
     ) -> None:
         with pytest.raises(RunError, match="run 'r' has gone on without this shard"):
-            execute_elsewhere(work[0], replace(work[1], storage="", state="earlier"))
+            execute_remotely(work[0], replace(work[1], storage="", state="earlier"))
 
-    def test_other_versions_are_refused(self, work: tuple[ShardWork, Origin]) -> None:
+    def test_other_versions_are_refused(self, work: tuple[ShardWork, ShardOrigin]) -> None:
         origin = replace(work[1], versions={**work[1].versions, "polars": "0.1"})
         with pytest.raises(RunError, match=r"other versions \(polars 0\.1 → "):
-            execute_elsewhere(work[0], origin)
+            execute_remotely(work[0], origin)
 
     def test_a_file_beside_the_home_must_be_in_the_same_place(
-        self, work: tuple[ShardWork, Origin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, work: tuple[ShardWork, ShardOrigin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "far"))
         (tmp_path / "near").rename(tmp_path / "away")
         (tmp_path / "notes").unlink()
         with pytest.raises(RunError, match=r"lacks .*notes: .*same place on every machine"):
-            execute_elsewhere(*work)
+            execute_remotely(*work)
 
     @pytest.mark.parametrize("sees_the_folder", [True, False])
     def test_a_shard_of_a_run_that_was_started_over_meanwhile_is_dropped(
-        self, work: tuple[ShardWork, Origin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sees_the_folder: bool
+        self,
+        work: tuple[ShardWork, ShardOrigin],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        sees_the_folder: bool,
     ) -> None:
         left, origin = self.leave(work, tmp_path, monkeypatch, start_over, sees_the_folder)
         with pytest.raises(RunError, match="run 'r' has gone on without this shard"):
-            execute_elsewhere(left, origin)
+            execute_remotely(left, origin)
         assert not list(tmp_path.rglob("second/**/part-*"))
 
     @pytest.mark.parametrize("sees_the_folder", [True, False])
     def test_a_shard_of_a_run_that_was_continued_meanwhile_changes_nothing(
-        self, work: tuple[ShardWork, Origin], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sees_the_folder: bool
+        self,
+        work: tuple[ShardWork, ShardOrigin],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        sees_the_folder: bool,
     ) -> None:
         left, origin = self.leave(work, tmp_path, monkeypatch, go_on, sees_the_folder)
         with pytest.raises(RunError, match="run 'r' has gone on without this shard"):
-            execute_elsewhere(left, origin)
+            execute_remotely(left, origin)
         third = RunFolder(tmp_path / "third", "r", origin.storage)
         with third.hold():
             stage = Stage(third, "second")
@@ -244,12 +254,12 @@ class TestElsewhere:
 
     def leave(
         self,
-        work: tuple[ShardWork, Origin],
+        work: tuple[ShardWork, ShardOrigin],
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         process: Callable[[Reading], ShardOutput],
         sees_the_folder: bool,
-    ) -> tuple[ShardWork, Origin]:
+    ) -> tuple[ShardWork, ShardOrigin]:
         """A worker with a shard in hand, on the run's machine or another; its driver is dead, and the lock free."""
         monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "far"))
         spec, origin = work[0].spec, work[1]

@@ -14,13 +14,13 @@ import pytest
 from prefect.states import Crashed
 
 import flows.budget
-import flows.deployed
+import flows.delegation
+import flows.flow_options
 import flows.hooks
-import flows.pools
 from flows.budget import BUDGET_REACHED, work_within_budget
-from flows.deployed import continue_own, name_day, read_given, take_from_run
-from flows.hooks import send, tell_failure, write_notice
-from flows.pools import hand_over
+from flows.delegation import delegate_to_deployment
+from flows.flow_options import inherit_run_parameters, name_day, read_given, resume_own_run
+from flows.hooks import notify_failure, send, write_notice
 from hopwright.errors import BudgetError, InputError, ServiceError
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import BuildParameters, FilterRun, ReleaseRun, RewriteRun, identify, load_parameters
@@ -36,7 +36,7 @@ def flow_run(**fields: Any) -> Any:
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Any:
     """As if a deployment had started the flow that goes on."""
     here = flow_run()
-    monkeypatch.setattr(flows.deployed, "find_flow_run", lambda **_: here)
+    monkeypatch.setattr(flows.flow_options, "find_flow_run", lambda **_: here)
     return here
 
 
@@ -51,15 +51,17 @@ def test_what_a_form_left_at_its_default_is_taken_from_the_run(home: Path, deplo
     begin(home, seed=7, rewrite={"distractor_passages": 3}, release={"name": "mine", "version": "1.0.0"})
     form = RewriteRun(run="r").model_dump(mode="json")
     form["rewrite"]["tries"] = 4
-    taken = take_from_run(load_parameters(form, RewriteRun))
+    taken = inherit_run_parameters(load_parameters(form, RewriteRun))
     assert (taken.seed, taken.rewrite.distractor_passages, taken.rewrite.tries) == (7, 3, 4)
-    chained = take_from_run(load_parameters({"run": "r", "fresh": True, "release": {"reviewed": True}}, ReleaseRun))
+    chained = inherit_run_parameters(
+        load_parameters({"run": "r", "fresh": True, "release": {"reviewed": True}}, ReleaseRun)
+    )
     assert (chained.fresh, chained.release.name, chained.release.reviewed) == (True, "mine", True)
 
 
 def test_on_the_command_line_everything_is_as_it_was_given(home: Path) -> None:
     begin(home, seed=7)
-    assert take_from_run(RewriteRun(run="r")).seed == 0
+    assert inherit_run_parameters(RewriteRun(run="r")).seed == 0
 
 
 def test_parameters_are_read_from_a_model_and_from_json_and_refused_in_one_line() -> None:
@@ -77,15 +79,15 @@ def test_a_dated_run_bears_the_day_for_which_it_was_planned(monkeypatch: pytest.
     late = dt.datetime(2026, 11, 22, 9, 0, tzinfo=dt.UTC)
     planned = dt.datetime(2026, 11, 21, 2, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
     states = [
-        SimpleNamespace(timestamp=late, type=flows.deployed.StateType.RUNNING, state_details=None),
+        SimpleNamespace(timestamp=late, type=flows.flow_options.StateType.RUNNING, state_details=None),
         SimpleNamespace(
-            timestamp=planned, type=flows.deployed.StateType.SCHEDULED,
+            timestamp=planned, type=flows.flow_options.StateType.SCHEDULED,
             state_details=SimpleNamespace(scheduled_time=planned),
         ),
     ]  # fmt: skip
     client = SimpleNamespace(read_flow_run_states=lambda _: states)
-    monkeypatch.setattr(flows.deployed, "get_client", lambda **_: client)
-    monkeypatch.setattr(flows.deployed.runtime, "get_id", lambda: str(uuid4()))
+    monkeypatch.setattr(flows.flow_options, "get_client", lambda **_: client)
+    monkeypatch.setattr(flows.flow_options.runtime, "get_id", lambda: str(uuid4()))
     dated = name_day(plan)
     assert dated.run == "nightly-2026-11-21"
     assert name_day(dated) == dated
@@ -102,14 +104,14 @@ def test_a_retry_continues_what_its_flow_run_began_itself(home: Path, monkeypatc
         (2, began + dt.timedelta(hours=1), True),
     ):
         here = flow_run(run_count=count, start_time=started)
-        monkeypatch.setattr(flows.deployed, "find_flow_run", lambda here=here, **_: here)
-        assert continue_own(wanted).fresh is fresh
+        monkeypatch.setattr(flows.flow_options, "find_flow_run", lambda here=here, **_: here)
+        assert resume_own_run(wanted).fresh is fresh
         # No stage was begun yet: there is nothing of its own to continue.
-        assert continue_own(wanted, "filter").fresh is True
+        assert resume_own_run(wanted, "filter").fresh is True
     with run.hold():
         Stage(run, "filter").begin({})
-    monkeypatch.setattr(flows.deployed, "find_flow_run", lambda **_: flow_run(run_count=2, start_time=began))
-    assert continue_own(wanted, "filter/plan", "filter").fresh is False
+    monkeypatch.setattr(flows.flow_options, "find_flow_run", lambda **_: flow_run(run_count=2, start_time=began))
+    assert resume_own_run(wanted, "filter/plan", "filter").fresh is False
 
 
 def test_people_are_told_once_and_by_the_block_that_the_run_names(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,15 +120,15 @@ def test_people_are_told_once_and_by_the_block_that_the_run_names(monkeypatch: p
     monkeypatch.setenv("HOPWRIGHT_NOTIFY", "slack-webhook/all")
     state: Any = SimpleNamespace(name="Crashed", message="killed\n\nby nobody")
     flow: Any = None
-    tell_failure(flow, flow_run(), state)
-    tell_failure(flow, flow_run(parameters={"parameters": {"run": "r", "notify": "teams-webhook/ops"}}), state)
-    tell_failure(flow, flow_run(parent_task_run_id=uuid4()), state)
+    notify_failure(flow, flow_run(), state)
+    notify_failure(flow, flow_run(parameters={"parameters": {"run": "r", "notify": "teams-webhook/ops"}}), state)
+    notify_failure(flow, flow_run(parent_task_run_id=uuid4()), state)
     assert [slug for slug, *_ in sent] == ["slack-webhook/all", "teams-webhook/ops"]
     assert sent[0][1] == "Hopwright: build-r crashed"
     assert sent[1][2].splitlines()[:2] == ["killed", "by nobody"]
     assert "Run folder: " in sent[1][2]
     monkeypatch.delenv("HOPWRIGHT_NOTIFY")
-    tell_failure(flow, flow_run(), state)
+    notify_failure(flow, flow_run(), state)
     assert len(sent) == 2
 
 
@@ -142,7 +144,7 @@ def test_a_notification_that_cannot_be_sent_is_logged_and_no_more(
     here = flow_run(parameters={"parameters": {"notify": "slack-webhook/ops"}})
     state: Any = SimpleNamespace(name="Failed", message="why")
     flow: Any = None
-    tell_failure(flow, here, state)
+    notify_failure(flow, here, state)
     assert "could not be sent" in caplog.text
 
 
@@ -159,14 +161,14 @@ def test_a_stage_that_was_handed_over_leaves_its_budget_to_the_build(monkeypatch
     def spend(_: FilterRun) -> None:
         raise BudgetError("stopped before the budget of 1.00 dollars is exceeded")
 
-    monkeypatch.setattr(flows.budget, "is_handed_over", lambda: True)
+    monkeypatch.setattr(flows.budget, "is_delegated", lambda: True)
     monkeypatch.setattr(flows.budget, "get_run_logger", lambda: logging.getLogger())
     ended: Any = work_within_budget(FilterRun(run="r"), spend)
     assert (ended.type.value, ended.name) == ("FAILED", BUDGET_REACHED)
-    monkeypatch.setattr(flows.pools, "run_deployment", lambda *_, **__: flow_run(state=ended))
+    monkeypatch.setattr(flows.delegation, "run_deployment", lambda *_, **__: flow_run(state=ended))
     with pytest.raises(BudgetError, match=r"^stopped before the budget of 1\.00 dollars is exceeded$"):
-        hand_over(FilterRun(run="r"), "filter/filter")
+        delegate_to_deployment(FilterRun(run="r"), "filter/filter")
     lost = Crashed(message="the machine went down")
-    monkeypatch.setattr(flows.pools, "run_deployment", lambda *_, **__: flow_run(state=lost))
+    monkeypatch.setattr(flows.delegation, "run_deployment", lambda *_, **__: flow_run(state=lost))
     with pytest.raises(ServiceError, match="ended as Crashed: the machine went down"):
-        hand_over(FilterRun(run="r"), "filter/filter")
+        delegate_to_deployment(FilterRun(run="r"), "filter/filter")

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from flows.console.doctor import look_at_gpus, look_at_stores
+from flows.console.doctor import check_gpus, check_stores
 from flows.console.services import (
     Finding,
-    look_at_endpoints,
-    look_at_label_studio,
-    look_at_notifications,
-    look_at_ports,
-    look_at_prefect,
-    look_at_sparql,
+    check_endpoints,
+    check_label_studio_server,
+    check_notifications,
+    check_ports,
+    check_prefect,
+    check_sparql_endpoint,
 )
 from flows.deploy import read_deployments
 from hopwright.errors import InputError
@@ -71,7 +71,7 @@ def by_name(findings: list[Finding]) -> dict[str, Finding]:
 
 def test_a_server_that_is_well() -> None:
     with serving(prefect()) as url:
-        found = by_name(look_at_prefect(f"{url}/api"))
+        found = by_name(check_prefect(f"{url}/api"))
     assert {name: one.state for name, one in found.items()} == {
         "prefect": "ok", "deployments": "ok", "pool default": "ok", "pool gpu": "ok",
     }  # fmt: skip
@@ -79,20 +79,20 @@ def test_a_server_that_is_well() -> None:
 
 def test_a_server_of_another_version_is_bad() -> None:
     with serving(prefect("3.1.0")) as url:
-        (found,) = look_at_prefect(f"{url}/api")
+        (found,) = check_prefect(f"{url}/api")
     assert (found.state, f"version 3.1.0, here is {OURS}" in found.detail) == ("bad", True)
 
 
 def test_what_is_not_deployed_and_who_does_not_work_is_named() -> None:
     with serving(prefect(lacking="nightly", workers="OFFLINE")) as url:
-        found = by_name(look_at_prefect(f"{url}/api"))
+        found = by_name(check_prefect(f"{url}/api"))
     assert (found["deployments"].detail, found["deployments"].advice) == ("not on the server: nightly", "`make deploy`")
     assert found["pool gpu"].advice == "`prefect worker start --pool gpu`"
 
 
 def test_a_server_that_is_down_is_bad_and_none_is_fine() -> None:
-    assert by_name(look_at_prefect("http://127.0.0.1:9/api"))["prefect"].state == "bad"
-    assert by_name(look_at_prefect(""))["prefect"].state == "ok"
+    assert by_name(check_prefect("http://127.0.0.1:9/api"))["prefect"].state == "bad"
+    assert by_name(check_prefect(""))["prefect"].state == "ok"
 
 
 def test_ports_are_free_or_taken_by_what_belongs_there_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,12 +104,12 @@ def test_ports_are_free_or_taken_by_what_belongs_there_or_not(monkeypatch: pytes
         probe.close()
         monkeypatch.setenv("PREFECT_PORT", url.rpartition(":")[2])
         monkeypatch.setenv("LABEL_STUDIO_PORT", str(free))
-        assert [one.state for one in look_at_ports()] == ["ok", "ok"]
+        assert [one.state for one in check_ports()] == ["ok", "ok"]
         monkeypatch.setenv("PREFECT_PORT", str(free))
-        assert [one.detail for one in look_at_ports()] == ["free", "free"]
+        assert [one.detail for one in check_ports()] == ["free", "free"]
         with serving({}) as other:
             monkeypatch.setenv("PREFECT_PORT", other.rpartition(":")[2])
-            found = look_at_ports()[0]
+            found = check_ports()[0]
     assert found.state == "missing"
     assert "make serve PREFECT_PORT=" in found.advice
 
@@ -117,13 +117,13 @@ def test_ports_are_free_or_taken_by_what_belongs_there_or_not(monkeypatch: pytes
 def test_label_studio_is_asked_where_it_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     del home
     monkeypatch.delenv("LABEL_STUDIO_API_KEY", raising=False)
-    assert [one.state for one in look_at_label_studio()] == ["missing"]
+    assert [one.state for one in check_label_studio_server()] == ["missing"]
     with serving({"/health": True, "/api/version": {"release": "1.23.2"}}) as url:
         monkeypatch.setenv("LABEL_STUDIO_URL", url)
-        found = by_name(look_at_label_studio())
+        found = by_name(check_label_studio_server())
         assert (found["label studio"].detail, found["token"].state) == (f"{url}, 1.23.2", "bad")
         monkeypatch.setenv("LABEL_STUDIO_API_KEY", "secret")
-        found = by_name(look_at_label_studio())
+        found = by_name(check_label_studio_server())
     assert found["token"].state == "ok"
     assert "secret" not in repr(found)
 
@@ -136,43 +136,43 @@ def test_endpoints_have_keys_and_listen_or_not(home: Path, monkeypatch: pytest.M
         (home / "endpoints.toml").write_text(
             f'[endpoints.here]\nbase_url = "{url}/v1"\n[endpoints.gone]\nbase_url = "http://127.0.0.1:9/v1"\n', "utf-8"
         )
-        found = by_name(look_at_endpoints())
+        found = by_name(check_endpoints())
     states = {name: found[f"model {name}"].state for name in ("openai", "anthropic", "here", "gone")}
     assert states == {"openai": "ok", "anthropic": "missing", "here": "ok", "gone": "missing"}
     assert "hopwright-anthropic" in found["model anthropic"].advice
     assert "sk-secret" not in repr(found)
     (home / "endpoints.toml").write_text("[endpoints.bad]\n", "utf-8")
-    assert by_name(look_at_endpoints())["endpoints"].state == "bad"
+    assert by_name(check_endpoints())["endpoints"].state == "bad"
 
 
 def test_a_sparql_service_is_asked_only_where_it_is_named() -> None:
-    assert "not asked" in look_at_sparql(None).detail
+    assert "not asked" in check_sparql_endpoint(None).detail
     with serving({"/sparql": {"head": {}, "boolean": True}, "/page": {"hello": 1}}) as url:
-        assert look_at_sparql(f"{url}/sparql").state == "ok"
-        assert "does not answer like SPARQL" in look_at_sparql(f"{url}/page").detail
-        assert look_at_sparql(f"{url}/nothing").state == "bad"
+        assert check_sparql_endpoint(f"{url}/sparql").state == "ok"
+        assert "does not answer like SPARQL" in check_sparql_endpoint(f"{url}/page").detail
+        assert check_sparql_endpoint(f"{url}/nothing").state == "bad"
 
 
 def test_who_is_told_of_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOPWRIGHT_NOTIFY", raising=False)
-    assert look_at_notifications().state == "missing"
+    assert check_notifications().state == "missing"
     monkeypatch.setenv("HOPWRIGHT_NOTIFY", "slack-webhook/ops")
-    assert look_at_notifications().state == "ok"
+    assert check_notifications().state == "ok"
 
 
 def test_a_store_of_another_kind_is_bad_and_none_is_no_fault(tmp_path: Path) -> None:
-    assert [one.state for one in look_at_stores(tmp_path)] == ["missing"]
+    assert [one.state for one in check_stores(tmp_path)] == ["missing"]
     (tmp_path / "stores" / "old").mkdir(parents=True)
     (tmp_path / "stores" / "old" / "graph.hwg").write_bytes(b"something else")
     (tmp_path / "llm.sqlite").write_bytes(b"no database at all, but long enough to look like one" * 100)
-    found = by_name(look_at_stores(tmp_path))
+    found = by_name(check_stores(tmp_path))
     assert (found["graph store"].state, found["answers"].state) == ("bad", "bad")
 
 
 def test_gpus_vllm_and_weights_may_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    found = by_name(look_at_gpus())
+    found = by_name(check_gpus())
     assert (found["gpu"].state, found["weights"].state) == ("missing", "missing")
     assert "0 of the 4 models" in found["weights"].detail
 

@@ -16,7 +16,7 @@ from tests.e2e.serving import serving
 from tests.llm.builders import KEY, request, settings
 from tests.llm.wire_answers import right_answer
 from tests.llm.wire_server import Faults, WireServer
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 ITEM = chain_item()
 

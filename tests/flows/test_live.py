@@ -12,11 +12,11 @@ from hopwright.records import Rejected
 from hopwright.records.arrow import rejected_to_table
 from hopwright.runs import Counts, RunFolder, ShardOutput, ShardReport, Stage, StageManifest, write_shard
 from hopwright.runs.code import digest_code
-from hopwright.runs.manifest import Usage
+from hopwright.runs.manifest import ResourceUsage
 from hopwright.runs.shards import read_report
 from hopwright.stages.funnel import draw_funnel, list_steps
 from hopwright.stages.rejections import describe_row, find_examples
-from tasks.artifacts import count_rows, show_rejected, tell_end, tell_story
+from tasks.artifacts import count_rows, describe_stage, describe_stage_end, show_rejected
 from tasks.live import StageProgress, describe_shard, name_artifact
 from tasks.progress import listen
 from tasks.reports import encode_picture, tabulate_steps
@@ -29,7 +29,7 @@ def reject(number: int, check: str) -> Rejected:
 
 def output(rejected: list[Rejected], kept: int) -> ShardOutput:
     rows = rejected_to_table([Rejected(key=f"k{number}", check="", reason="") for number in range(kept)])
-    return ShardOutput(rows, rejected, taken=kept + len(rejected), usage=Usage(cost_usd=0.5))
+    return ShardOutput(rows, rejected, taken=kept + len(rejected), usage=ResourceUsage(cost_usd=0.5))
 
 
 def test_figures_add_up_over_shards() -> None:
@@ -40,7 +40,7 @@ def test_figures_add_up_over_shards() -> None:
     assert "Rate" not in progress.render()
     for number in range(2):
         counts = Counts.model_validate({"in": 50, "out": 40, "rejected": {"too_easy": 10}})
-        progress.advance(ShardReport(number, counts, Usage(cost_usd=0.25), {}, {}))
+        progress.advance(ShardReport(number, counts, ResourceUsage(cost_usd=0.25), {}, {}))
     page = progress.render()
     for row in ("3 of 4, 1 from", "| Items | 100 in, 80 out |", "| Yield | 80.0% |", "too_easy 20", "0.5000 by these"):
         assert row in page
@@ -90,10 +90,10 @@ def test_the_pages_of_rejections_name_ids_and_quote_what_came_from_elsewhere(tmp
     assert item.question.split()[0] in page
     assert "`'leakage' <b>said</b> no 2`" in page, "no backtick of it ends the quotation"
     assert describe_row(reject(1, "x")) == ""
-    assert tell_end(manifest, "items") == "filter is finished: 4 items in, 2 out, 2 rejected"
-    assert "made by another version of the code (0ld)" in tell_story(manifest, "items", "folder")
+    assert describe_stage_end(manifest, "items") == "filter is finished: 4 items in, 2 out, 2 rejected"
+    assert "made by another version of the code (0ld)" in describe_stage(manifest, "items", "folder")
     same = manifest.model_copy(update={"versions": {"code": digest_code("filter")}})
-    assert "another version" not in tell_story(same, "items", "folder")
+    assert "another version" not in describe_stage(same, "items", "folder")
 
 
 def test_the_funnel_holds_what_is_finished(tmp_path: Path) -> None:

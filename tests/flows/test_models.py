@@ -20,23 +20,23 @@ from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import BuildParameters, FilterRun, identify, load_parameters, prompts_folder
 from hopwright.stages.models import ModelAccess, name_command, open_models
-from tasks.engine import carry_out
+from tasks.engine import execute_stage
 from tasks.models import (
-    demand_models,
     describe_models,
+    describe_total_usage,
     end_models,
     grant_access,
     load_keys,
-    name_ledger,
+    name_budget_run,
     names_model,
     note_models,
     prepare_models,
+    require_models,
     sum_models,
-    tell_sum,
 )
 from tasks.pool import WorkerPool, open_pool
 from tasks.progress import listen
-from tasks.steps import StagePlan
+from tasks.stage_plan import StagePlan
 from tests.e2e import asking
 from tests.e2e.serving import serving
 from tests.llm.builders import KEY, rows
@@ -108,9 +108,9 @@ def test_leave_to_ask_is_checked_before_anything_is_sent(home: Path, blocks: dic
     access = grant_access(run, parameters(budget_usd=2), ["openai/gpt-5-mini"])
     assert access == ModelAccess(None, home / "llm.sqlite", "r", 2.0, ("openai/gpt-5-mini",))
     with pytest.raises(InputError, match=r"OPENAI_API_KEY, or make the Prefect Secret block hopwright-openai$"):
-        demand_models(access)
+        require_models(access)
     blocks["hopwright-openai"] = KEY
-    demand_models(access)
+    require_models(access)
     assert KEY not in repr(access)
     assert KEY.encode() not in pickle.dumps(access)
 
@@ -126,9 +126,9 @@ def test_a_model_without_a_price_is_told_before_anything_is_asked_on_a_budget(
 ) -> None:
     blocks["hopwright-openai"] = KEY
     run = RunFolder(home, "r")
-    demand_models(grant_access(run, parameters(), ["openai/secret-model"]))
+    require_models(grant_access(run, parameters(), ["openai/secret-model"]))
     with pytest.raises(InputError, match="no price is known for openai/secret-model"):
-        demand_models(grant_access(run, parameters(budget_usd=1), ["openai/secret-model"]))
+        require_models(grant_access(run, parameters(budget_usd=1), ["openai/secret-model"]))
 
 
 def test_the_keys_of_fallbacks_are_there_before_workers_start(
@@ -234,7 +234,7 @@ def test_a_stage_notes_what_it_asked_and_goes_on_where_the_budget_stopped_it(
         write_endpoints(home, server.url, prices={"tiny": 1000.0})
         run, plan = make_plan(home, budget_usd=2.0)
         with open_pool(1), pytest.raises(BudgetError, match=r"stopped before the budget of 2\.00 dollars"):
-            carry_out(run, plan)
+            execute_stage(run, plan)
         end_models(run)
         stopped = Stage(run, "filter")
         noted = read_manifest(stopped.manifest_path, StageManifest)
@@ -242,7 +242,7 @@ def test_a_stage_notes_what_it_asked_and_goes_on_where_the_budget_stopped_it(
         assert 0 < noted.notes["models"]["run_spent_usd"] <= 2.0
         run, plan = make_plan(home, budget_usd=900.0)
         with open_pool(1):
-            manifest = carry_out(run, plan)
+            manifest = execute_stage(run, plan)
         end_models(run)
         assert manifest.counts.out == 100
         assert manifest.notes["models"]["run_spent_usd"] == pytest.approx(manifest.usage.cost_usd)
@@ -252,7 +252,7 @@ def test_a_stage_notes_what_it_asked_and_goes_on_where_the_budget_stopped_it(
     summed = sum_models(run)
     assert summed is not None
     assert summed["spent_usd"] == pytest.approx(manifest.usage.cost_usd)
-    assert tell_sum(summed).startswith("100 requests, ")
+    assert describe_total_usage(summed).startswith("100 requests, ")
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
@@ -269,7 +269,7 @@ def test_batch_mode_hands_in_a_whole_stage_at_once_and_the_shards_find_the_answe
         )
         run, plan = make_plan(home, batch=True)
         with open_pool(1):
-            manifest = carry_out(run, plan)
+            manifest = execute_stage(run, plan)
         end_models(run)
         assert server.counts["batches"] == 1
         assert server.max_in_flight == 0, "nothing was asked directly"
@@ -283,18 +283,18 @@ def test_without_batches_at_the_endpoint_the_shards_ask_directly(home: Path, blo
         write_endpoints(home, server.url)
         run, plan = make_plan(home, batch=True)
         with open_pool(1):
-            assert carry_out(run, plan).counts.out == 100
+            assert execute_stage(run, plan).counts.out == 100
         end_models(run)
         assert sum(server.seen.values()) == 100
 
 
 def test_a_run_started_over_has_a_budget_of_its_own(home: Path) -> None:
     run = RunFolder(home, "r")
-    assert name_ledger(run) == "r"
+    assert name_budget_run(run) == "r"
     run.begin({})
-    begun = name_ledger(run)
+    begun = name_budget_run(run)
     assert begun.startswith("r 20")
-    assert name_ledger(RunFolder(home, "r")) == begun
+    assert name_budget_run(RunFolder(home, "r")) == begun
 
 
 def test_a_command_without_a_run_has_a_budget_for_what_it_asks() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hopwright.counterfactual.per_passage import PassageSet
+from hopwright.counterfactual.passage_questions import PassageQuestionSet
 from hopwright.llm.store import Store
 from tests.counterfactual.test_per_passage import TEXT, TITLE, Asking
 from tests.e2e.serving import PRICES, serving
@@ -41,8 +41,8 @@ def asked(sample_folder: Path, tmp_path: Path) -> list[Any]:
     return ["rewrite", "--passages", file, *given]
 
 
-def read_sets(file: Path) -> list[PassageSet]:
-    return [PassageSet.model_validate_json(line) for line in file.read_text("utf-8").splitlines()]
+def read_sets(file: Path) -> list[PassageQuestionSet]:
+    return [PassageQuestionSet.model_validate_json(line) for line in file.read_text("utf-8").splitlines()]
 
 
 def test_each_passage_gets_its_questions_in_both_worlds(call: Any, server: Asking, asked: list[Any]) -> None:

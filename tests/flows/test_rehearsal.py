@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-import tasks.rehearsal
+import tasks.cost_estimates
 from hopwright.settings import BuildParameters, load_parameters
-from tasks.rehearsal import estimate_build, without_models
+from tasks.cost_estimates import estimate_build, without_models
 
 PAID: dict[str, Any] = {
     "workers": 1,
@@ -27,7 +27,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def small(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPWRIGHT_HOME", str(home))
-    monkeypatch.setattr(tasks.rehearsal, "DRAFTS", 60)
+    monkeypatch.setattr(tasks.cost_estimates, "DRAFTS", 60)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PREFECT_API_URL"):
         monkeypatch.delenv(name, raising=False)
 

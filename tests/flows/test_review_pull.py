@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.stages import reviews
-from annotation.stages.reviews import Round, hold_reviews
+from annotation.stages.reviews import PullRound, lock_reviews
 from hopwright.errors import RunError, ServiceError
 from hopwright.runs import RunFolder
 from hopwright.runs.files import hold_lock
@@ -33,10 +33,10 @@ class Played:
         monkeypatch.setattr(review_pull, "announce", lambda _event, _run, facts: self.told.append(facts))
         monkeypatch.setattr(review_pull, "asdict", lambda one: {})
 
-    def pull(self, *_: object) -> Round:
+    def pull(self, *_: object) -> PullRound:
         one: Any = SimpleNamespace(new=self.news, changed=0, removed=0, held=7, refused=(), summary="")
         self.news = 0
-        return Round((one,), ())
+        return PullRound((one,), ())
 
     def ask_back(self, *_: object) -> dict[str, Any]:
         if self.away:
@@ -74,9 +74,9 @@ def test_who_decides_waits_for_a_pull_that_goes_on(monkeypatch: pytest.MonkeyPat
         patch.setattr(reviews, "_PATIENCE_S", 0.0)
         with (
             pytest.raises(RunError, match="the review of run 'r' is being written by another process"),
-            hold_reviews(run),
+            lock_reviews(run),
         ):
             pass
     threading.Timer(0.3, done.set).start()
-    with hold_reviews(run):
+    with lock_reviews(run):
         assert done.is_set()

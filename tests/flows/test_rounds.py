@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hopwright.runs import RunFolder
 from hopwright.settings import SynthesizeParameters, SynthesizeRun
-from hopwright.stages.synthesize import Survey, Wordings
+from hopwright.stages.synthesize import SelectionSurvey, WordingState
 from tasks import synthesize
 
 
@@ -30,7 +30,7 @@ class Played:
         made = min(round(count * self.drafting), self.most - held)
         ids = tuple(f"hw-{held + number}" for number in range(made))
         state.drafts.append(None)
-        state.survey = Survey((*state.survey.ids, ids), (*state.survey.dropped, {}))
+        state.survey = SelectionSurvey((*state.survey.ids, ids), (*state.survey.dropped, {}))
         state.slots += count
         state.exhausted = made < 0.02 * count
 
@@ -43,7 +43,7 @@ class Played:
             else:
                 rejected[id] = ("leakage", "said it")
         state.worded.append(None)
-        state.wordings = Wordings(accepted, rejected)
+        state.wordings = WordingState(accepted, rejected)
 
     def end(self, _run: object, _parameters: object, state: Any) -> None:
         self.ends = {"kept": sum(1 for _ in state.survey.kept()), "accepted": len(state.wordings.accepted)}
@@ -53,12 +53,12 @@ class Played:
 def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, played: Played, **wanted: Any) -> dict[str, Any]:
     """The loop over played stages; what it ended with."""
     monkeypatch.setattr(synthesize, "draw_drafts", played.draw)
-    monkeypatch.setattr(synthesize, "have_worded", played.word)
+    monkeypatch.setattr(synthesize, "word_selected_drafts", played.word)
     monkeypatch.setattr(synthesize, "plan_selection", played.end)
-    for name in ("carry_out", "report_yield", "check_models", "grant_access"):
+    for name in ("execute_stage", "report_yield", "check_models", "grant_access"):
         monkeypatch.setattr(synthesize, name, lambda *_: None)
     parameters = SynthesizeRun(run="r", shard_size=50, synthesize=SynthesizeParameters(**wanted))
-    synthesize.carry_out_synthesis(RunFolder(tmp_path, "r"), parameters)
+    synthesize.run_synthesis_rounds(RunFolder(tmp_path, "r"), parameters)
     return played.ends
 
 

@@ -21,17 +21,24 @@ from hopwright.stages.filter import FilterPart, name_voters, vote_on_part
 from hopwright.stages.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
 from hopwright.stages.rewrite import (
     DraftsPart,
-    Making,
     PassagesPart,
+    RewriteContext,
     RewritePart,
-    draft_part,
-    finish_part,
-    furnish_part,
-    settle_names,
+    add_passages_to_part,
+    finish_twins_of_part,
+    make_twins_of_part,
+    resolve_name_collisions,
 )
-from hopwright.stages.synthesize import DraftSlots, Selection, draft_slots, keep_selected, survey_drafts, write_mix
+from hopwright.stages.synthesize import (
+    DraftSlots,
+    SelectionPart,
+    draft_slots,
+    keep_selected,
+    survey_drafts,
+    write_target_distribution,
+)
 from tasks.synthesize import plan_drafts
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 DRAFTS = 120
 QUESTIONS = sample_folder() / "anchors.jsonl"
@@ -59,13 +66,13 @@ def run(store: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def slots(run: RunFolder, store: Path, size: int) -> list[DraftSlots]:
     anchors = tuple(Stage(run, "retrieve").parts())
-    mix = write_mix(SynthesizeParameters())
+    mix = write_target_distribution(SynthesizeParameters())
     return [DraftSlots(store, anchors, 0, mix, start, size) for start in range(0, DRAFTS, size)]
 
 
-def select_all(parts: list[Path], share: float) -> list[Selection]:
+def select_all(parts: list[Path], share: float) -> list[SelectionPart]:
     survey = survey_drafts(parts, share, 0)
-    return [Selection(part, dropped) for part, dropped in zip(parts, survey.dropped, strict=True)]
+    return [SelectionPart(part, dropped) for part, dropped in zip(parts, survey.dropped, strict=True)]
 
 
 def read_all(stage: Stage) -> list[Item]:
@@ -123,26 +130,26 @@ def test_votes_stay_on_the_items_and_counts_add_up(run: RunFolder, store: Path) 
 def test_the_steps_of_the_rewrite_stage_fit_together(run: RunFolder, store: Path, tmp_path: Path) -> None:
     """Passages, stage-one twins, finished twins: nothing is lost on the way, and names that met are parted."""
     part = Stage(run, "synthesize/drafts").parts()[0]
-    making = Making(store, 0, RewriteParameters(back_translation="off"))
-    furnished = furnish_part(PassagesPart(part, making))
+    context = RewriteContext(store, 0, RewriteParameters(back_translation="off"))
+    furnished = add_passages_to_part(PassagesPart(part, context))
     assert furnished.rows.num_rows == furnished.taken and not furnished.rejected
     write_shard(tmp_path / "passages", 0, furnished)
     items = part_path(tmp_path / "passages", 0)
-    drafts = draft_part(DraftsPart(items, making))
+    drafts = make_twins_of_part(DraftsPart(items, context))
     assert drafts.taken == drafts.rows.num_rows + len(drafts.rejected) == furnished.taken
     write_shard(tmp_path / "drafts", 0, drafts)
     made = part_path(tmp_path / "drafts", 0)
-    assert settle_names([made], [items], making) == {}
+    assert resolve_name_collisions([made], [items], context) == {}
     # The second twin is given a name of the first: it is the one to be named anew.
     first, second, *others = read_items(made)
     meeting = second.model_copy(update={"world": (first.world[0], *second.world[1:])})
     write_shard(
         tmp_path / "meeting", 0, ShardOutput(items_to_table([first, meeting, *others]), [], taken=len(others) + 2)
     )
-    salts = settle_names([part_path(tmp_path / "meeting", 0)], [items], making)
+    salts = resolve_name_collisions([part_path(tmp_path / "meeting", 0)], [items], context)
     assert salts == {second.twin: 1}
-    spec = RewritePart(made, rejected_path(tmp_path / "drafts", 0), items, making, translate=False, salts=salts)
-    output = finish_part(spec)
+    spec = RewritePart(made, rejected_path(tmp_path / "drafts", 0), items, context, translate=False, salts=salts)
+    output = finish_twins_of_part(spec)
     assert output.taken == output.rows.num_rows + len(output.rejected) == furnished.taken
     assert output.skipped == {"back-translation": output.rows.num_rows}
     assert set(output.rows.column("variant").to_pylist()) == {"counterfactual"}

@@ -12,7 +12,7 @@ import pytest
 from hopwright.errors import BudgetError, HopwrightError, InputError, ServiceError
 from hopwright.llm import batch_apis
 from hopwright.llm.batch import BatchProgress, BatchRunner
-from hopwright.llm.batch_apis import AnthropicBatches, OpenAIBatches, Row
+from hopwright.llm.batch_apis import AnthropicBatches, BatchRow, OpenAIBatches
 from hopwright.llm.budget import read_spending
 from hopwright.llm.client import Client
 from hopwright.llm.config import LlmSettings
@@ -179,7 +179,7 @@ def test_a_run_killed_in_the_middle_of_handing_in_hands_in_exactly_once(
 ) -> None:
     original = APIS[kind].submit
 
-    async def submit_and_die(self: Any, token: str, batch: Sequence[Row]) -> str:
+    async def submit_and_die(self: Any, token: str, batch: Sequence[BatchRow]) -> str:
         if moment == "after":
             await original(self, token, batch)
         raise Killed
@@ -214,7 +214,7 @@ def test_a_stranger_s_batch_of_the_same_size_is_not_taken_for_ours(tmp_path: Pat
             other = tmp_path / "other"
             await batch_all(other, llm, rows(10))
 
-            async def die(self: Any, token: str, batch: Sequence[Row]) -> str:
+            async def die(self: Any, token: str, batch: Sequence[BatchRow]) -> str:
                 raise Killed
 
             original, AnthropicBatches.submit = AnthropicBatches.submit, die  # type: ignore[method-assign]

@@ -18,7 +18,7 @@ from hopwright.llm.config import Endpoint, LimitSettings, LlmSettings, RetrySett
 from hopwright.llm.prices import LongPrompt, Price, PriceTable, bound_tokens, read_prices
 from hopwright.llm.providers.base import Call, CallError, Reply
 from hopwright.llm.store import Store
-from hopwright.llm.types import Message, Request, Sampling, Usage
+from hopwright.llm.types import Message, Request, Sampling, TokenUsage
 from tests.llm.builders import run
 
 
@@ -45,7 +45,7 @@ class Biller:
             raise CallError("server", "busy")
         prompt = self.draw.randint(0, size)
         cached = self.draw.randint(0, prompt)
-        usage = Usage(
+        usage = TokenUsage(
             input=prompt, cached=cached, cache_written=self.draw.randint(0, prompt - cached),
             output=self.draw.choice([0, call.sampling.max_tokens, self.draw.randint(0, call.sampling.max_tokens)]),
         )  # fmt: skip
@@ -120,7 +120,7 @@ def test_no_bill_exceeds_the_worst_case(price: Price, prompt: int, output: int, 
     size = data.draw(st.integers(0, prompt))
     cached = data.draw(st.integers(0, size))
     written = data.draw(st.integers(0, size - cached))
-    usage = Usage(size, cached, written, data.draw(st.integers(0, output)))
+    usage = TokenUsage(size, cached, written, data.draw(st.integers(0, output)))
     assert price.cost(usage) <= price.worst(prompt, output) + 1e-12
 
 

@@ -21,7 +21,7 @@ from hopwright.llm.config import BreakerSettings, Endpoint, LlmSettings, RetrySe
 from hopwright.llm.prices import Price, PriceTable
 from hopwright.llm.providers.base import Call, CallError, Reply
 from hopwright.llm.store import Store
-from hopwright.llm.types import Failure, ModelRef, Outcome, Request, Response, Usage
+from hopwright.llm.types import Failure, ModelRef, Outcome, Request, Response, TokenUsage
 from tests.llm import builders
 from tests.llm.builders import request, run
 from tests.llm.wire_server import Faults, WireServer
@@ -74,7 +74,7 @@ class Script:
         self.heard.append(said)
         kind = self.lines[prompt][min(before, len(self.lines[prompt]) - 1)]
         finish = "refusal" if kind == "refusal" else "length" if kind == "truncated" else "stop"
-        return Reply(SAID[kind], finish, Usage(input=10, output=5), "tiny-1", "r")  # type: ignore[arg-type]
+        return Reply(SAID[kind], finish, TokenUsage(input=10, output=5), "tiny-1", "r")  # type: ignore[arg-type]
 
     async def close(self) -> None:
         return None
@@ -149,7 +149,7 @@ def test_a_budget_that_ends_before_the_repair_does_not_lose_the_answer(tmp_path:
         assert isinstance(outcome, Response)
         assert len(script.heard) == 2
         assert script.heard[1][2] == SAID["invalid"], "the answer went back with what is wrong with it"
-        assert ([one.kind for one in outcome.attempts], outcome.usage) == (["invalid"], Usage(input=20, output=10))
+        assert ([one.kind for one in outcome.attempts], outcome.usage) == (["invalid"], TokenUsage(input=20, output=10))
         assert outcome.cost_usd == pytest.approx(2 * COST) == pytest.approx(spend(tmp_path))
         with Store(tmp_path / "llm.sqlite") as store:
             assert store.read("SELECT count(*) FROM conversations") == [(0,)], "the answer holds all of it"

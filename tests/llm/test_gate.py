@@ -10,9 +10,9 @@ import pytest
 
 from hopwright.errors import ServiceError
 from hopwright.llm.config import LimitSettings
-from hopwright.llm.gate import Amounts, Gate
 from hopwright.llm.limits import AdaptiveLimit
-from hopwright.llm.types import Usage
+from hopwright.llm.rate_limiter import ExpectedTokens, RateLimiter
+from hopwright.llm.types import TokenUsage
 from tests.llm.builders import ask_all, request, rows, run, settings, wait_until
 from tests.llm.wire_server import Faults, WireServer
 
@@ -101,9 +101,9 @@ def test_a_pause_longer_than_allowed_counts_as_down(tmp_path: Path) -> None:
 
 def test_a_pause_holds_everyone_and_an_end_releases_everyone() -> None:
     async def check() -> None:
-        gate = Gate(AdaptiveLimit(4, 4), {})
+        gate = RateLimiter(AdaptiveLimit(4, 4), {})
         gate.pause(time.monotonic() + 30)
-        waiting = [asyncio.create_task(gate.enter(Amounts(1, 1))) for _ in range(3)]
+        waiting = [asyncio.create_task(gate.enter(ExpectedTokens(1, 1))) for _ in range(3)]
         await asyncio.sleep(0.05)
         assert gate.waiting == 3
         gate.abort(ServiceError("over"))
@@ -114,14 +114,14 @@ def test_a_pause_holds_everyone_and_an_end_releases_everyone() -> None:
 
 def test_a_cancelled_waiter_takes_nothing_with_it() -> None:
     async def check() -> None:
-        gate = Gate(AdaptiveLimit(1, 1), {"tokens": 1000.0})
-        first = await gate.enter(Amounts(1, 1))
-        lost = asyncio.create_task(gate.enter(Amounts(1, 1)))
-        kept = asyncio.create_task(gate.enter(Amounts(1, 1)))
+        gate = RateLimiter(AdaptiveLimit(1, 1), {"tokens": 1000.0})
+        first = await gate.enter(ExpectedTokens(1, 1))
+        lost = asyncio.create_task(gate.enter(ExpectedTokens(1, 1)))
+        kept = asyncio.create_task(gate.enter(ExpectedTokens(1, 1)))
         await asyncio.sleep(0)
         lost.cancel()
         await asyncio.gather(lost, return_exceptions=True)
-        gate.leave(first, Usage(input=1, output=1))
+        gate.leave(first, TokenUsage(input=1, output=1))
         gate.leave(first, None)
         permit = await kept
         assert gate.limit.in_flight == 1

@@ -12,8 +12,8 @@ import pytest
 from hopwright.errors import InputError, ServiceError
 from hopwright.llm.client import Client
 from hopwright.llm.config import LimitSettings
+from hopwright.llm.limit_sharing import LimitSharing
 from hopwright.llm.session import Session, close_session, open_session
-from hopwright.llm.sharing import Sharing
 from hopwright.llm.store import Store
 from hopwright.llm.types import ModelRef, Response
 from tests.e2e.serving import serving
@@ -97,7 +97,7 @@ def test_processes_divide_limits_and_take_over_from_those_that_left(tmp_path: Pa
             llm = settings(server, limits=LimitSettings(max_concurrency=30, requests_per_minute=60))
             with Store(tmp_path / "llm.sqlite") as store, Store(tmp_path / "llm.sqlite") as other_store:
                 async with Client(llm, store) as one, Client(llm, other_store) as other:
-                    sharing, other_sharing = Sharing(one), Sharing(other)
+                    sharing, other_sharing = LimitSharing(one), LimitSharing(other)
                     await sharing.beat()
                     first, second = one.lane(TARGET), other.lane(TARGET)
                     await sharing.beat()
@@ -120,7 +120,7 @@ def test_a_refusal_met_by_one_process_slows_and_pauses_the_other_once(tmp_path: 
             llm = settings(server, limits=LimitSettings(max_concurrency=32, start_concurrency=32))
             with Store(tmp_path / "llm.sqlite") as store, Store(tmp_path / "llm.sqlite") as other_store:
                 async with Client(llm, store) as one, Client(llm, other_store) as other:
-                    sharing, other_sharing = Sharing(one), Sharing(other)
+                    sharing, other_sharing = LimitSharing(one), LimitSharing(other)
                     mine, theirs = one.lane(TARGET), other.lane(TARGET)
                     await sharing.beat()
                     await other_sharing.beat()
@@ -149,7 +149,7 @@ def test_a_clock_that_is_set_back_stops_nobody(tmp_path: Path, monkeypatch: pyte
             llm = settings(server, limits=LimitSettings(max_concurrency=32, start_concurrency=32))
             with Store(tmp_path / "llm.sqlite") as store, Store(tmp_path / "llm.sqlite") as other_store:
                 async with Client(llm, store) as one, Client(llm, other_store) as other:
-                    sharing, other_sharing = Sharing(one), Sharing(other)
+                    sharing, other_sharing = LimitSharing(one), LimitSharing(other)
                     mine, theirs = one.lane(TARGET), other.lane(TARGET)
                     real = time.time
                     with monkeypatch.context() as ahead:
@@ -174,6 +174,6 @@ def test_a_clock_that_is_set_back_stops_nobody(tmp_path: Path, monkeypatch: pyte
 
 
 def _amounts() -> Any:
-    from hopwright.llm.gate import Amounts
+    from hopwright.llm.rate_limiter import ExpectedTokens
 
-    return Amounts(1, 1)
+    return ExpectedTokens(1, 1)

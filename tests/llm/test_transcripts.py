@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hopwright.llm.config import LimitSettings
-from hopwright.llm.estimate import Likely, add_estimates, estimate_run, render_estimate
+from hopwright.llm.estimate import ApproximateRequest, add_estimates, estimate_run, render_estimate
 from hopwright.llm.prices import Price, PriceTable, read_prices
 from hopwright.llm.progress import render_progress
 from hopwright.llm.store import Store
@@ -118,7 +118,7 @@ def test_an_estimate_goes_by_answers_to_the_same_prompt_and_grows_from_a_sample(
                 assert grown.usd == pytest.approx(24 * one.usd)
                 assert grown.worst_usd == pytest.approx(24 * one.worst_usd)
                 # Stand-ins all look alike, and like what was asked before; each counts.
-                likely = estimate_run([Likely(known[0])] * 5, llm, store, table)
+                likely = estimate_run([ApproximateRequest(known[0])] * 5, llm, store, table)
                 assert (likely.requests, likely.cached, likely.repeated) == (5, 0, 0)
                 both = add_estimates([one, grown, add_estimates([])])
                 assert both.requests == 250

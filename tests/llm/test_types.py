@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from hopwright.llm.types import Attempt, Message, ModelRef, Request, Response, Sampling, Usage, key_of, read_response
+from hopwright.llm.types import (
+    Attempt,
+    Message,
+    ModelRef,
+    Request,
+    Response,
+    Sampling,
+    TokenUsage,
+    key_of,
+    read_response,
+)
 from tests.llm.builders import Answer, request
 
 
@@ -54,7 +64,7 @@ def test_turns_are_not_confused_by_what_they_hold(turns: list[tuple[str, str]]) 
 @given(st.text(), st.text(), st.floats(0, 1e3), st.integers(0, 10**9))
 def test_a_response_comes_back_from_its_json_as_it_was(text: str, detail: str, cost: float, tokens: int) -> None:
     response = Response(
-        "00" * 16, "p", "m", "m-1", text, "stop", Usage(tokens, 1, 2, 3, 4), cost, "req", 0.5,
+        "00" * 16, "p", "m", "m-1", text, "stop", TokenUsage(tokens, 1, 2, 3, 4), cost, "req", 0.5,
         (Attempt("p/m", "invalid", detail, text),), ((("A", -0.1), ("B", -2.0)),), ("p/down",),
     )  # fmt: skip
     again = read_response(response.to_json())

@@ -14,7 +14,7 @@ from hopwright.knowledge.wikidata.facts import GraphFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute
-from hopwright.planning.plan import Plan, Step
+from hopwright.planning.plan import Plan, PlanStep
 from hopwright.records import Derivation, Item
 from hopwright.records.values import Value
 from hopwright.stages.drafting import Synthesizer
@@ -40,7 +40,7 @@ def compose(graph: GraphStore, topology: str, steps: list[dict[str, Any]]) -> It
     for index, step in enumerate(steps, start=1):
         derivation = _READ.validate_python(step["derivation"])
         answers[index] = execute(derivation, step["answer_type"], answers, facts, table)
-        done.append(Step(derivation, answers[index], step["answer_type"], step["unit"]))
+        done.append(PlanStep(derivation, answers[index], step["answer_type"], step["unit"]))
     item = synthesizer(graph).compose(Plan(topology, tuple(done)))
     return item if isinstance(item, Item) else None
 

@@ -22,7 +22,7 @@ def planner(sample: GraphStore) -> Planner:
 @pytest.fixture(scope="module")
 def plans(planner: Planner, sample: GraphStore) -> list[Plan]:
     drawn = []
-    anchors = [e for e in list(sample.entities())[::37] if planner.moves.lookups_from(e)]
+    anchors = [e for e in list(sample.entities())[::37] if planner.traversals.lookups_from(e)]
     for number, anchor in enumerate(anchors[:90]):
         for name in ("chain", "converging", "bridge"):
             for start in (anchor, ""):
@@ -38,7 +38,7 @@ def test_running_a_plan_gives_its_values_and_nothing_else(plans: list[Plan], pla
     for plan in plans:
         answers = {}
         for index, step in enumerate(plan.steps, start=1):
-            answers[index] = execute(step.derivation, step.answer_type, answers, planner.moves.facts, TABLE)
+            answers[index] = execute(step.derivation, step.answer_type, answers, planner.traversals.facts, TABLE)
             assert same(answers[index], step.value)
 
 

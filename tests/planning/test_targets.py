@@ -9,15 +9,22 @@ import pytest
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.anchoring import AnchorReader
+from hopwright.planning.anchor_resolution import AnchorResolver
+from hopwright.planning.computation_forms import (
+    AggregateValue,
+    Combinations,
+    CountMembers,
+    Extreme,
+    ShiftedYear,
+    read_form,
+)
 from hopwright.planning.domains import DomainIndex
-from hopwright.planning.drawing import Drawer, Drawn
-from hopwright.planning.forms import Extreme, Members, Shift, Total, Ways, read_form
-from hopwright.planning.mix import Mix, chance, draw_brief, pick
 from hopwright.planning.necessity import find_shortcut, iter_shortcuts
-from hopwright.planning.plan import Step
+from hopwright.planning.plan import PlanStep
+from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
 from hopwright.planning.planner import NoPlanError, Planner
-from hopwright.planning.targeting import Ledger, list_missed, read_targets
+from hopwright.planning.target_counter import TargetCounter, list_missed, read_targets
+from hopwright.planning.target_distribution import TargetDistribution, chance, draw_slot_spec, pick
 from hopwright.records import Anchor, Compute, Constraint, Domain, Lookup, ReverseLookup
 
 TABLE = default_table()
@@ -34,9 +41,9 @@ def anchors(sample: GraphStore, planner: Planner) -> list[Anchor]:
     """Two look-ups that follow each other, as MuSiQue spells them out."""
     found = []
     for name in list(sample.entities())[::97]:
-        for first in planner.moves.lookups_from(name)[:1]:
-            for second in planner.moves.lookups_from(first.object)[:1]:
-                if second.object == name or not planner.moves.nameable(name):
+        for first in planner.traversals.lookups_from(name)[:1]:
+            for second in planner.traversals.lookups_from(first.object)[:1]:
+                if second.object == name or not planner.traversals.nameable(name):
                     continue
                 label = sample.property_label
                 found.append(
@@ -59,11 +66,11 @@ def anchors(sample: GraphStore, planner: Planner) -> list[Anchor]:
 
 
 @pytest.fixture(scope="module")
-def drawn(planner: Planner, sample: GraphStore, anchors: list[Anchor]) -> list[Drawn]:
-    return _draw(Drawer(planner, Mix(SHAPES), 3, sample), anchors, range(40))
+def drawn(planner: Planner, sample: GraphStore, anchors: list[Anchor]) -> list[SampledPlan]:
+    return _draw(PlanSampler(planner, TargetDistribution(SHAPES), 3, sample), anchors, range(40))
 
 
-def _draw(drawer: Drawer, anchors: list[Anchor], slots: range) -> list[Drawn]:
+def _draw(drawer: PlanSampler, anchors: list[Anchor], slots: range) -> list[SampledPlan]:
     found = []
     for slot in slots:
         try:
@@ -74,9 +81,9 @@ def _draw(drawer: Drawer, anchors: list[Anchor], slots: range) -> list[Drawn]:
 
 
 def test_briefs_have_the_shares_wanted_in_any_stretch_of_slots() -> None:
-    mix = Mix({"chain": 2.0, "bridge": 1.0}, kinds={"temporal": 3.0, "counting": 1.0})
+    mix = TargetDistribution({"chain": 2.0, "bridge": 1.0}, kinds={"temporal": 3.0, "counting": 1.0})
     for start in (0, 1_000, 123_456):
-        briefs = [draw_brief(mix, 7, slot) for slot in range(start, start + 300)]
+        briefs = [draw_slot_spec(mix, 7, slot) for slot in range(start, start + 300)]
         assert abs(Counter(one.topology for one in briefs)["chain"] - 200) <= 6
         assert abs(Counter(one.kind for one in briefs)["temporal"] - 225) <= 6
         together = Counter((one.topology, one.kind) for one in briefs)
@@ -84,9 +91,9 @@ def test_briefs_have_the_shares_wanted_in_any_stretch_of_slots() -> None:
 
 
 def test_a_brief_depends_on_seed_and_slot_alone() -> None:
-    mix = Mix(SHAPES)
-    assert draw_brief(mix, 1, 5) == draw_brief(mix, 1, 5)
-    assert [draw_brief(mix, 1, slot) for slot in range(9)] != [draw_brief(mix, 2, slot) for slot in range(9)]
+    mix = TargetDistribution(SHAPES)
+    assert draw_slot_spec(mix, 1, 5) == draw_slot_spec(mix, 1, 5)
+    assert [draw_slot_spec(mix, 1, slot) for slot in range(9)] != [draw_slot_spec(mix, 2, slot) for slot in range(9)]
     assert chance(1, 2, "P31") == chance(1, 2, "P31") != chance(1, 3, "P31")
 
 
@@ -96,16 +103,16 @@ def test_picking_by_place() -> None:
 
 
 def test_slots_give_plans_whatever_the_order(
-    planner: Planner, sample: GraphStore, anchors: list[Anchor], drawn: list[Drawn]
+    planner: Planner, sample: GraphStore, anchors: list[Anchor], drawn: list[SampledPlan]
 ) -> None:
     assert len(drawn) >= 38
-    again = Drawer(planner, Mix(SHAPES), 3, sample)
+    again = PlanSampler(planner, TargetDistribution(SHAPES), 3, sample)
     backwards = [one for slot in reversed(range(12)) for one in _draw(again, anchors, range(slot, slot + 1))]
     assert [one.plan.id for one in reversed(backwards)] == [one.plan.id for one in drawn[: len(backwards)]]
     assert Counter(one.plan.topology for one in drawn).keys() == SHAPES.keys()
 
 
-def test_kept_hops_are_the_anchors_own(drawn: list[Drawn]) -> None:
+def test_kept_hops_are_the_anchors_own(drawn: list[SampledPlan]) -> None:
     kept = [one for one in drawn if one.kept]
     assert kept
     for one in kept:
@@ -118,11 +125,13 @@ def test_kept_hops_are_the_anchors_own(drawn: list[Drawn]) -> None:
                 assert step.value == one.anchor.entity
 
 
-def test_the_ledger_adds_up_and_names_what_was_missed(planner: Planner, sample: GraphStore, drawn: list[Drawn]) -> None:
-    ledger = Ledger(Drawer(planner, Mix(SHAPES), 3, sample))
+def test_the_ledger_adds_up_and_names_what_was_missed(
+    planner: Planner, sample: GraphStore, drawn: list[SampledPlan]
+) -> None:
+    ledger = TargetCounter(PlanSampler(planner, TargetDistribution(SHAPES), 3, sample))
     for one in drawn:
         ledger.note(one)
-    targets = read_targets(ledger.take(), Mix(SHAPES, answers={"entity": 1.0, "date": 9.0}))
+    targets = read_targets(ledger.take(), TargetDistribution(SHAPES, answers={"entity": 1.0, "date": 9.0}))
     assert sum(one.reached for one in targets if one.dimension == "topology") == pytest.approx(1)
     missed = list_missed(targets)
     assert any(line.startswith("answer date") for line in missed)
@@ -133,8 +142,8 @@ def test_a_direct_fact_past_a_hop_is_a_shortcut(sample: GraphStore, planner: Pla
     """Where S–P→A–Q→B and S is joined to B, the hop between can be left out."""
     found = clean = 0
     for entity in list(sample.entities())[::11]:
-        for first in planner.moves.lookups_from(entity):
-            for second in planner.moves.lookups_from(first.object):
+        for first in planner.traversals.lookups_from(entity):
+            for second in planner.traversals.lookups_from(first.object):
                 steps = [
                     Lookup(subject=entity, property=first.property), Lookup(subject="hop1", property=second.property),
                 ]  # fmt: skip
@@ -150,11 +159,11 @@ def test_a_direct_fact_past_a_hop_is_a_shortcut(sample: GraphStore, planner: Pla
     pytest.fail(f"{found} shortcuts, {clean} clean pairs")
 
 
-def test_drawn_plans_have_no_shortcut(drawn: list[Drawn], sample: GraphStore, planner: Planner) -> None:
+def test_drawn_plans_have_no_shortcut(drawn: list[SampledPlan], sample: GraphStore, planner: Planner) -> None:
     for one in drawn:
         answers = {index: step.value for index, step in enumerate(one.plan.steps, start=1)}
         derivations = [step.derivation for step in one.plan.steps]
-        assert find_shortcut(derivations, answers, sample, TABLE, planner.moves.facts) is None
+        assert find_shortcut(derivations, answers, sample, TABLE, planner.traversals.facts) is None
 
 
 def test_what_a_year_singled_out_is_not_asked_for_that_year(sample: GraphStore) -> None:
@@ -185,16 +194,16 @@ def test_domains_follow_property_and_class_and_say_why() -> None:
     assert index.of_fact("P571", "Q2").domain is Domain.SPORTS
     assert index.of_fact("P571", "Q3").domain is TABLE.literal["P571"].domain
     steps = [
-        Step(Lookup(subject="Q1", property="P19"), "Q3", "entity"),
-        Step(Compute(expression="comb(7, 3)", kind="combinatorics"), 35, "number"),
-        Step(Compute(expression="hop2 * hop2", kind="arithmetic"), 1225, "number"),
+        PlanStep(Lookup(subject="Q1", property="P19"), "Q3", "entity"),
+        PlanStep(Compute(expression="comb(7, 3)", kind="combinatorics"), 35, "number"),
+        PlanStep(Compute(expression="hop2 * hop2", kind="arithmetic"), 1225, "number"),
     ]
     rulings = index.of_steps(steps)
     assert rulings[1].domain is Domain.SCIENCE and rulings[2] == (Domain.SCIENCE, "computes with the answer of hop 2")
 
 
 def test_spelled_out_hops_are_resolved(sample: GraphStore, planner: Planner, anchors: list[Anchor]) -> None:
-    reader = AnchorReader(planner.moves)
+    reader = AnchorResolver(planner.traversals)
     hops = [reader.read(anchor) for anchor in anchors]
     assert sum(len(one) >= 1 for one in hops) > len(anchors) * 0.8
     for anchor, one in zip(anchors, hops, strict=True):
@@ -206,10 +215,12 @@ def test_spelled_out_hops_are_resolved(sample: GraphStore, planner: Planner, anc
 
 def test_forms_of_expressions() -> None:
     assert read_form("argmax(P2046, hop1, Q2)") == Extreme("P2046", ("hop1", "Q2"), True)
-    assert read_form("1968 - 7 * hop3") == Shift("1968", False, 7, "hop3")
-    assert read_form("count(object(P57, Q1) == hop2, object(P57, Q5) == hop2)") == Members("P57", ("Q1", "Q5"), "hop2")
-    assert read_form("round(mean(value(P2048, hop1), value(P2048, Q9)), 1)") == Total(
+    assert read_form("1968 - 7 * hop3") == ShiftedYear("1968", False, 7, "hop3")
+    assert read_form("count(object(P57, Q1) == hop2, object(P57, Q5) == hop2)") == CountMembers(
+        "P57", ("Q1", "Q5"), "hop2"
+    )
+    assert read_form("round(mean(value(P2048, hop1), value(P2048, Q9)), 1)") == AggregateValue(
         "P2048", ("hop1", "Q9"), "mean", 1
     )
-    assert read_form("comb(9, hop3)") == Ways("9", "hop3")
+    assert read_form("comb(9, hop3)") == Combinations("9", "hop3")
     assert read_form("factorial(3)") is None

@@ -8,8 +8,8 @@ import pytest
 
 from hopwright.errors import InputError
 from hopwright.records import CheckResult, Item
-from hopwright.release.changes import raise_version, settle_version
-from hopwright.release.dataset import History, ReleaseManifest
+from hopwright.release.changes import choose_version, raise_version
+from hopwright.release.dataset import PreviousRelease, ReleaseManifest
 from hopwright.release.separation import ItemSet
 from tests.release.test_dataset import factual_items, release, snapshot, twin_items
 
@@ -23,7 +23,7 @@ def copy(item: Item, **changes: Any) -> Item:
 def renew(tmp_path: Path, **changes: Any) -> ReleaseManifest:
     """A second release on top of a first one of three items and two twins."""
     release(tmp_path / "one", version="")
-    return release(tmp_path / "two", version="", history=History(tmp_path / "one"), **changes)
+    return release(tmp_path / "two", version="", history=PreviousRelease(tmp_path / "one"), **changes)
 
 
 def test_the_first_release_is_1_0_0_and_says_so(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_withdrawn_item_says_why(tmp_path: Path) -> None:
         version="",
         factual=factual_items()[:2],
         twins=twin_items()[:1],
-        history=History(tmp_path / "one", {gone.id: "too_easy (filter): 3 of 4 voters were right"}),
+        history=PreviousRelease(tmp_path / "one", {gone.id: "too_easy (filter): 3 of 4 voters were right"}),
     )
     assert manifest.version == "2.0.0"
     assert manifest.changes is not None
@@ -109,7 +109,7 @@ def test_an_item_that_moves_to_the_bench_is_no_new_one(tmp_path: Path) -> None:
 def test_items_that_were_tested_on_do_not_slip_into_training_unsaid(tmp_path: Path) -> None:
     first, *rest = factual_items()
     release(tmp_path / "one", version="", factual=rest, twins=[], others={"bench": ItemSet([first])}, rule="paths")
-    release(tmp_path / "two", version="", twins=[], history=History(tmp_path / "one"))
+    release(tmp_path / "two", version="", twins=[], history=PreviousRelease(tmp_path / "one"))
     told = "**1 of them were tested on before, and are now in synth**"
     assert told in (tmp_path / "two/README.md").read_text("utf-8")
     assert "1 of the moved were tested on before" in (tmp_path / "two/CHANGELOG.md").read_text("utf-8")
@@ -118,13 +118,13 @@ def test_items_that_were_tested_on_do_not_slip_into_training_unsaid(tmp_path: Pa
 def test_equal_releases_on_the_same_history_have_equal_bytes(tmp_path: Path) -> None:
     more = [*factual_items(), copy(factual_items()[0], id="hw-new")]
     renew(tmp_path, factual=more)
-    release(tmp_path / "again", version="", factual=reversed(more), history=History(tmp_path / "one"))
+    release(tmp_path / "again", version="", factual=reversed(more), history=PreviousRelease(tmp_path / "one"))
     assert snapshot(tmp_path / "two") == snapshot(tmp_path / "again")
 
 
 def test_a_version_that_says_less_than_the_changes_is_refused(tmp_path: Path) -> None:
     release(tmp_path / "one", version="1.2.3")
-    history = History(tmp_path / "one")
+    history = PreviousRelease(tmp_path / "one")
     with pytest.raises(InputError, match=r"says less than what changed since 1\.2\.3 .*asks for 2\.0\.0"):
         release(tmp_path / "two", version="1.3.0", factual=factual_items()[:2], history=history)
     assert not (tmp_path / "two").exists()
@@ -134,9 +134,9 @@ def test_a_version_that_says_less_than_the_changes_is_refused(tmp_path: Path) ->
 def test_the_release_before_is_not_written_over(tmp_path: Path) -> None:
     release(tmp_path / "one")
     with pytest.raises(InputError, match="copy it elsewhere"):
-        release(tmp_path / "one", history=History(tmp_path / "one"))
+        release(tmp_path / "one", history=PreviousRelease(tmp_path / "one"))
     with pytest.raises(InputError, match="not a release"):
-        release(tmp_path / "two", history=History(tmp_path / "nowhere"))
+        release(tmp_path / "two", history=PreviousRelease(tmp_path / "nowhere"))
 
 
 def test_versions() -> None:
@@ -144,6 +144,6 @@ def test_versions() -> None:
         "1.2.3", "1.2.4", "1.3.0", "2.0.0",
     ]  # fmt: skip
     assert raise_version("0.4.1", "major") == "0.5.0"
-    assert settle_version("", None) == "1.0.0"
+    assert choose_version("", None) == "1.0.0"
     with pytest.raises(InputError, match="semantic version"):
-        settle_version("one", None)
+        choose_version("one", None)

@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from hopwright.checks import Case
+from hopwright.checks import CheckedItem
 from hopwright.checks.overlap import OverlapReport
 from hopwright.difficulty.report import ReportBuilder
 from hopwright.errors import InputError, RunError
 from hopwright.records import Item, Source, Vote
-from hopwright.release import swap
+from hopwright.release import folder_swap as swap
 from hopwright.release.card import render_card
 from hopwright.release.dataset import ReleaseManifest, read_manifest, write_release
 from hopwright.release.facts import ReviewFacts, RunFacts, SetFigures, StageCounts
@@ -263,7 +263,7 @@ def test_plots_are_pictures_of_fair_size(tmp_path: Path) -> None:
 def figures_of(items: list[Item], twins: list[Item]) -> SetFigures:
     maker = ScorecardMaker()
     for item in items:
-        maker.add(Case(item))
+        maker.add(CheckedItem(item))
     return SetFigures(
         items=len(items),
         twins=len(twins),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hopwright.errors import InputError
 from hopwright.records import AnchorRef, CheckResult, Item, Passage, Rejected, Source, Surrogate, Vote
 from hopwright.release.format import from_release, parse_row, read_jsonl, to_release
-from hopwright.release.spool import Spool
+from hopwright.release.spool import RowSpool
 from tests.builders import all_items, chain_item, converging_item, write_jsonl
 
 PUBLISHED = [
@@ -157,7 +157,7 @@ def test_a_file_is_read_line_by_line(tmp_path):
 
 def test_text_is_written_as_it_reads(tmp_path):
     item = chain_item().model_copy(update={"answer": "Ødegård – 95"})
-    with Spool(tmp_path / "spool", item.variant) as spool:
+    with RowSpool(tmp_path / "spool", item.variant) as spool:
         assert list(spool.take([item])) == [item]
         assert ["Ødegård – 95" in line.decode() for line in spool.read_sorted()] == [True]
 

@@ -7,7 +7,7 @@ import huggingface_hub.constants
 import pytest
 
 from hopwright.errors import InputError, ServiceError
-from hopwright.release.dataset import History
+from hopwright.release.dataset import PreviousRelease
 from hopwright.release.hub import plan_upload, publish_release
 from tests.release.hub_server import TOKEN, Repository, serve_hub
 from tests.release.test_dataset import factual_items, release, snapshot
@@ -46,7 +46,7 @@ def test_the_next_version_replaces_what_is_gone(first: Path, hub: tuple[str, Rep
     url, held = hub
     publish_release(plan_upload(first, REPO), TOKEN, endpoint=url)
     held.files["left-over.txt"], held.files[".gitattributes"] = b"x", b"y"
-    release(tmp_path / "two", version="", factual=factual_items()[:2], twins=[], history=History(first))
+    release(tmp_path / "two", version="", factual=factual_items()[:2], twins=[], history=PreviousRelease(first))
     publish_release(plan_upload(tmp_path / "two", REPO), TOKEN, endpoint=url)
     assert {name: data for name, data in held.files.items() if name != ".gitattributes"} == snapshot(tmp_path / "two")
     assert held.files[".gitattributes"] == b"y"

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopwright.checks.near import NEAR, cut
+from hopwright.checks.near_duplicates import NEAR, cut
 from hopwright.errors import InputError
 from hopwright.records import AnchorHop, AnchorRef, Evidence, Item, LiteralFact, Triplet
-from hopwright.release.parts import draw_parts
-from hopwright.release.separation import REASONS, ItemSet, Rule, separate
+from hopwright.release.separation import REASONS, ItemSet, SeparationRule, separate
+from hopwright.release.split_drawing import draw_parts
 from tests.builders import all_items, chain_item
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "jetty")
@@ -82,7 +82,7 @@ def share(one: Item, other: Item) -> float:
 @given(st.lists(rows, max_size=5), st.lists(rows, max_size=12))
 @settings(max_examples=60, deadline=None)
 def test_nothing_that_is_kept_gives_anything_of_the_bench_away(
-    rule: Rule, first: list[tuple[list[list[int]], int | None, int, bool]],
+    rule: SeparationRule, first: list[tuple[list[list[int]], int | None, int, bool]],
     second: list[tuple[list[list[int]], int | None, int, bool]],
 ) -> None:  # fmt: skip
     bench = [

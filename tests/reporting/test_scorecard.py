@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hopwright.checks import Case
+from hopwright.checks import CheckedItem
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.reporting.scorecard import Scorecard, mask_question, render_scorecard
 from tests.builders import all_items, bridge_item, chain_item, converging_item, score
@@ -25,7 +25,8 @@ def test_figures_of_a_few_items():
 
 def test_names_and_numbers_are_masked_and_what_is_left_is_the_template():
     assert (
-        mask_question(Case(chain_item())) == "How many years before # was the country founded whose citizen directed ◇?"
+        mask_question(CheckedItem(chain_item()))
+        == "How many years before # was the country founded whose citizen directed ◇?"
     )
     other = chain_item().model_copy(update={"question": chain_item().question.replace("2000", "1990")})
     card = score([chain_item(), other, converging_item()])

@@ -8,10 +8,10 @@ import pytest
 
 from hopwright.records import Rejected
 from hopwright.records.arrow import items_to_table
-from hopwright.reporting.yields import YieldReport, gather_yield, list_bars, render_yield
-from hopwright.runs import RunFolder, ShardOutput, Stage, Usage
+from hopwright.reporting.yield_report import YieldReport, gather_yield, list_bars, render_yield
+from hopwright.runs import ResourceUsage, RunFolder, ShardOutput, Stage
 from tests.builders import chain_item
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 ITEM = chain_item()
 
@@ -34,7 +34,7 @@ def run(home: Path, writer: str = "rules", items: int = 0, worded: int = 0) -> Y
     figures = {"requests": 2 * worded, "sent_back": worded, "accepted_after.2": good, "faults.leakage": worded,
                "distractors_proposed": 3}  # fmt: skip
     if worded:
-        usage = Usage(input_tokens=1000, output_tokens=200, cost_usd=0.5)
+        usage = ResourceUsage(input_tokens=1000, output_tokens=200, cost_usd=0.5)
         lost = refuse("leakage", worded - good)
         said = ShardOutput(items_to_table([ITEM] * good), lost, worded, usage=usage, figures=figures)
         run_stage(words, [said], lambda one: one, parameters=parameters)

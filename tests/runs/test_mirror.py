@@ -21,7 +21,7 @@ from hopwright.runs import RunFolder, Stage, mirror, part_path
 from hopwright.runs.storage import Storage, open_storage
 from hopwright.settings import storage as named_storage
 from tests.runs.toy import process, read_bytes, run_toy
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 

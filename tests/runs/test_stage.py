@@ -30,7 +30,7 @@ from hopwright.runs import (
 )
 from hopwright.runs.code import digest_code
 from tests.runs.toy import ROWS, SHARDS, process, read_bytes, run_toy
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from hopwright.records import Rejected
 from hopwright.records.arrow import rejected_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage, StageManifest
-from tests.stages import run_stage
+from tests.stage_runs import run_stage
 
 SHARDS = 12
 ROWS = 50

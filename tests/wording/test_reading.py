@@ -15,9 +15,9 @@ from hopwright.llm.answers import WordedItem
 from hopwright.llm.prompts import read_prompts
 from hopwright.records import Item
 from hopwright.settings import prompts_folder
-from hopwright.wording.llm.places import Name, Place, Places, spell
-from hopwright.wording.llm.reading import Reader
+from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraintBuilder, TextConstraints, spell
 from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, stem
+from hopwright.wording.llm.wording_checks import WordingChecker
 from tests.drafts import draft_items
 from tests.planning.plans import Told, compose, read_natural
 
@@ -28,9 +28,9 @@ _OPPOSITES = {
 
 
 @pytest.fixture(scope="module")
-def reader(sample: GraphStore) -> Reader:
+def reader(sample: GraphStore) -> WordingChecker:
     vocabulary = Vocabulary(default_table())
-    return Reader(vocabulary, Places(vocabulary, sample))
+    return WordingChecker(vocabulary, TextConstraintBuilder(vocabulary, sample))
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +38,18 @@ def natural(sample: GraphStore) -> tuple[Told, ...]:
     return read_natural(sample)
 
 
-def kinds(reader: Reader, told: Told, question: str = "", subs: dict[int, str] | None = None) -> set[str]:
+def kinds(reader: WordingChecker, told: Told, question: str = "", subs: dict[int, str] | None = None) -> set[str]:
     """What is wrong once the whole question or some sub-questions are replaced."""
     texts = [(subs or {}).get(index, text) for index, text in enumerate(told.sub_questions, start=1)]
     return {problem.kind for problem in reader.read(told.draft, texts, question or told.question)}
 
 
-def test_the_rules_own_wording_of_every_draft_is_right(reader: Reader, sample: GraphStore) -> None:
+def test_the_rules_own_wording_of_every_draft_is_right(reader: WordingChecker, sample: GraphStore) -> None:
     for draft in draft_items(sample):
         assert reader.read(draft, [hop.question for hop in draft.hops], draft.question) == []
 
 
-def test_natural_wordings_are_right(reader: Reader, natural: tuple[Told, ...]) -> None:
+def test_natural_wordings_are_right(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
     wrong = {
         told.question: found
         for told in natural
@@ -59,7 +59,7 @@ def test_natural_wordings_are_right(reader: Reader, natural: tuple[Told, ...]) -
     assert len(natural) >= 15
 
 
-def test_the_prompts_own_examples_are_right(reader: Reader, sample: GraphStore) -> None:
+def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: GraphStore) -> None:
     plans: list[tuple[str, list[tuple[dict[str, Any], str, str]]]] = [
         ("chain", [
             ({"op": "lookup", "subject": "Q180379", "property": "P17"}, "entity", ""),
@@ -96,7 +96,9 @@ def test_the_prompts_own_examples_are_right(reader: Reader, sample: GraphStore) 
             assert json.dumps(hop.answer, ensure_ascii=False) in shown
 
 
-def test_another_name_in_place_of_one_is_seen_wherever_it_stands(reader: Reader, natural: tuple[Told, ...]) -> None:
+def test_another_name_in_place_of_one_is_seen_wherever_it_stands(
+    reader: WordingChecker, natural: tuple[Told, ...]
+) -> None:
     tried = 0
     for told, place, text in every_place(reader, natural):
         for name in (*place.required, *place.shown):
@@ -108,14 +110,16 @@ def test_another_name_in_place_of_one_is_seen_wherever_it_stands(reader: Reader,
     assert tried > 80
 
 
-def test_a_lower_cased_or_first_word_does_not_hide_a_strange_name(reader: Reader, natural: tuple[Told, ...]) -> None:
+def test_a_lower_cased_or_first_word_does_not_hide_a_strange_name(
+    reader: WordingChecker, natural: tuple[Told, ...]
+) -> None:
     for told in natural:
         assert "entities" in kinds(reader, told, question=f"Lummerland aside, {told.question}")
         assert "entities" in kinds(reader, told, question=told.question.removesuffix("?") + ' ("the long road")?')
 
 
 def test_an_answer_is_seen_in_the_question_by_any_of_its_names(
-    reader: Reader, natural: tuple[Told, ...], sample: GraphStore
+    reader: WordingChecker, natural: tuple[Told, ...], sample: GraphStore
 ) -> None:
     tried = 0
     for told in natural:
@@ -132,7 +136,7 @@ def test_an_answer_is_seen_in_the_question_by_any_of_its_names(
     assert tried > 60
 
 
-def test_every_number_that_is_changed_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+def test_every_number_that_is_changed_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
     tried = 0
     for told, place, text in every_place(reader, natural):
         for number in place.written:
@@ -146,7 +150,7 @@ def test_every_number_that_is_changed_is_seen(reader: Reader, natural: tuple[Tol
     assert tried > 25
 
 
-def test_every_number_in_words_that_is_changed_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+def test_every_number_in_words_that_is_changed_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
     tried = 0
     for told, place, text in every_place(reader, natural):
         for word, other in (
@@ -160,7 +164,7 @@ def test_every_number_in_words_that_is_changed_is_seen(reader: Reader, natural: 
     assert tried >= 2
 
 
-def test_every_comparison_that_is_turned_round_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+def test_every_comparison_that_is_turned_round_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
     tried = 0
     for told, place, text in every_place(reader, natural):
         for word, opposite in _OPPOSITES.items():
@@ -181,7 +185,7 @@ def test_every_comparison_that_is_turned_round_is_seen(reader: Reader, natural: 
         "Which river flows past the place in this question: {}",
     ],
 )
-def test_a_further_step_is_seen(reader: Reader, natural: tuple[Told, ...], change: str) -> None:
+def test_a_further_step_is_seen(reader: WordingChecker, natural: tuple[Told, ...], change: str) -> None:
     for told in natural:
         question = change.format(told.question, bare=told.question.removesuffix("?"))
         assert "extra_hop" in kinds(reader, told, question=question)
@@ -189,7 +193,7 @@ def test_a_further_step_is_seen(reader: Reader, natural: tuple[Told, ...], chang
         assert "extra_hop" in kinds(reader, told, subs={1: first})
 
 
-def test_a_hop_that_is_left_out_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+def test_a_hop_that_is_left_out_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
     """The whole question replaced by the last sub-question with its inputs described as `it`."""
     for told in natural:
         last = told.draft.hops[-1]
@@ -203,7 +207,9 @@ def test_a_hop_that_is_left_out_is_seen(reader: Reader, natural: tuple[Told, ...
     ("old", "new"),
     [("citizen", "resident"), ("area", "population"), ("capital", "seaport"), ("represented in sport", "fought")],
 )
-def test_a_relation_that_is_exchanged_is_seen(reader: Reader, natural: tuple[Told, ...], old: str, new: str) -> None:
+def test_a_relation_that_is_exchanged_is_seen(
+    reader: WordingChecker, natural: tuple[Told, ...], old: str, new: str
+) -> None:
     tried = 0
     for told in natural:
         for index, text in enumerate(told.sub_questions, start=1):
@@ -222,12 +228,14 @@ def test_a_relation_that_is_exchanged_is_seen(reader: Reader, natural: tuple[Tol
         ("Of the entity that is meant: {}", "style"),
     ],
 )
-def test_lists_and_machine_words_are_seen(reader: Reader, natural: tuple[Told, ...], question: str, kind: str) -> None:
+def test_lists_and_machine_words_are_seen(
+    reader: WordingChecker, natural: tuple[Told, ...], question: str, kind: str
+) -> None:
     for told in natural:
         assert kind in kinds(reader, told, question=question.format(told.question))
 
 
-def test_a_name_in_other_letters_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+def test_a_name_in_other_letters_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
     tried = 0
     for told, place, text in every_place(reader, natural):
         for name in place.required:
@@ -243,13 +251,17 @@ def test_a_name_in_other_letters_is_seen(reader: Reader, natural: tuple[Told, ..
 
 
 def test_dashes_and_apostrophes_are_put_right() -> None:
-    names = (Name("Q1", "1990–91 Cypriot Cup"), Name("Q2", "Craig's Wife"), Name("Q3", "Gregson-Williams"))
+    names = (
+        PlanEntity("Q1", "1990–91 Cypriot Cup"),
+        PlanEntity("Q2", "Craig's Wife"),
+        PlanEntity("Q3", "Gregson-Williams"),
+    )
     said = "Which club in the 1990-91 Cypriot Cup knew Craig’s Wife by Gregson–Williams?"
     assert spell(said, names) == "Which club in the 1990–91 Cypriot Cup knew Craig's Wife by Gregson-Williams?"
     assert spell("In 1990-91 it was another Cypriot Cup?", names) == "In 1990-91 it was another Cypriot Cup?"
 
 
-def test_a_unit_that_is_left_out_is_seen(reader: Reader, natural: tuple[Told, ...]) -> None:
+def test_a_unit_that_is_left_out_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
     told = next(told for told in natural if "square kilometres" in told.question)
     assert "units" in kinds(reader, told, question=told.question.replace("many square kilometres", "much"))
 
@@ -262,13 +274,13 @@ def test_words_of_steps_are_matched_as_written() -> None:
     assert find_steps("directed by its director", frozenset({stem("directing")})) == []
 
 
-def every_place(reader: Reader, natural: tuple[Told, ...]) -> Iterator[tuple[Told, Place, str]]:
+def every_place(reader: WordingChecker, natural: tuple[Told, ...]) -> Iterator[tuple[Told, TextConstraints, str]]:
     for told in natural:
         for place, text in zip(reader._places.lay_out(told.draft), (*told.sub_questions, told.question), strict=True):
             yield told, place, text
 
 
-def put(place: Place, text: str) -> dict[str, Any]:
+def put(place: TextConstraints, text: str) -> dict[str, Any]:
     return {"subs": {place.hop: text}} if place.hop else {"question": text}
 
 

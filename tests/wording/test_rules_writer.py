@@ -7,12 +7,12 @@ from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.plan import Plan, Step, named_entities
+from hopwright.planning.plan import Plan, PlanStep, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Compute, Lookup
 from hopwright.records.values import EntityKind
-from hopwright.wording.rules.writer import RulesWriter
+from hopwright.wording.rules.rules_writer import RulesWriter
 
 TABLE = default_table()
 WRITER = RulesWriter(TABLE)
@@ -43,7 +43,7 @@ def names(sample: GraphStore) -> GraphNames:
 def plans(sample: GraphStore) -> list[Plan]:
     planner = Planner(sample, TABLE, KindIndex(sample))
     drawn = []
-    anchors = [e for e in list(sample.entities())[::41] if planner.moves.lookups_from(e)]
+    anchors = [e for e in list(sample.entities())[::41] if planner.traversals.lookups_from(e)]
     for number in range(60):
         for name in TOPOLOGIES:
             for anchor in (anchors[number], ""):
@@ -100,6 +100,6 @@ def test_musique_numbers_stand_for_earlier_answers(plans: list[Plan], names: Gra
 
 
 def test_a_computation_without_words_is_refused(names: GraphNames) -> None:
-    step = Step(Compute(expression="factorial(7) * 3", kind="combinatorics"), 15120, "number")
+    step = PlanStep(Compute(expression="factorial(7) * 3", kind="combinatorics"), 15120, "number")
     with pytest.raises(ExpressionError, match="no words"):
         WRITER.word([step], names, "key")

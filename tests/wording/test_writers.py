@@ -17,10 +17,10 @@ from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
 from hopwright.records import Item, Lookup, Rejected
 from hopwright.settings import prompts_folder
-from hopwright.wording.base import KeepRules, Worded
-from hopwright.wording.llm.brief import Briefs
+from hopwright.wording.base import RulesOnlyWriter, WordingResult
 from hopwright.wording.llm.editing import FORGIVEN, Editor
-from hopwright.wording.llm.model import ModelWriter, Terms
+from hopwright.wording.llm.model import ModelWriter, ModelWriterSettings
+from hopwright.wording.llm.plan_brief import PlanBriefWriter
 from tests.drafts import draft_items
 from tests.e2e.serving import serving
 from tests.llm.builders import settings
@@ -49,17 +49,19 @@ def drafts(sample: GraphStore) -> tuple[Item, ...]:
 def word(
     server: FallibleModel, editor: Editor, graph: GraphStore, drafts: Sequence[Item], folder: Path, *,
     kind: str = "compatible", rounds: int = 3, keep_rules: bool = False,
-) -> list[Worded]:  # fmt: skip
+) -> list[WordingResult]:  # fmt: skip
     """What a writer makes of drafts with this server."""
-    briefs = Briefs(default_table(), synthesizer(graph).kinds)
+    briefs = PlanBriefWriter(default_table(), synthesizer(graph).kinds)
     prompt = read_prompts(prompts_folder())["word-item"]
     url = server.url if kind == "anthropic" else server
     with Session(settings(url, kind=kind), folder / "llm.sqlite", run="r") as session:
-        terms = Terms(ModelRef("local", "tiny"), rounds=rounds)
-        return ModelWriter(session, prompt, terms, editor, briefs, KeepRules() if keep_rules else None).word(drafts)
+        terms = ModelWriterSettings(ModelRef("local", "tiny"), rounds=rounds)
+        return ModelWriter(session, prompt, terms, editor, briefs, RulesOnlyWriter() if keep_rules else None).word(
+            drafts
+        )
 
 
-def add_faults(worded: Sequence[Worded]) -> Counter[str]:
+def add_faults(worded: Sequence[WordingResult]) -> Counter[str]:
     return sum((one.faults for one in worded), Counter[str]())
 
 

@@ -22,7 +22,7 @@ class CorpusPassage(BaseModel):
     text: str = Field(min_length=1)
 
 
-class Corpus:
+class PassageCorpus:
     """The passages of a corpus by the entity that their title names."""
 
     def __init__(self, graph: GraphStore, passages: Iterable[CorpusPassage]) -> None:

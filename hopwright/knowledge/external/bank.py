@@ -22,7 +22,7 @@ _MOST_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
+class ValidatedClaims:
     """The claims that can be used, in the order of their ids, and the others with check and reason."""
 
     claims: tuple[Claim, ...] = ()
@@ -30,7 +30,7 @@ class Sifted:
 
 
 @dataclass(slots=True)
-class Sieve:
+class ClaimValidator:
     """Takes claims one by one, keeps those that can be used, and finds those that say the same or contradict.
 
     Of two that give one phrase two values neither is kept, but for claims that were `settled` before: what contradicts
@@ -79,19 +79,19 @@ class Sieve:
         """Something that is no usable claim."""
         self._refused.append(Rejected(key=key, check=check, reason=reason, row=row[:_LONGEST]))
 
-    def finish(self) -> Sifted:
+    def finish(self) -> ValidatedClaims:
         """What is left."""
         claims = sorted((claim for claim, _ in self._kept.values()), key=lambda claim: claim.id)
-        return Sifted(tuple(claims), tuple(self._refused))
+        return ValidatedClaims(tuple(claims), tuple(self._refused))
 
 
-def sift_bank(path: Path) -> Sifted:
+def validate_bank(path: Path) -> ValidatedClaims:
     """Read a bank and keep what can be used. Raises InputError only where the file cannot be read."""
-    sieve = Sieve()
+    validator = ClaimValidator()
     for number, line in enumerate(_read(path).split("\n"), start=1):
         if line.strip():
-            _sift_line(sieve, f"line {number}", line)
-    return sieve.finish()
+            _validate_line(validator, f"line {number}", line)
+    return validator.finish()
 
 
 def read_bank(path: Path) -> tuple[Claim, ...]:
@@ -99,14 +99,18 @@ def read_bank(path: Path) -> tuple[Claim, ...]:
 
     Raises InputError naming the file and the first line that cannot be used, and how many more there are.
     """
-    sifted = sift_bank(path)
-    if sifted.refused:
-        first = sifted.refused[0]
-        more = f" (and {len(sifted.refused) - 1:,} more: `hopwright claims check`)" if len(sifted.refused) > 1 else ""
+    validated = validate_bank(path)
+    if validated.refused:
+        first = validated.refused[0]
+        more = (
+            f" (and {len(validated.refused) - 1:,} more: `hopwright claims check`)"
+            if len(validated.refused) > 1
+            else ""
+        )
         raise InputError(f"{path}, {first.key}: {first.reason}{more}")
-    if not sifted.claims:
+    if not validated.claims:
         raise InputError(f"{path}: no claims in it")
-    return sifted.claims
+    return validated.claims
 
 
 def format_bank(claims: Iterable[Claim]) -> str:
@@ -134,7 +138,7 @@ def refused_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}.rejected.jsonl")
 
 
-def keep_refused(refused: Sequence[Rejected], path: Path) -> Path | None:
+def write_refused_claims(refused: Sequence[Rejected], path: Path) -> Path | None:
     """Write what was refused beside a bank, after what is there already; returns the file, None without any."""
     if not refused:
         return None
@@ -145,13 +149,13 @@ def keep_refused(refused: Sequence[Rejected], path: Path) -> Path | None:
     return place
 
 
-def _sift_line(sieve: Sieve, key: str, line: str) -> None:
+def _validate_line(validator: ClaimValidator, key: str, line: str) -> None:
     try:
         claim = Claim.model_validate_json(line)
     except ValidationError as error:
-        sieve.refuse(key, "claim_schema", f"no claim: {describe_error(error)}", line)
+        validator.refuse(key, "claim_schema", f"no claim: {describe_error(error)}", line)
         return
-    sieve.add(claim, key, line)
+    validator.add(claim, key, line)
 
 
 def _read(path: Path) -> str:

@@ -14,10 +14,10 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from hopwright.knowledge.external.bank import Sieve
+from hopwright.knowledge.external.bank import ClaimValidator
 from hopwright.llm.answers import ProposedClaim, ProposedClaims
-from hopwright.llm.asking import Asker
-from hopwright.llm.estimate import Likely
+from hopwright.llm.asking import RequestSender
+from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.schemas import describe_error
 from hopwright.llm.types import ModelRef, Outcome, Request, Response, Sampling
@@ -25,17 +25,17 @@ from hopwright.records import Claim, Domain, Rejected, make_claim
 from hopwright.records.values import render
 
 PROMPT = "propose-claims"
-AT_ONCE = 10
+CLAIMS_PER_REQUEST = 10
 """Claims that one request asks for."""
 _TOLD = 200
 """Phrases that a request names as taken: the latest ones, so that it does not grow for ever."""
-_IN_VAIN = 2
+_MAX_FRUITLESS_ROUNDS = 2
 """A domain is given up after so many requests in a row that brought nothing."""
 _PLAIN = re.compile(r"^[+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ProposalRequest:
     """What is asked for: so many claims, of these domains alike, from this model."""
 
     model: ModelRef
@@ -47,7 +47,7 @@ class Wish:
 
 
 @dataclass(slots=True)
-class Proposed:
+class ProposalResult:
     """What came of it. `claims` are the new ones; dollars and tokens count what was paid for now."""
 
     claims: tuple[Claim, ...] = ()
@@ -62,7 +62,7 @@ class Proposed:
 
 
 @dataclass(slots=True)
-class _Course:
+class _DomainProgress:
     """How far one domain is."""
 
     domain: Domain
@@ -74,18 +74,18 @@ class _Course:
 
     @property
     def open(self) -> bool:
-        return self.kept < self.quota and self.in_vain < _IN_VAIN
+        return self.kept < self.quota and self.in_vain < _MAX_FRUITLESS_ROUNDS
 
     @property
     def missing(self) -> int:
-        return min(AT_ONCE, self.quota - self.kept)
+        return min(CLAIMS_PER_REQUEST, self.quota - self.kept)
 
 
-def propose(wish: Wish, prompt: Prompt, asker: Asker, bank: Sequence[Claim] = ()) -> Proposed:
+def propose(wish: ProposalRequest, prompt: Prompt, asker: RequestSender, bank: Sequence[Claim] = ()) -> ProposalResult:
     """Ask until each domain has its share of the claims or nothing more comes; `bank` is what there is already."""
-    result = Proposed()
-    sieve = Sieve()
-    sieve.settle(bank)
+    result = ProposalResult()
+    validator = ClaimValidator()
+    validator.settle(bank)
     known = [claim.phrase for claim in sorted(bank, key=lambda one: one.id)]
     courses = _split(wish)
     while any(course.open for course in courses):
@@ -93,15 +93,17 @@ def propose(wish: Wish, prompt: Prompt, asker: Asker, bank: Sequence[Claim] = ()
         requests = [_request(wish, prompt, course, known) for course in active]
         futures = [asker.submit(request) for request in requests]
         for course, future in zip(active, futures, strict=True):
-            _take(course, future.result(), sieve, result)
-    sifted = sieve.finish()
+            _take(course, future.result(), validator, result)
+    validated = validator.finish()
     settled = {claim.id for claim in bank}
-    result.claims = tuple(claim for claim in sifted.claims if claim.id not in settled)
-    result.refused = (*result.refused, *sifted.refused)
+    result.claims = tuple(claim for claim in validated.claims if claim.id not in settled)
+    result.refused = (*result.refused, *validated.refused)
     return result
 
 
-def list_requests(wish: Wish, prompt: Prompt, bank: Sequence[Claim] = ()) -> Iterator[Request | Likely]:
+def list_requests(
+    wish: ProposalRequest, prompt: Prompt, bank: Sequence[Claim] = ()
+) -> Iterator[Request | ApproximateRequest]:
     """What would be asked if every claim were fit: the first request of each domain, and as many more as it takes."""
     known = [claim.phrase for claim in sorted(bank, key=lambda one: one.id)]
     for course in _split(wish):
@@ -109,7 +111,7 @@ def list_requests(wish: Wish, prompt: Prompt, bank: Sequence[Claim] = ()) -> Ite
         while course.kept + course.missing < course.quota:
             course.kept += course.missing
             course.round += 1
-            yield Likely(_request(wish, prompt, course, known))
+            yield ApproximateRequest(_request(wish, prompt, course, known))
 
 
 def read_value(text: str) -> str:
@@ -123,13 +125,13 @@ def read_value(text: str) -> str:
         raise ValueError(f"{text[:40]!r} is no exact number") from None
 
 
-def _split(wish: Wish) -> list[_Course]:
+def _split(wish: ProposalRequest) -> list[_DomainProgress]:
     share, more = divmod(wish.number, len(wish.domains))
     quotas = [share + (place < more) for place in range(len(wish.domains))]
-    return [_Course(domain, quota) for domain, quota in zip(wish.domains, quotas, strict=True) if quota]
+    return [_DomainProgress(domain, quota) for domain, quota in zip(wish.domains, quotas, strict=True) if quota]
 
 
-def _request(wish: Wish, prompt: Prompt, course: _Course, known: Sequence[str]) -> Request:
+def _request(wish: ProposalRequest, prompt: Prompt, course: _DomainProgress, known: Sequence[str]) -> Request:
     taken = [*known, *course.phrases][-_TOLD:]
     inputs = {"domain": course.domain.value, "number": course.missing, "taken": taken}
     temperature = prompt.front.temperature if wish.temperature is None else wish.temperature
@@ -139,7 +141,7 @@ def _request(wish: Wish, prompt: Prompt, course: _Course, known: Sequence[str]) 
     return prompt.request(inputs, wish.model, item=item, sampling=sampling, fallbacks=wish.fallbacks)
 
 
-def _take(course: _Course, outcome: Outcome, sieve: Sieve, result: Proposed) -> None:
+def _take(course: _DomainProgress, outcome: Outcome, validator: ClaimValidator, result: ProposalResult) -> None:
     course.round += 1
     key = f"{course.domain.value}, request {course.round}"
     result.requests += 1
@@ -152,24 +154,24 @@ def _take(course: _Course, outcome: Outcome, sieve: Sieve, result: Proposed) -> 
     if not outcome.ok:
         result.without_answer += 1
         course.in_vain += 1
-        sieve.refuse(key, f"answer_{outcome.kind}", outcome.reason)
+        validator.refuse(key, f"answer_{outcome.kind}", outcome.reason)
         return
     gained = 0
     for place, one in enumerate(cast(ProposedClaims, outcome.parsed).claims, start=1):
         result.proposed += 1
         where = f"{key}, claim {place}"
         if course.kept + gained >= course.quota:
-            sieve.refuse(where, "claim_surplus", "more than were asked for", one.model_dump_json())
+            validator.refuse(where, "claim_surplus", "more than were asked for", one.model_dump_json())
             continue
-        claim = _read(one, outcome, where, sieve)
+        claim = _read(one, outcome, where, validator)
         if claim is not None:
             course.phrases.append(claim.phrase)
-            gained += sieve.add(claim, where)
+            gained += validator.add(claim, where)
     course.kept += gained
     course.in_vain = 0 if gained else course.in_vain + 1
 
 
-def _read(one: ProposedClaim, response: Response, where: str, sieve: Sieve) -> Claim | None:
+def _read(one: ProposedClaim, response: Response, where: str, validator: ClaimValidator) -> Claim | None:
     try:
         return make_claim(
             statement=one.statement.strip(),
@@ -185,7 +187,7 @@ def _read(one: ProposedClaim, response: Response, where: str, sieve: Sieve) -> C
             request_key=response.key,
         )
     except ValidationError as error:
-        sieve.refuse(where, "claim_schema", describe_error(error), one.model_dump_json())
+        validator.refuse(where, "claim_schema", describe_error(error), one.model_dump_json())
     except ValueError as error:
-        sieve.refuse(where, "claim_schema", f"value: {error}", one.model_dump_json())
+        validator.refuse(where, "claim_schema", f"value: {error}", one.model_dump_json())
     return None

@@ -55,7 +55,7 @@ def read_anchor_questions(path: Path) -> Iterator[AnchorQuestion | Rejected]:
     seen: set[str] = set()
     for place, record in _read_records(Path(path)):
         where = f"{Path(path).name}:{place}"
-        if isinstance(record, _Malformed):
+        if isinstance(record, _MalformedRecord):
             yield Rejected(key=where, check="anchor_format", reason=record.reason, row=record.text[:_ROW])
             continue
         result = _parse(record, where)
@@ -130,7 +130,7 @@ def neighbourhood(store: GraphStore, entity: str, most: int) -> tuple[Triplet, .
 
 
 @dataclass(frozen=True, slots=True)
-class _Malformed:
+class _MalformedRecord:
     reason: str
     text: str
 
@@ -179,9 +179,9 @@ def _load(line: bytes) -> Any:
     try:
         return json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return _Malformed("bad UTF-8", line.decode(errors="replace"))
+        return _MalformedRecord("bad UTF-8", line.decode(errors="replace"))
     except (json.JSONDecodeError, RecursionError) as error:
-        return _Malformed(f"no JSON: {error}", line.decode(errors="replace"))
+        return _MalformedRecord(f"no JSON: {error}", line.decode(errors="replace"))
 
 
 def _flatten(value: Any) -> Iterator[Any]:

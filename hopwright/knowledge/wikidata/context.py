@@ -15,7 +15,7 @@ _UNITED = " united states "
 _STATES = re.compile(r"united states(?: of america)?")
 
 
-class Context:
+class NameContext:
     """The words of a text, and quick tests of what it mentions; the name that is linked says nothing
     itself.
     """

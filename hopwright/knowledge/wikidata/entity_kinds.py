@@ -13,24 +13,24 @@ from typing import Literal, get_args
 from hopwright.knowledge.wikidata import english
 from hopwright.knowledge.wikidata.store import GraphStore
 
-Kind = Literal[
+LinkingKind = Literal[
     "person", "country", "division", "settlement", "water", "land", "site", "way", "sky",
     "company", "school", "team", "band", "body", "screen", "text", "music", "art", "game",
     "event", "award", "vehicle", "thing",
 ]  # fmt: skip
-FAMILIES: tuple[frozenset[Kind], ...] = (
+FAMILIES: tuple[frozenset[LinkingKind], ...] = (
     frozenset({"country", "division", "settlement", "water", "land", "site", "way", "sky"}),
     frozenset({"company", "school", "team", "band", "body"}),
     frozenset({"screen", "text", "music", "art", "game"}),
 )
 """Kinds that a general noun covers together: places, groups, works."""
 
-_FACTS_OUT: dict[frozenset[Kind], frozenset[str]] = {
+_FACTS_OUT: dict[frozenset[LinkingKind], frozenset[str]] = {
     frozenset({"person"}): frozenset({"P27", "P106", "P19", "P20", "P21", "P22", "P26", "P69", "P54"}),
     FAMILIES[0]: frozenset({"P131", "P421", "P47", "P36", "P150", "P206", "P403"}),
     FAMILIES[2]: frozenset({"P57", "P161", "P50", "P58", "P136", "P175"}),
 }
-_FACTS_IN: dict[frozenset[Kind], frozenset[str]] = {
+_FACTS_IN: dict[frozenset[LinkingKind], frozenset[str]] = {
     frozenset({"person"}): frozenset({"P57", "P161", "P50", "P58", "P86", "P26", "P22", "P25", "P40", "P170"}),
     FAMILIES[0]: frozenset({"P19", "P20", "P131", "P150", "P36", "P1376", "P276", "P551", "P7938", "P30", "P47"}),
     FAMILIES[1]: frozenset({"P108", "P69", "P54", "P463", "P102", "P272", "P264", "P127"}),
@@ -50,10 +50,10 @@ _STOP = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
+class ExpectedAnswerKind:
     """What kind of answer a question wants. `literal`: a date or a number, so no entity at all."""
 
-    kinds: frozenset[Kind] = frozenset()
+    kinds: frozenset[LinkingKind] = frozenset()
     noun: str = ""
     literal: bool = False
 
@@ -66,16 +66,16 @@ def head_noun(phrase: str) -> str:
     return _singular(words[-1].strip("'.-")) if words else ""
 
 
-def kinds_of_noun(noun: str) -> frozenset[Kind]:
+def kinds_of_noun(noun: str) -> frozenset[LinkingKind]:
     """The kinds that a noun may name; empty for a noun that is not in the lexicon."""
     return _NOUN_KINDS.get(noun, frozenset())
 
 
-def kinds_of(store: GraphStore, id: str) -> frozenset[Kind]:
+def kinds_of(store: GraphStore, id: str) -> frozenset[LinkingKind]:
     """The kinds of an entity: by its classes, else by the facts that it takes part in; empty when nothing
     tells.
     """
-    kinds: set[Kind] = set()
+    kinds: set[LinkingKind] = set()
     for noun in class_nouns(store, id):
         kinds |= kinds_of_noun(noun)
     if kinds:
@@ -97,7 +97,7 @@ def class_nouns(store: GraphStore, id: str) -> list[str]:
     return [noun for noun in dict.fromkeys(nouns) if noun]
 
 
-def expect(question: str) -> Expectation:
+def expect(question: str) -> ExpectedAnswerKind:
     """Read the interrogative and the noun that follows it. `X >> relation` counts as asking for the
     relation.
     """
@@ -106,26 +106,26 @@ def expect(question: str) -> Expectation:
         relation = text.rpartition(">>")[2].strip()
         noun = head_noun(relation)
         if noun in _LITERAL or relation.startswith(("date", "number of", "inception")):
-            return Expectation(literal=True, noun=noun)
-        return Expectation(kinds_of_noun(noun), noun)
+            return ExpectedAnswerKind(literal=True, noun=noun)
+        return ExpectedAnswerKind(kinds_of_noun(noun), noun)
     match = re.search(r"\b(who|whom|whose|when|where|which|what|how)\b\s*(.*)", text)
     if match is None:
-        return Expectation()
+        return ExpectedAnswerKind()
     word, rest = match[1], match[2]
     if word == "when" or (word == "how" and not rest.startswith(("is ", "was ", "are ", "were "))):
-        return Expectation(literal=True)
+        return ExpectedAnswerKind(literal=True)
     if word in ("who", "whom"):
-        return Expectation(FAMILIES[1] | {"person"})
+        return ExpectedAnswerKind(FAMILIES[1] | {"person"})
     if word == "where":
-        return Expectation(FAMILIES[0] | FAMILIES[1])
+        return ExpectedAnswerKind(FAMILIES[0] | FAMILIES[1])
     copula = re.match(r"(?:is|was|are|were|'s)\s+(?:the\s+)?(?:names?\s+of\s+)?(?:the\s+)?(.*)", rest)
     noun = head_noun(copula[1] if copula else rest)
     if noun in _LITERAL:
-        return Expectation(literal=True, noun=noun)
-    return Expectation(kinds_of_noun(noun), noun)
+        return ExpectedAnswerKind(literal=True, noun=noun)
+    return ExpectedAnswerKind(kinds_of_noun(noun), noun)
 
 
-def describe_kind(text: str, name: str) -> Expectation:
+def describe_kind(text: str, name: str) -> ExpectedAnswerKind:
     """What a text says that the name is: the head of a bare description, or of `NAME … is a …` in a sentence.
 
     Empty when it says no such thing.
@@ -137,11 +137,11 @@ def describe_kind(text: str, name: str) -> Expectation:
     elif said is None and len(flat.split()) <= 16 and not _ASKS.search(flat):
         noun = head_noun(_YEAR_FIRST.sub("", flat))
     else:
-        return Expectation()
-    return Expectation(kinds_of_noun(noun), noun)
+        return ExpectedAnswerKind()
+    return ExpectedAnswerKind(kinds_of_noun(noun), noun)
 
 
-def widen(kinds: frozenset[Kind]) -> frozenset[Kind]:
+def widen(kinds: frozenset[LinkingKind]) -> frozenset[LinkingKind]:
     """The kinds with the rest of their families."""
     wide = set(kinds)
     for family in FAMILIES:
@@ -159,9 +159,9 @@ def _singular(word: str) -> str:
     return word
 
 
-def _make_nouns() -> dict[str, frozenset[Kind]]:
-    nouns: dict[str, set[Kind]] = {}
-    for kind in get_args(Kind):
+def _make_nouns() -> dict[str, frozenset[LinkingKind]]:
+    nouns: dict[str, set[LinkingKind]] = {}
+    for kind in get_args(LinkingKind):
         for word in english.words("kinds", kind):
             nouns.setdefault(word, set()).add(kind)
     for family, name in zip(FAMILIES, ("places", "groups", "works"), strict=True):

@@ -32,7 +32,7 @@ from hopwright.knowledge.wikidata.layout import (
 )
 from hopwright.knowledge.wikidata.literals import read_literals
 from hopwright.knowledge.wikidata.parsing import Bad, NameBlock, parse_names, parse_texts, parse_triplets
-from hopwright.knowledge.wikidata.sources import Corpus, Source, Split, find_corpus, hash_file, read_blocks
+from hopwright.knowledge.wikidata.sources import CorpusFile, CorpusFiles, Split, find_corpus, hash_file, read_blocks
 from hopwright.text.folding import U8
 
 _LISTED = 1000
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Malformed:
+class MalformedLine:
     """One line that was skipped: where it is and what is wrong with it."""
 
     file: str
@@ -61,21 +61,21 @@ class IngestReport:
     counts: dict[str, int]
     lines: dict[str, int]
     malformed: dict[str, int]
-    listed: tuple[Malformed, ...]
+    listed: tuple[MalformedLine, ...]
     bytes: int
     reused: bool = False
 
 
 @dataclass(slots=True)
-class _Ledger:
+class _LineCounter:
     """Counts lines, and holds the malformed ones against the limit."""
 
     limit: float
     lines: dict[str, int] = field(default_factory=dict)
     malformed: dict[str, int] = field(default_factory=dict)
-    listed: list[Malformed] = field(default_factory=list)
+    listed: list[MalformedLine] = field(default_factory=list)
 
-    def note(self, source: Source, lines: int, bad: Bad) -> int:
+    def note(self, source: CorpusFile, lines: int, bad: Bad) -> int:
         """Add a block's lines; returns the number of the block's first line, from 1."""
         file = source.name
         before = self.lines.get(file, 0)
@@ -87,9 +87,9 @@ class _Ledger:
     def add(self, file: str, line: int, reason: str) -> None:
         self.malformed[file] = self.malformed.get(file, 0) + 1
         if len(self.listed) < _LISTED:
-            self.listed.append(Malformed(file, line, reason))
+            self.listed.append(MalformedLine(file, line, reason))
 
-    def close(self, source: Source) -> None:
+    def close(self, source: CorpusFile) -> None:
         """Raise InputError when the file has more malformed lines than the limit allows."""
         bad, lines = self.malformed.get(source.name, 0), self.lines.get(source.name, 0)
         if bad > self.limit * lines:
@@ -129,7 +129,7 @@ def ingest(
         raise StoreError(f"the store {store} cannot be written: {error.strerror or error}") from None
 
 
-def _ingest(corpus: Corpus, store: Path, limit: float, force: bool, tell: Callable[[str], None]) -> IngestReport:
+def _ingest(corpus: CorpusFiles, store: Path, limit: float, force: bool, tell: Callable[[str], None]) -> IngestReport:
     with concurrent.futures.ThreadPoolExecutor(1) as hasher:
         hashing = [hasher.submit(hash_file, path) for path in corpus.paths]
         if not force and (old := _open_old(store)) is not None:
@@ -138,7 +138,7 @@ def _ingest(corpus: Corpus, store: Path, limit: float, force: bool, tell: Callab
                 return _report(store, old.about, old.bytes, reused=True)
         writer = ArrayWriter(store)
         try:
-            about = _build(corpus, writer, _Ledger(limit), tell)
+            about = _build(corpus, writer, _LineCounter(limit), tell)
             about["inputs"] = [future.result() for future in hashing]
             about["max_malformed"] = limit
             tell("writing")
@@ -148,7 +148,9 @@ def _ingest(corpus: Corpus, store: Path, limit: float, force: bool, tell: Callab
     return _report(store, about, (ArrayFile(store)).bytes, reused=False)
 
 
-def _build(corpus: Corpus, writer: ArrayWriter, ledger: _Ledger, tell: Callable[[str], None]) -> dict[str, Any]:
+def _build(
+    corpus: CorpusFiles, writer: ArrayWriter, ledger: _LineCounter, tell: Callable[[str], None]
+) -> dict[str, Any]:
     tell(f"reading {corpus.entities.name}")
     names = _read_names(corpus.entities, ledger, "Q")
     relations = _read_names(corpus.relations, ledger, "P") if corpus.relations is not None else NameColumns.empty()
@@ -209,7 +211,7 @@ def _build(corpus: Corpus, writer: ArrayWriter, ledger: _Ledger, tell: Callable[
     }
 
 
-def _read_names(source: Source, ledger: _Ledger, letter: str) -> NameColumns:
+def _read_names(source: CorpusFile, ledger: _LineCounter, letter: str) -> NameColumns:
     parts: list[NameBlock] = []
     lines: list[NDArray[np.int64]] = []
     parse = parse_names if letter == "Q" else _parse_relations
@@ -241,7 +243,7 @@ def _parse_relations(block: bytes) -> NameBlock:
     return parse_names(block, "P")
 
 
-def _add_texts(writer: ArrayWriter, source: Source, ledger: _Ledger, known: U32) -> int:
+def _add_texts(writer: ArrayWriter, source: CorpusFile, ledger: _LineCounter, known: U32) -> int:
     blobs: list[U8] = []
     lengths: list[NDArray[np.int64]] = []
     place = np.zeros(len(known), np.uint32)
@@ -261,7 +263,7 @@ def _add_texts(writer: ArrayWriter, source: Source, ledger: _Ledger, known: U32)
     return rows
 
 
-def _parse(source: Source, parse: Callable[[bytes], T]) -> Iterator[T]:
+def _parse(source: CorpusFile, parse: Callable[[bytes], T]) -> Iterator[T]:
     """Parse a file's blocks on all cores, in order, a few ahead."""
     workers = min(os.cpu_count() or 1, 4)
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
@@ -282,7 +284,7 @@ def _open_old(store: Path) -> ArrayFile | None:
 
 
 def _report(store: Path, about: dict[str, Any], size: int, *, reused: bool) -> IngestReport:
-    listed = tuple(Malformed(*entry) for entry in about["listed"])
+    listed = tuple(MalformedLine(*entry) for entry in about["listed"])
     return IngestReport(store, about["counts"], about["lines"], about["malformed"], listed, size, reused)
 
 

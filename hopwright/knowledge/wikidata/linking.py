@@ -13,17 +13,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopwright.knowledge.wikidata.context import Context, content_stems
+from hopwright.knowledge.wikidata.context import NameContext, content_stems
 from hopwright.knowledge.wikidata.entity_kinds import (
-    Expectation,
-    Kind,
+    ExpectedAnswerKind,
+    LinkingKind,
     class_nouns,
     describe_kind,
     expect,
     kinds_of,
     widen,
 )
-from hopwright.knowledge.wikidata.store import GraphStore, Match
+from hopwright.knowledge.wikidata.store import GraphStore, NameMatch
 from hopwright.text.folding import fold
 
 WEIGHTS: dict[str, float] = {
@@ -67,7 +67,7 @@ _WITHIN = frozenset({"P131", "P17", "P27", "P30"})
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class EntityLink:
     """A linked name: the entity, and how probable it is among those that bear the name."""
 
     entity: str
@@ -82,11 +82,11 @@ class Abstention:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredCandidate:
     """A candidate, its features by name, and whether anything but its name and rank speaks for it."""
 
     id: str
-    match: Match
+    match: NameMatch
     features: dict[str, float]
     score: float
 
@@ -100,7 +100,7 @@ class Linker:
 
     def link(
         self, name: str, *, aliases: Sequence[str] = (), question: str = "", context: str = ""
-    ) -> Link | Abstention:
+    ) -> EntityLink | Abstention:
         """Link a name to one entity.
 
         `aliases` are other ways to write the name, tried in order when the graph does not know it as it
@@ -126,17 +126,17 @@ class Linker:
         weak = best.match.rank == 2 or (not best.match.by_label and letters < 4) or not letters
         if weak and not _has_support(best.features):
             return Abstention(f"{used!r} is too weak a name for {self._show(best.id)} without further evidence")
-        return Link(best.id, round(chance, 6))
+        return EntityLink(best.id, round(chance, 6))
 
-    def score(self, matches: Sequence[Match], name: str, question: str, context: str) -> list[Scored]:
+    def score(self, matches: Sequence[NameMatch], name: str, question: str, context: str) -> list[ScoredCandidate]:
         """The candidates that are of the kind asked for, the best first."""
         asked = expect(question)
         relation, subject = self._read_relation(question)
         if relation:
-            asked = Expectation(asked.kinds | self._kinds_of_relation(relation), asked.noun)
+            asked = ExpectedAnswerKind(asked.kinds | self._kinds_of_relation(relation), asked.noun)
         told = describe_kind(context, name)
-        text = Context(f"{question} {context}", name)
-        rivals: list[tuple[str, Match, dict[str, float]]] = []
+        text = NameContext(f"{question} {context}", name)
+        rivals: list[tuple[str, NameMatch, dict[str, float]]] = []
         for match in matches:
             id = self._store.id_of(match.entity)
             features = self._fit(id, asked, "asked")
@@ -154,16 +154,18 @@ class Linker:
                 features |= self._read_evidence(id, text)
             rivals.append((id, match, features))
         self._compare_words(rivals, text)
-        scored = [Scored(id, match, features, _weigh(features, bool(told.noun))) for id, match, features in rivals]
+        scored = [
+            ScoredCandidate(id, match, features, _weigh(features, bool(told.noun))) for id, match, features in rivals
+        ]
         return sorted(scored, key=_by_score)
 
-    def _candidates(self, name: str, aliases: Sequence[str]) -> tuple[list[Match], str]:
+    def _candidates(self, name: str, aliases: Sequence[str]) -> tuple[list[NameMatch], str]:
         for one in (name, *(alias for alias in aliases if _is_variant(alias, name))):
             if matches := self._store.matches(one):
                 return matches[:_MOST], one
         return [], name
 
-    def _fit(self, id: str, wanted: Expectation, how: str) -> dict[str, float]:
+    def _fit(self, id: str, wanted: ExpectedAnswerKind, how: str) -> dict[str, float]:
         if not wanted.kinds and not wanted.noun:
             return {}
         if wanted.noun and wanted.noun in class_nouns(self._store, id):
@@ -177,7 +179,7 @@ class Linker:
             return {f"kind_{how}": 1.0}
         return {f"other_{how}" if kinds & widen(wanted.kinds) else f"misfit_{how}": 1.0}
 
-    def _read_evidence(self, id: str, text: Context) -> dict[str, float]:
+    def _read_evidence(self, id: str, text: NameContext) -> dict[str, float]:
         mentions = sum(worth for label, worth in self._neighbours(id) if text.mentions(label))
         words = content_stems(self._store.stored_description(id)) - text.name_stems
         nouns = {noun[:5] for noun in class_nouns(self._store, id)}
@@ -192,7 +194,7 @@ class Linker:
             "silent": 0.0 if known else math.log10(1 + len(profile)),
         }
 
-    def _compare_words(self, rivals: list[tuple[str, Match, dict[str, float]]], text: Context) -> None:
+    def _compare_words(self, rivals: list[tuple[str, NameMatch, dict[str, float]]], text: NameContext) -> None:
         """Add what the words of the text are worth that fit a candidate and few of its rivals."""
         if not text.stems or len(rivals) < 2:
             return
@@ -212,7 +214,7 @@ class Linker:
             features["lead"] = max(min(len(stems) - rest, 3), -3)
 
     @functools.lru_cache(maxsize=50_000)  # noqa: B019 — a linker lives as long as its store
-    def _kinds(self, id: str) -> frozenset[Kind]:
+    def _kinds(self, id: str) -> frozenset[LinkingKind]:
         return kinds_of(self._store, id)
 
     @functools.lru_cache(maxsize=20_000)  # noqa: B019
@@ -270,9 +272,9 @@ class Linker:
         return (self._relations.get(fold(relation), ""), subject.strip()) if arrow else ("", "")
 
     @functools.lru_cache(maxsize=2_000)  # noqa: B019
-    def _kinds_of_relation(self, property: str) -> frozenset[Kind]:
+    def _kinds_of_relation(self, property: str) -> frozenset[LinkingKind]:
         """The kinds that a tenth or more of the property's values have, among those that tell."""
-        counts: dict[Kind, int] = {}
+        counts: dict[LinkingKind, int] = {}
         telling = 0
         for one in self._store.sample_objects(property, 300):
             kinds = self._kinds(one)
@@ -308,7 +310,7 @@ def _weigh(features: dict[str, float], told: bool) -> float:
     return score if told else score + _POPULARITY * features["degree"]
 
 
-def _find_chance(scored: list[Scored], told: bool) -> float:
+def _find_chance(scored: list[ScoredCandidate], told: bool) -> float:
     """Probability of the first; where a text describes one of several, it competes with `NEITHER` as well."""
     best = scored[0].score
     rest = [math.exp(one.score - best) for one in scored]
@@ -342,5 +344,5 @@ def _index_relations(store: GraphStore) -> dict[str, str]:
     return names
 
 
-def _by_score(one: Scored) -> tuple[float, int]:
+def _by_score(one: ScoredCandidate) -> tuple[float, int]:
     return -one.score, one.match.entity

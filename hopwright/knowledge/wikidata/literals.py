@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hopwright.knowledge.wikidata.format import ArrayWriter
 from hopwright.knowledge.wikidata.parsing import Bad
-from hopwright.knowledge.wikidata.sources import Source, read_blocks
+from hopwright.knowledge.wikidata.sources import CorpusFile, read_blocks
 
 DATATYPES = ("decimal", "dateTime", "double", "string")
 U32 = NDArray[np.uint32]
@@ -50,7 +50,7 @@ class LiteralColumns:
         _write_texts(writer, "literal_label", [self.labels.get(number, "") for number in known])
 
 
-def read_literals(source: Source, note: Callable[[Source, int, Bad], int]) -> LiteralColumns:
+def read_literals(source: CorpusFile, note: Callable[[CorpusFile, int, Bad], int]) -> LiteralColumns:
     """Read lines of `Q…⇥P…⇥label⇥unit⇥value⇥type`; `note` gets every block's line count and malformed lines.
 
     The type is an XSD name, bare, prefixed or as an IRI; types of whole and decimal numbers count as

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from hopwright.knowledge.wikidata.facts import Facts
-from hopwright.knowledge.wikidata.siblings import POOL_SIZE
+from hopwright.knowledge.wikidata.similar_entities import POOL_SIZE
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records.values import Scalar
 

@@ -32,7 +32,7 @@ _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, tarfile.TarEr
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CorpusFile:
     """One corpus file: where it lies, and its name inside the archive if it is a member of one."""
 
     path: Path
@@ -45,14 +45,14 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class CorpusFiles:
     """The files that one store is made from."""
 
-    triplets: tuple[Source, ...]
-    entities: Source
-    relations: Source | None
-    texts: Source | None
-    literals: Source | None
+    triplets: tuple[CorpusFile, ...]
+    entities: CorpusFile
+    relations: CorpusFile | None
+    texts: CorpusFile | None
+    literals: CorpusFile | None
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -61,7 +61,7 @@ class Corpus:
         return tuple(dict.fromkeys(s.path for s in (*self.triplets, *rest) if s is not None))
 
 
-def find_corpus(folder: Path, split: Split = "all") -> Corpus:
+def find_corpus(folder: Path, split: Split = "all") -> CorpusFiles:
     """Find Wikidata5M's files in a folder, by their published names.
 
     `all` takes the file of all triplets, else the transductive split; a split's train, valid and test files
@@ -79,7 +79,7 @@ def find_corpus(folder: Path, split: Split = "all") -> Corpus:
     entities = found["entities"]
     if entities is None:
         raise InputError(f"no {ROLES['entities']} in {folder} (plain, .gz, .xz or inside a .tar.gz)")
-    return Corpus(triplets, entities, found["relations"], found["texts"], found["literals"])
+    return CorpusFiles(triplets, entities, found["relations"], found["texts"], found["literals"])
 
 
 def hash_file(path: Path) -> dict[str, str | int]:
@@ -96,7 +96,7 @@ def hash_file(path: Path) -> dict[str, str | int]:
     return {"name": path.name, "bytes": size, "sha256": digest.hexdigest()}
 
 
-def read_blocks(source: Source) -> Iterator[bytes]:
+def read_blocks(source: CorpusFile) -> Iterator[bytes]:
     """Yield the file's bytes in blocks of whole lines, each ending in a newline; read ahead in a thread.
 
     Raises InputError when the file is missing, empty or a truncated or damaged archive.
@@ -117,7 +117,7 @@ def read_blocks(source: Source) -> Iterator[bytes]:
                 blocks.get(timeout=0.01)
 
 
-def _fill(source: Source, blocks: queue.Queue[bytes | BaseException | None], stop: threading.Event) -> None:
+def _fill(source: CorpusFile, blocks: queue.Queue[bytes | BaseException | None], stop: threading.Event) -> None:
     try:
         for block in _cut_lines(source):
             blocks.put(block)
@@ -128,7 +128,7 @@ def _fill(source: Source, blocks: queue.Queue[bytes | BaseException | None], sto
         blocks.put(error)
 
 
-def _cut_lines(source: Source) -> Iterator[bytes]:
+def _cut_lines(source: CorpusFile) -> Iterator[bytes]:
     rest = b""
     empty = True
     try:
@@ -157,7 +157,7 @@ def _cut_lines(source: Source) -> Iterator[bytes]:
 
 
 @contextmanager
-def _open(source: Source) -> Iterator[IO[bytes]]:
+def _open(source: CorpusFile) -> Iterator[IO[bytes]]:
     if not source.member:
         with _unpack(source.path) as file:
             yield file
@@ -188,14 +188,14 @@ def _unpack(path: Path) -> Iterator[IO[bytes]]:
             yield file
 
 
-def _find(folder: Path, name: str, members: dict[str, Source]) -> Source | None:
+def _find(folder: Path, name: str, members: dict[str, CorpusFile]) -> CorpusFile | None:
     for ending in _PACKED:
         if (path := folder / f"{name}{ending}").is_file():
-            return Source(path)
+            return CorpusFile(path)
     return members.get(name)
 
 
-def _find_triplets(folder: Path, split: Split, members: dict[str, Source]) -> tuple[Source, ...]:
+def _find_triplets(folder: Path, split: Split, members: dict[str, CorpusFile]) -> tuple[CorpusFile, ...]:
     if split == "all":
         whole = _find(folder, ALL_TRIPLETS, members)
         if whole is not None:
@@ -205,8 +205,8 @@ def _find_triplets(folder: Path, split: Split, members: dict[str, Source]) -> tu
     return tuple(part for part in parts if part is not None)
 
 
-def _list_members(folder: Path) -> dict[str, Source]:
-    members: dict[str, Source] = {}
+def _list_members(folder: Path) -> dict[str, CorpusFile]:
+    members: dict[str, CorpusFile] = {}
     for path in sorted(folder.iterdir()):
         if not path.name.endswith(_ARCHIVES) or not path.is_file():
             continue
@@ -214,7 +214,7 @@ def _list_members(folder: Path) -> dict[str, Source]:
             with _unpack(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
                 for entry in archive:
                     if entry.isfile():
-                        members.setdefault(Path(entry.name).name, Source(path, entry.name))
+                        members.setdefault(Path(entry.name).name, CorpusFile(path, entry.name))
         except _BROKEN as error:
             raise InputError(f"{path} is truncated or damaged ({error}); get it again") from None
         except OSError as error:

@@ -28,7 +28,7 @@ _PLACES = ("P17", "P27", "P495", "P131")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EntityCandidate:
     """An entity that a name may mean."""
 
     id: str
@@ -39,7 +39,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class NameMatch:
     """An entity with a name that agrees with a query; `rank` as in `folding.match_rank`, 0 the strictest."""
 
     entity: int
@@ -269,7 +269,7 @@ class GraphStore:
         ids = self.array("entity_id")[subjects].tolist()
         return tuple(f"Q{id}" for id in dict.fromkeys(ids))
 
-    def find(self, name: str) -> tuple[Candidate, ...]:
+    def find(self, name: str) -> tuple[EntityCandidate, ...]:
         """The entities that a name may mean: those named so by label before those by alias, then the better
         connected.
 
@@ -278,7 +278,7 @@ class GraphStore:
         disambiguator.
         """
         return tuple(
-            Candidate(
+            EntityCandidate(
                 id := self.id_of(match.entity),
                 self._label_at(match.entity),
                 self.description(id),
@@ -288,14 +288,14 @@ class GraphStore:
             for match in self.matches(name)
         )
 
-    def matches(self, name: str) -> list[Match]:
+    def matches(self, name: str) -> list[NameMatch]:
         """As `find`, without reading labels and descriptions; every match has the same, best rank."""
         found = self._lookup(name)
         if not found:
             return []
         best = min(rank for rank, _ in found.values())
         matches = [
-            Match(entity, rank, by_label, self._degree_at(entity))
+            NameMatch(entity, rank, by_label, self._degree_at(entity))
             for entity, (rank, by_label) in found.items()
             if rank == best
         ]
@@ -430,7 +430,7 @@ class GraphStore:
         return labels
 
 
-def _order(match: Match) -> tuple[bool, int, int]:
+def _order(match: NameMatch) -> tuple[bool, int, int]:
     return not match.by_label, -match.degree, match.entity
 
 

@@ -22,6 +22,6 @@ def make_provider(endpoint: Endpoint) -> Provider:
         from hopwright.llm.providers.sdk import OpenAISdkProvider
 
         return OpenAISdkProvider(endpoint, key)
-    from hopwright.llm.providers.lean import LeanProvider
+    from hopwright.llm.providers.plain_http import PlainHttpProvider
 
-    return LeanProvider(endpoint, key)
+    return PlainHttpProvider(endpoint, key)

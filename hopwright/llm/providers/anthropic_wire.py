@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
 from hopwright.llm.schemas import strict_schema
-from hopwright.llm.types import Finish, Message, Usage
+from hopwright.llm.types import Finish, Message, TokenUsage
 
 Mechanism = Literal["tool", "json_schema"]
 """How a structured answer is asked for: a tool that must be used, or an output format."""
@@ -79,10 +79,10 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         raise CallError("garbled", f"the answer is not a message: no {error}") from error
 
 
-def _read_usage(usage: Mapping[str, Any]) -> Usage:
+def _read_usage(usage: Mapping[str, Any]) -> TokenUsage:
     cached, written = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
     details = usage.get("output_tokens_details") or {}
-    return Usage(
+    return TokenUsage(
         # Anthropic counts the cached parts apart from `input_tokens`; here input is all of the prompt.
         input=(usage.get("input_tokens") or 0) + cached + written, cached=cached, cache_written=written,
         output=usage.get("output_tokens") or 0, reasoning=details.get("thinking_tokens") or 0,

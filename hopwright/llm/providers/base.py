@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from hopwright.llm.headers import read_retry_after
-from hopwright.llm.types import Finish, Message, Sampling, Usage
+from hopwright.llm.types import Finish, Message, Sampling, TokenUsage
 
 ErrorKind = Literal[
     "rate_limit", "overloaded", "server", "timeout", "connection", "garbled",
@@ -40,7 +40,7 @@ class Reply:
 
     text: str
     finish: Finish
-    usage: Usage
+    usage: TokenUsage
     model_version: str
     request_id: str
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
 from hopwright.llm.schemas import strict_schema
-from hopwright.llm.types import Finish, Usage
+from hopwright.llm.types import Finish, TokenUsage
 
 Dialect = Literal["openai", "vllm", "compatible"]
 """`openai`: its own API; `vllm`: vLLM's server; `compatible`: any other server of the format."""
@@ -74,10 +74,10 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         raise CallError("garbled", f"the answer is not a chat completion: no {error}") from error
 
 
-def _read_usage(usage: Mapping[str, Any]) -> Usage:
+def _read_usage(usage: Mapping[str, Any]) -> TokenUsage:
     prompt = usage.get("prompt_tokens_details") or {}
     completion = usage.get("completion_tokens_details") or {}
-    return Usage(
+    return TokenUsage(
         input=usage.get("prompt_tokens") or 0, cached=prompt.get("cached_tokens") or 0,
         cache_written=prompt.get("cache_write_tokens") or 0,
         output=usage.get("completion_tokens") or 0, reasoning=completion.get("reasoning_tokens") or 0,

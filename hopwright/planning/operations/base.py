@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hopwright.planning.moves import Edge
-from hopwright.planning.sketch import Sketch, State, Type
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput, Type
+from hopwright.planning.traversals import Edge
 
 LATEST = 2026
 EARLIEST = 1500
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OperationContext:
     """Where in the plan an operation stands.
 
     `readers`: the operations that read its result, and what they give, in turn (none for the last); `partners`: what
@@ -22,7 +22,7 @@ class Place:
     """
 
     readers: tuple[str, ...] = ()
-    partners: tuple[State, ...] = ()
+    partners: tuple[StepOutput, ...] = ()
     anchor: str = ""
     forced: Edge | None = None
 
@@ -32,7 +32,7 @@ class Place:
         return self.readers[0] if self.readers else ""
 
 
-Builder = Callable[[Sketch, Sequence[State], Place], State]
+OperationBuilder = Callable[[PlanBuilder, Sequence[StepOutput], OperationContext], StepOutput]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Operation:
     gives: Type
     kind: str
     weight: float
-    build: Builder
+    build: OperationBuilder
     final: float = 1.0
     """How readily it is the last hop; 0 for never."""
     inner: bool = True

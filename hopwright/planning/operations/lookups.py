@@ -5,181 +5,189 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from hopwright.planning.operations.base import EARLIEST, Place
-from hopwright.planning.operations.following import OF_LIKE, are_like, find_like, find_measured, suits_reader
-from hopwright.planning.operations.material import (
+from hopwright.planning.operations.base import EARLIEST, OperationContext
+from hopwright.planning.operations.lookahead import (
+    SAME_SORT_OPERATIONS,
+    are_of_same_sort,
+    find_entity_of_same_sort,
+    find_entity_with_literal,
+    satisfies_reader,
+)
+from hopwright.planning.operations.operation_inputs import (
     PROPERTY_OF,
+    admits_target,
     choose_number,
     draw_measure,
     find_event,
     find_input,
-    lets_target_in,
     write_offset,
     year_of,
 )
-from hopwright.planning.sketch import DeadEnd, Sketch, State
-from hopwright.planning.targets import Target
+from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.year_targets import YearTarget
 
 _MODERN = 1950
 
 
-def lead(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """A named subject's fact, or an entity found by two of its facts."""
-    if place.forced is not None:
-        return sketch.walk(place.forced)
-    wanted = suits_reader(sketch, place)
-    if place.partners and place.reader in OF_LIKE:
-        return sketch.lead(find_like(sketch, place.partners[0].entity, place.reader))
-    if place.anchor and wanted(place.anchor) and sketch.moves.lookups_to(place.anchor):
-        return sketch.lead(place.anchor)
-    if place.anchor:
+    if context.forced is not None:
+        return builder.walk(context.forced)
+    wanted = satisfies_reader(builder, context)
+    if context.partners and context.reader in SAME_SORT_OPERATIONS:
+        return builder.lead(find_entity_of_same_sort(builder, context.partners[0].entity, context.reader))
+    if context.anchor and wanted(context.anchor) and builder.traversals.lookups_to(context.anchor):
+        return builder.lead(context.anchor)
+    if context.anchor:
         # The anchor itself is asked about.
-        sketch.take(place.anchor)
-        return sketch.extend(State("entity", place.anchor, place.anchor), wanted)
-    if (entity := find_measured(sketch, place)) is not None:
-        return sketch.lead(entity)
-    edge = sketch.random_edge(wanted, within=place.reader != "extend")
+        builder.take(context.anchor)
+        return builder.extend(StepOutput("entity", context.anchor, context.anchor), wanted)
+    if (entity := find_entity_with_literal(builder, context)) is not None:
+        return builder.lead(entity)
+    edge = builder.random_edge(wanted, within=context.reader != "extend")
     if edge is None:
-        raise DeadEnd(f"no fact of the graph suits {place.reader or 'the end'}")
-    return sketch.walk(edge)
+        raise PlanningDeadEnd(f"no fact of the graph suits {context.reader or 'the end'}")
+    return builder.walk(edge)
 
 
-def extend(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """From an entity to another."""
     (state,) = inputs
-    if place.forced is not None:
-        edge = place.forced
+    if context.forced is not None:
+        edge = context.forced
         if state.entity == edge.subject:
-            return sketch.walk(edge, state.ref)
+            return builder.walk(edge, state.ref)
         if state.entity == edge.object:
-            return sketch.walk(edge, state.ref, backward=True)
-        raise DeadEnd("the anchor's second hop does not follow")
-    wanted = suits_reader(sketch, place)
-    if place.partners and place.reader in OF_LIKE:
-        partner = place.partners[0]
-        return sketch.extend(
-            state, lambda entity: wanted(entity) and are_like(sketch, partner.entity, entity, place.reader)
+            return builder.walk(edge, state.ref, backward=True)
+        raise PlanningDeadEnd("the anchor's second hop does not follow")
+    wanted = satisfies_reader(builder, context)
+    if context.partners and context.reader in SAME_SORT_OPERATIONS:
+        partner = context.partners[0]
+        return builder.extend(
+            state, lambda entity: wanted(entity) and are_of_same_sort(builder, partner.entity, entity, context.reader)
         )
-    return sketch.extend(state, wanted)
+    return builder.extend(state, wanted)
 
 
-def year(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The year of an entity's event."""
-    found = [m for m in sketch.moves.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
-    if place.reader == "age":
+    found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
+    if context.reader == "age":
         found = [m for m in found if year_of(m) >= _MODERN]
-    if place.partners and place.partners[0].type == "year":
-        near = [m for m in found if 2 <= abs(year_of(m) - place.partners[0].whole) <= 300]
+    if context.partners and context.partners[0].type == "year":
+        near = [m for m in found if 2 <= abs(year_of(m) - context.partners[0].whole) <= 300]
         found = near
     if not found:
-        raise DeadEnd("the entity has no dated event that suits")
-    return sketch.measure(inputs[0].ref, sketch.prefer_measure(found))
+        raise PlanningDeadEnd("the entity has no dated event that suits")
+    return builder.measure(inputs[0].ref, builder.prefer_measure(found))
 
 
-def date(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def date(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The full date of an entity's event."""
-    found = [m for m in sketch.moves.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.ask]
+    found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.ask]
     if not found:
-        raise DeadEnd("the entity has no full date")
-    return sketch.measure(inputs[0].ref, sketch.prefer_measure(found), full_date=True)
+        raise PlanningDeadEnd("the entity has no full date")
+    return builder.measure(inputs[0].ref, builder.prefer_measure(found), full_date=True)
 
 
-def number(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def number(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """A stable number of an entity."""
-    return sketch.measure(inputs[0].ref, choose_number(sketch, inputs[0].entity, place))
+    return builder.measure(inputs[0].ref, choose_number(builder, inputs[0].entity, context))
 
 
-def named_year(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The year of a named entity's event; the anchor's where it has one."""
-    measure = find_event(sketch, place.partners, place.anchor, _MODERN if place.reader == "age" else EARLIEST)
-    sketch.take(measure.entity)
-    return sketch.measure(measure.entity, measure)
+    measure = find_event(builder, context.partners, context.anchor, _MODERN if context.reader == "age" else EARLIEST)
+    builder.take(measure.entity)
+    return builder.measure(measure.entity, measure)
 
 
-def named_number(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def named_number(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """A stable number of a named entity: of a partner's kind, so that the two can be added."""
-    if place.partners:
-        partner = place.partners[0]
-        other = sketch.moves.comparable(partner.entity, partner.of, sketch.rng)
-        if other is None or not sketch.admits(other):
-            raise DeadEnd("nothing comparable")
-        measure = next(m for m in sketch.moves.measures(other) if m.property == partner.of)
+    if context.partners:
+        partner = context.partners[0]
+        other = builder.traversals.comparable(partner.entity, partner.of, builder.rng)
+        if other is None or not builder.admits(other):
+            raise PlanningDeadEnd("nothing comparable")
+        measure = next(m for m in builder.traversals.measures(other) if m.property == partner.of)
     else:
-        measure = draw_measure(sketch, place)
-    sketch.take(measure.entity)
-    return sketch.measure(measure.entity, measure)
+        measure = draw_measure(builder, context)
+    builder.take(measure.entity)
+    return builder.measure(measure.entity, measure)
 
 
-def dated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def dated(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """What a year, or a year some years away from it, singles out."""
     (state,) = inputs
-    wanted = suits_reader(sketch, place)
+    wanted = satisfies_reader(builder, context)
     for _ in range(20):
-        target = sketch.targets.near(state.whole, sketch.rng, within=60)
+        target = builder.targets.near(state.whole, builder.rng, within=60)
         if target is None:
             break
-        if not wanted(target.entity) or sketch.refuses_target(target) or not lets_target_in(sketch, target):
+        if not wanted(target.entity) or builder.refuses_target(target) or not admits_target(builder, target):
             continue
         apart = target.year - state.whole
         if abs(apart) >= 2:
-            return sketch.dated(f"{state.ref} {'+' if apart > 0 else '-'} {abs(apart)}", target)
-    raise DeadEnd("no target near the year")
+            return builder.dated(f"{state.ref} {'+' if apart > 0 else '-'} {abs(apart)}", target)
+    raise PlanningDeadEnd("no target near the year")
 
 
-def dated_by_amount(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def dated_by_amount(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """What lies so many years (or a small multiple of them) before or after a year that the question states."""
     (state,) = inputs
-    wanted = suits_reader(sketch, place)
+    wanted = satisfies_reader(builder, context)
     for _ in range(20):
-        target = sketch.targets.any(sketch.rng)
+        target = builder.targets.any(builder.rng)
         if target is None:
             break
-        if not wanted(target.entity) or not sketch.admits(target.entity) or sketch.refuses_target(target):
+        if not wanted(target.entity) or not builder.admits(target.entity) or builder.refuses_target(target):
             continue
-        if lets_target_in(sketch, target) and (value := write_offset(sketch, state, target.year)):
-            return sketch.dated(value, target)
-    raise DeadEnd("no target fits")
+        if admits_target(builder, target) and (value := write_offset(builder, state, target.year)):
+            return builder.dated(value, target)
+    raise PlanningDeadEnd("no target fits")
 
 
-def dated_among(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def dated_among(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """Of those that stand in a relation to an entity, the one that a computed year singles out."""
     entity = next(state for state in inputs if state.type == "entity")
     other = next(state for state in inputs if state.type != "entity")
-    wanted = suits_reader(sketch, place)
-    targets = [t for t in sketch.open_targets(entity.entity) if wanted(t.entity)]
-    sketch.rng.shuffle(targets)
+    wanted = satisfies_reader(builder, context)
+    targets = [t for t in builder.open_targets(entity.entity) if wanted(t.entity)]
+    builder.rng.shuffle(targets)
     for target in targets[:8]:
         if other.type == "amount":
-            value = write_offset(sketch, other, target.year)
+            value = write_offset(builder, other, target.year)
         else:
             apart = target.year - other.whole
             value = f"{other.ref} {'+' if apart > 0 else '-'} {abs(apart)}" if 2 <= abs(apart) <= 150 else ""
-        if value and sketch.admits(target.entity):
-            return sketch.dated(value, target, constraint=entity.ref)
-    raise DeadEnd("nothing dated stands in a relation to it")
+        if value and builder.admits(target.entity):
+            return builder.dated(value, target, constraint=entity.ref)
+    raise PlanningDeadEnd("nothing dated stands in a relation to it")
 
 
-def dated_stated(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def dated_stated(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """Of those that stand in a relation to an entity, the one that a stated year singles out."""
-    wanted = suits_reader(sketch, place)
-    targets = [t for t in sketch.open_targets(inputs[0].entity) if sketch.admits(t.entity) and wanted(t.entity)]
+    wanted = satisfies_reader(builder, context)
+    targets = [t for t in builder.open_targets(inputs[0].entity) if builder.admits(t.entity) and wanted(t.entity)]
     if not targets:
-        raise DeadEnd("nothing dated stands in a relation to it")
-    target = sketch.prefer(targets, PROPERTY_OF)
-    return sketch.dated(str(target.year), target, constraint=inputs[0].ref)
+        raise PlanningDeadEnd("nothing dated stands in a relation to it")
+    target = builder.prefer(targets, PROPERTY_OF)
+    return builder.dated(str(target.year), target, constraint=inputs[0].ref)
 
 
-def dated_by_both(sketch: Sketch, inputs: Sequence[State], place: Place) -> State:
+def dated_by_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """What lies so many years before or after a looked-up year."""
     base, offset = find_input(inputs, "year"), find_input(inputs, "amount")
     if offset.whole < 6:
-        raise DeadEnd("so few years are no distance")
-    options: list[tuple[str, Target]] = []
+        raise PlanningDeadEnd("so few years are no distance")
+    options: list[tuple[str, YearTarget]] = []
     for sign, moved in (("+", base.whole + offset.whole), ("-", base.whole - offset.whole)):
         options += [
-            (sign, t) for t in sketch.targets.of_year(moved) if sketch.admits(t.entity) and not sketch.refuses_target(t)
+            (sign, t)
+            for t in builder.targets.of_year(moved)
+            if builder.admits(t.entity) and not builder.refuses_target(t)
         ]
     if not options:
-        raise DeadEnd("the year has no target")
-    sign, target = sketch.prefer(options, lambda option: option[1].property)
-    return sketch.dated(f"{base.ref} {sign} {offset.ref}", target)
+        raise PlanningDeadEnd("the year has no target")
+    sign, target = builder.prefer(options, lambda option: option[1].property)
+    return builder.dated(f"{base.ref} {sign} {offset.ref}", target)

@@ -12,35 +12,43 @@ from hopwright.planning.execution import stated_value
 from hopwright.records import Hop, Item, Passage
 from hopwright.records.values import Value
 from hopwright.text.matching import read_number
-from hopwright.wording.llm.places import (
-    Name,
-    Place,
-    blank,
+from hopwright.wording.llm.text_constraints import (
+    PlanEntity,
+    TextConstraints,
     find_digits,
     find_number_words,
     list_constants,
+    mask_names,
     write_number,
 )
-from hopwright.wording.llm.reading import Problem, find_strange, leave_out, mentions, split_words
 from hopwright.wording.llm.vocabulary import find_steps, months
+from hopwright.wording.llm.wording_checks import (
+    WordingProblem,
+    find_unexpected_names,
+    mentions,
+    remove_phrases,
+    split_words,
+)
 
 _SHORTEST = 12
 
 
-class ContextReader:
+class ContextChecker:
     """Reads context texts against the facts of their hops."""
 
     def __init__(self, table: PropertyTable) -> None:
         self._table = table
 
-    def read(self, draft: Item, hop: Hop, place: Place, names: Mapping[str, Name], text: str) -> list[Problem]:
+    def read(
+        self, draft: Item, hop: Hop, place: TextConstraints, names: Mapping[str, PlanEntity], text: str
+    ) -> list[WordingProblem]:
         """What is wrong with a hop's context; an empty text is no context, which is never wrong."""
         if not text.strip():
             return []
         where = f"the context of hop {hop.index}"
         known = self._list_names(draft, hop, place, names)
-        bare = leave_out(blank(text, known), self._list_units(hop))
-        strange = list(find_strange(place, bare, self._list_words(hop)))
+        bare = remove_phrases(mask_names(text, known), self._list_units(hop))
+        strange = list(find_unexpected_names(place, bare, self._list_words(hop)))
         foreign = [name.label for name in names.values() if name not in known and mentions(bare, name)]
         allowed = self._list_numbers(draft, hop, place)
         stray = (find_digits(bare) | find_number_words(bare)) - allowed - find_number_words(place.rules)
@@ -48,14 +56,18 @@ class ContextReader:
         added += map(repr, find_steps(bare, place.own))
         problems = []
         if added:
-            problems.append(Problem("context", f"{where} brings in {', '.join(added)}, none of which is in its facts"))
+            problems.append(
+                WordingProblem("context", f"{where} brings in {', '.join(added)}, none of which is in its facts")
+            )
         if not self._states_answer(hop, text, bare, names):
-            problems.append(Problem("context", f"{where} does not state its answer, {hop.answer}"))
+            problems.append(WordingProblem("context", f"{where} does not state its answer, {hop.answer}"))
         if "?" in bare or len(text) < _SHORTEST or text.strip()[-1] not in '.!"”':
-            problems.append(Problem("context", f"{where} must be one or two whole sentences"))
+            problems.append(WordingProblem("context", f"{where} must be one or two whole sentences"))
         return problems
 
-    def _list_names(self, draft: Item, hop: Hop, place: Place, names: Mapping[str, Name]) -> tuple[Name, ...]:
+    def _list_names(
+        self, draft: Item, hop: Hop, place: TextConstraints, names: Mapping[str, PlanEntity]
+    ) -> tuple[PlanEntity, ...]:
         ids = {hop.answer_id or ""}
         for triplet in hop.evidence.triplets:
             ids |= {triplet.subject, triplet.object}
@@ -78,7 +90,7 @@ class ContextReader:
     def _list_units(self, hop: Hop) -> list[str]:
         return [entry.unit for fact in hop.evidence.literals if (entry := self._table.literal.get(fact.property))]
 
-    def _list_numbers(self, draft: Item, hop: Hop, place: Place) -> frozenset[Decimal]:
+    def _list_numbers(self, draft: Item, hop: Hop, place: TextConstraints) -> frozenset[Decimal]:
         values: list[Value | None] = [
             stated_value(one) for one in draft.hops if one.index in (*hop.depends_on, hop.index)
         ]
@@ -92,7 +104,7 @@ class ContextReader:
                 found.add(Decimal(value))
         return frozenset(found)
 
-    def _states_answer(self, hop: Hop, text: str, bare: str, names: Mapping[str, Name]) -> bool:
+    def _states_answer(self, hop: Hop, text: str, bare: str, names: Mapping[str, PlanEntity]) -> bool:
         if hop.answer_type == "number":
             number = read_number(hop.answer)
             return number in find_digits(bare) | find_number_words(bare)

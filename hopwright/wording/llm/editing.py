@@ -10,17 +10,17 @@ from hopwright.checks import CheckContext, run_checks
 from hopwright.distractors.maker import DistractorMaker
 from hopwright.distractors.options import assign_options
 from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.siblings import Kinds
+from hopwright.knowledge.wikidata.similar_entities import EntityKindSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.answers import WordedHop, WordedItem
 from hopwright.planning.execution import stated_value
 from hopwright.records import CheckResult, Hop, Item
 from hopwright.records.values import Value, parse
-from hopwright.wording.llm.contexts import ContextReader, add_context
-from hopwright.wording.llm.places import Name, Place, Places, spell
-from hopwright.wording.llm.proposals import Proposals
-from hopwright.wording.llm.reading import Problem, Reader
+from hopwright.wording.llm.contexts import ContextChecker, add_context
+from hopwright.wording.llm.proposals import ProposalSorter
+from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraintBuilder, TextConstraints, spell
 from hopwright.wording.llm.vocabulary import Vocabulary
+from hopwright.wording.llm.wording_checks import WordingChecker, WordingProblem
 
 _SAME_AS = {
     "names-kept": ("entities", "numbers"),
@@ -46,11 +46,11 @@ _FIRST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditResult:
     """What an answer came to: the item in its new words, and everything that was wrong with the answer."""
 
     item: Item
-    problems: tuple[Problem, ...]
+    problems: tuple[WordingProblem, ...]
     counts: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -72,7 +72,7 @@ class Editor:
         self,
         graph: GraphStore,
         table: PropertyTable,
-        kinds: Kinds,
+        kinds: EntityKindSource,
         context: CheckContext,
         maker: DistractorMaker,
         *,
@@ -80,18 +80,20 @@ class Editor:
     ) -> None:
         self._seed = seed
         vocabulary = Vocabulary(table)
-        self.places = Places(vocabulary, graph)
-        self._reader = Reader(vocabulary, self.places)
-        self._contexts = ContextReader(table)
+        self.places = TextConstraintBuilder(vocabulary, graph)
+        self._reader = WordingChecker(vocabulary, self.places)
+        self._contexts = ContextChecker(table)
         self._context = context
         self._maker = maker
-        self._proposals = Proposals(graph, kinds, context)
+        self._proposals = ProposalSorter(graph, kinds, context)
 
-    def edit(self, draft: Item, answer: WordedItem) -> Edited:
+    def edit(self, draft: Item, answer: WordedItem) -> EditResult:
         """Hold an answer against the plan and put it on the draft."""
         if [hop.index for hop in answer.sub_questions] != [hop.index for hop in draft.hops]:
             wanted = ", ".join(str(hop.index) for hop in draft.hops)
-            return Edited(draft, (Problem("structure", f"there must be one sub-question for each hop: {wanted}"),))
+            return EditResult(
+                draft, (WordingProblem("structure", f"there must be one sub-question for each hop: {wanted}"),)
+            )
         names, places = self.places.names(draft), self.places.lay_out(draft)
         questions = [spell(" ".join(hop.question.split()), names.values()) for hop in answer.sub_questions]
         whole = spell(" ".join(answer.question.split()), names.values())
@@ -113,19 +115,19 @@ class Editor:
             counts["distractors_taken"] = 0
         problems += _add_failed(problems, failed)
         found = (*problems, *remarks, *more)
-        return Edited(chosen.model_copy(update={"checks": checks}), found, counts)
+        return EditResult(chosen.model_copy(update={"checks": checks}), found, counts)
 
     def _add_contexts(
         self,
         draft: Item,
         hops: Sequence[Hop],
         answers: Sequence[WordedHop],
-        places: Sequence[Place],
-        names: Mapping[str, Name],
+        places: Sequence[TextConstraints],
+        names: Mapping[str, PlanEntity],
         counts: Counter[str],
-    ) -> tuple[tuple[Hop, ...], list[Problem]]:
+    ) -> tuple[tuple[Hop, ...], list[WordingProblem]]:
         done: list[Hop] = []
-        problems: list[Problem] = []
+        problems: list[WordingProblem] = []
         for hop, answer, place in zip(hops, answers, places, strict=False):
             text = spell(" ".join(answer.context.split()), names.values())
             wrong = self._contexts.read(draft, hop, place, names, text)
@@ -136,11 +138,11 @@ class Editor:
 
     def _sort_proposals(
         self, draft: Item, answers: Sequence[WordedHop], counts: Counter[str]
-    ) -> tuple[list[tuple[Value, ...]], list[Problem]]:
+    ) -> tuple[list[tuple[Value, ...]], list[WordingProblem]]:
         """The model's proposals that may stand among a hop's options, hop by hop, and what is wrong with others."""
         values: dict[int, Value] = {}
         proposed: list[tuple[Value, ...]] = []
-        problems: list[Problem] = []
+        problems: list[WordingProblem] = []
         for hop, answer in zip(draft.hops, answers, strict=True):
             found = self._proposals.sort(hop, answer.distractors, values)
             proposed.append(found.candidates)
@@ -149,7 +151,9 @@ class Editor:
                 counts[f"distractors_refused.{why}"] += 1
                 if why == "true":
                     problems.append(
-                        Problem("true_distractor", f"the distractor {text!r} of hop {hop.index} is a right answer")
+                        WordingProblem(
+                            "true_distractor", f"the distractor {text!r} of hop {hop.index} is a right answer"
+                        )
                     )
             values[hop.index] = stated_value(hop)
         return proposed, problems
@@ -180,12 +184,12 @@ def _failed(checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
     return tuple(check for check in checks if check.outcome == "fail")
 
 
-def _add_failed(problems: Sequence[Problem], failed: Sequence[CheckResult]) -> list[Problem]:
+def _add_failed(problems: Sequence[WordingProblem], failed: Sequence[CheckResult]) -> list[WordingProblem]:
     """The failed checks as problems, but for those that the reading has found already."""
     known = {problem.kind for problem in problems}
     added = []
     for check in failed:
         same = _SAME_AS.get(check.name, ())
         if not known & set(same):
-            added.append(Problem(same[0] if same else check.name, check.reason))
+            added.append(WordingProblem(same[0] if same else check.name, check.reason))
     return added

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 
 from hopwright.llm.answers import WordedItem
-from hopwright.llm.asking import Asker
+from hopwright.llm.asking import RequestSender
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.types import Attempt, Failure, Message, ModelRef, Outcome, Request, Response, Sampling
 from hopwright.records import Item, Rejected
-from hopwright.wording.base import Worded, Writer
-from hopwright.wording.llm.brief import Briefs
-from hopwright.wording.llm.editing import FORGIVEN, Edited, Editor
-from hopwright.wording.llm.reading import Problem
+from hopwright.wording.base import QuestionWriter, WordingResult
+from hopwright.wording.llm.editing import FORGIVEN, Editor, EditResult
+from hopwright.wording.llm.plan_brief import PlanBriefWriter
+from hopwright.wording.llm.wording_checks import WordingProblem
 
 PROMPT = "word-item"
 _MOST_PROBLEMS = 12
@@ -25,7 +25,7 @@ _ANSWERS = {"invalid": "broken_json", "empty": "empty", "refusal": "refusal", "t
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ModelWriterSettings:
     """How a model is asked. `rounds` are answers per draft at most, repairs of broken JSON included."""
 
     target: ModelRef
@@ -35,7 +35,7 @@ class Terms:
 
 
 @dataclass(slots=True)
-class _Talk:
+class _RepairSession:
     """What has been said about one draft."""
 
     draft: Item
@@ -59,12 +59,12 @@ class ModelWriter:
 
     def __init__(
         self,
-        asker: Asker | None,
+        asker: RequestSender | None,
         prompt: Prompt,
-        terms: Terms,
+        terms: ModelWriterSettings,
         editor: Editor,
-        briefs: Briefs,
-        instead: Writer | None = None,
+        briefs: PlanBriefWriter,
+        instead: QuestionWriter | None = None,
     ) -> None:
         self._asker = asker
         self._prompt = prompt
@@ -73,14 +73,14 @@ class ModelWriter:
         self._briefs = briefs
         self._instead = instead
 
-    def word(self, drafts: Sequence[Item]) -> list[Worded]:
-        """See Writer. All drafts are asked for at once; how many requests are in flight is the client's affair."""
+    def word(self, drafts: Sequence[Item]) -> list[WordingResult]:
+        """See QuestionWriter. All drafts are asked for at once; the client limits the requests in flight."""
         arrived: SimpleQueue[tuple[int, Future[Outcome]]] = SimpleQueue()
-        talks = [_Talk(draft, self.first_request(draft)) for draft in drafts]
-        done: dict[int, Worded] = {}
+        talks = [_RepairSession(draft, self.first_request(draft)) for draft in drafts]
+        done: dict[int, WordingResult] = {}
         open_talks, error = 0, None
-        for place, talk in enumerate(talks):
-            self._send(place, talk, arrived)
+        for place, session in enumerate(talks):
+            self._send(place, session, arrived)
             open_talks += 1
         while open_talks:
             place, future = arrived.get()
@@ -91,7 +91,7 @@ class ModelWriter:
                 # The run ends; what is in flight is still waited for, since it is paid for and stored.
                 error = error or caught
                 continue
-            worded = self._hear(talks[place], outcome)
+            worded = self._handle_response(talks[place], outcome)
             if worded is not None:
                 done[place] = worded
             elif error is None:
@@ -110,37 +110,37 @@ class ModelWriter:
         )
         return replace(request, repairs=self._terms.rounds - 1)
 
-    def _send(self, place: int, talk: _Talk, arrived: SimpleQueue[tuple[int, Future[Outcome]]]) -> None:
+    def _send(self, place: int, session: _RepairSession, arrived: SimpleQueue[tuple[int, Future[Outcome]]]) -> None:
         assert self._asker is not None
-        self._asker.submit(talk.request).add_done_callback(_Deliver(place, arrived))
+        self._asker.submit(session.request).add_done_callback(_DeliverResult(place, arrived))
 
-    def _hear(self, talk: _Talk, outcome: Outcome) -> Worded | None:
+    def _handle_response(self, session: _RepairSession, outcome: Outcome) -> WordingResult | None:
         """Take an outcome in; None when there is more to be asked."""
-        talk.keys.append(outcome.key)
-        talk.input_tokens += outcome.usage.input
-        talk.output_tokens += outcome.usage.output
-        talk.cost_usd += outcome.cost_usd
-        _count_attempts(talk, outcome.attempts)
+        session.keys.append(outcome.key)
+        session.input_tokens += outcome.usage.input
+        session.output_tokens += outcome.usage.output
+        session.cost_usd += outcome.cost_usd
+        _count_attempts(session, outcome.attempts)
         if isinstance(outcome, Failure):
             check = _ANSWERS.get(outcome.kind, outcome.kind)
-            return self._give_up(talk, check, outcome.reason, "")
-        talk.requests += 1
+            return self._give_up(session, check, outcome.reason, "")
+        session.requests += 1
         assert isinstance(outcome.parsed, WordedItem)
-        edited = self._editor.edit(talk.draft, outcome.parsed)
-        talk.faults.update(edited.remarks)
+        edited = self._editor.edit(session.draft, outcome.parsed)
+        session.faults.update(edited.remarks)
         if not edited.fault:
-            return self._accept(talk, edited, outcome)
-        talk.faults[edited.fault] += 1
-        if talk.requests >= self._terms.rounds:
+            return self._accept(session, edited, outcome)
+        session.faults[edited.fault] += 1
+        if session.requests >= self._terms.rounds:
             wrong = [problem.text for problem in edited.problems if problem.kind not in FORGIVEN]
-            reason = f"answer {talk.requests} of {self._terms.rounds}: {'; '.join(wrong[:3])}"
+            reason = f"answer {session.requests} of {self._terms.rounds}: {'; '.join(wrong[:3])}"
             row = edited.item.model_copy(update={"checks": ()}).model_dump_json()
-            return self._give_up(talk, edited.fault, reason, row)
-        talk.counts["sent_back"] += 1
-        talk.request = self._ask_again(talk, outcome, edited.problems)
+            return self._give_up(session, edited.fault, reason, row)
+        session.counts["sent_back"] += 1
+        session.request = self._ask_again(session, outcome, edited.problems)
         return None
 
-    def _ask_again(self, talk: _Talk, outcome: Response, problems: Sequence[Problem]) -> Request:
+    def _ask_again(self, session: _RepairSession, outcome: Response, problems: Sequence[WordingProblem]) -> Request:
         """The next request: the answer as it was, and what is wrong with it."""
         texts = list(dict.fromkeys(problem.text for problem in problems))
         more = [f"… and {len(texts) - _MOST_PROBLEMS} more of the kind"] if len(texts) > _MOST_PROBLEMS else []
@@ -149,37 +149,37 @@ class ModelWriter:
             f"This does not fit the plan yet:\n{lines}\n\nGive the whole JSON object again. Put right what is listed, "
             f"and keep what was good."
         )
-        messages = (*talk.request.messages, Message("assistant", outcome.text), Message("user", said))
-        return replace(talk.request, messages=messages, repairs=self._terms.rounds - talk.requests - 1)
+        messages = (*session.request.messages, Message("assistant", outcome.text), Message("user", said))
+        return replace(session.request, messages=messages, repairs=self._terms.rounds - session.requests - 1)
 
-    def _accept(self, talk: _Talk, edited: Edited, outcome: Response) -> Worded:
-        provenance = talk.draft.provenance.model_copy(
+    def _accept(self, session: _RepairSession, edited: EditResult, outcome: Response) -> WordingResult:
+        provenance = session.draft.provenance.model_copy(
             update={
                 "generator": "model",
                 "model": f"{outcome.provider}/{outcome.model}",
                 "model_version": outcome.model_version,
                 "prompt": self._prompt.front.name,
                 "prompt_version": self._prompt.version,
-                "request_keys": tuple(talk.keys),
-                "input_tokens": talk.input_tokens,
-                "output_tokens": talk.output_tokens,
-                "cost_usd": talk.cost_usd,
+                "request_keys": tuple(session.keys),
+                "input_tokens": session.input_tokens,
+                "output_tokens": session.output_tokens,
+                "cost_usd": session.cost_usd,
             }
         )
-        talk.counts[f"accepted_after.{talk.requests}"] += 1
-        talk.counts.update(edited.counts)
-        return _close(talk, edited.item.model_copy(update={"provenance": provenance}))
+        session.counts[f"accepted_after.{session.requests}"] += 1
+        session.counts.update(edited.counts)
+        return _close(session, edited.item.model_copy(update={"provenance": provenance}))
 
-    def _give_up(self, talk: _Talk, check: str, reason: str, row: str) -> Worded:
+    def _give_up(self, session: _RepairSession, check: str, reason: str, row: str) -> WordingResult:
         if self._instead is not None:
-            (kept,) = self._instead.word([talk.draft])
-            talk.counts[f"kept_in_rules_words.{check}"] += 1
-            return _close(talk, kept.result)
-        row = row or talk.draft.model_dump_json()
-        return _close(talk, Rejected(key=talk.draft.id, check=check, reason=reason, row=row))
+            (kept,) = self._instead.word([session.draft])
+            session.counts[f"kept_in_rules_words.{check}"] += 1
+            return _close(session, kept.result)
+        row = row or session.draft.model_dump_json()
+        return _close(session, Rejected(key=session.draft.id, check=check, reason=reason, row=row))
 
 
-class _Deliver:
+class _DeliverResult:
     """Puts a future that is done where its writer waits."""
 
     def __init__(self, place: int, arrived: SimpleQueue[tuple[int, Future[Outcome]]]) -> None:
@@ -190,14 +190,22 @@ class _Deliver:
         self._arrived.put((self._place, future))
 
 
-def _count_attempts(talk: _Talk, attempts: Sequence[Attempt]) -> None:
+def _count_attempts(session: _RepairSession, attempts: Sequence[Attempt]) -> None:
     for attempt in attempts:
         if attempt.kind in _ANSWERS:
-            talk.requests += 1
-            talk.faults[_ANSWERS[attempt.kind]] += 1
+            session.requests += 1
+            session.faults[_ANSWERS[attempt.kind]] += 1
         else:
-            talk.counts["lost_on_the_way"] += 1
+            session.counts["lost_on_the_way"] += 1
 
 
-def _close(talk: _Talk, result: Item | Rejected) -> Worded:
-    return Worded(result, talk.requests, talk.input_tokens, talk.output_tokens, talk.cost_usd, talk.faults, talk.counts)
+def _close(session: _RepairSession, result: Item | Rejected) -> WordingResult:
+    return WordingResult(
+        result,
+        session.requests,
+        session.input_tokens,
+        session.output_tokens,
+        session.cost_usd,
+        session.faults,
+        session.counts,
+    )

@@ -14,7 +14,7 @@ from hopwright.checks import CheckContext
 from hopwright.checks.choices import is_true
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.facts import Facts
-from hopwright.knowledge.wikidata.siblings import Kinds
+from hopwright.knowledge.wikidata.similar_entities import EntityKindSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Distractor, Hop
 from hopwright.records.values import Value, parse
@@ -26,24 +26,24 @@ that nothing shows that it is wrong; it is among the options already."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sorted:
+class SortedProposals:
     """A hop's proposals: candidates as ids or numbers, and the others with the reason."""
 
     candidates: tuple[Value, ...] = ()
     refused: tuple[tuple[str, Refusal], ...] = ()
 
 
-class Proposals:
+class ProposalSorter:
     """Sorts proposals over one graph."""
 
-    def __init__(self, graph: GraphStore, kinds: Kinds, context: CheckContext) -> None:
+    def __init__(self, graph: GraphStore, kinds: EntityKindSource, context: CheckContext) -> None:
         self._graph = graph
         self._kinds = kinds
         self._context = context
         assert context.facts is not None
         self._facts: Facts = context.facts
 
-    def sort(self, hop: Hop, texts: Sequence[str], answers: Mapping[int, Value]) -> Sorted:
+    def sort(self, hop: Hop, texts: Sequence[str], answers: Mapping[int, Value]) -> SortedProposals:
         """Tell candidates from the rest. `answers` are the values of the hops so far."""
         candidates: list[Value] = []
         refused: list[tuple[str, Refusal]] = []
@@ -57,7 +57,7 @@ class Proposals:
                 refused.append((text, "unknown" if not self._graph.find(text) else "form"))
             elif hop.answer_type != "date":
                 candidates.append(found)
-        return Sorted(tuple(candidates), tuple(refused))
+        return SortedProposals(tuple(candidates), tuple(refused))
 
     def _refuse(self, hop: Hop, text: str, answers: Mapping[int, Value]) -> Refusal | None:
         same = normalise_option(text, hop.answer_type)

@@ -12,13 +12,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from annotation.export import Kind, build_tasks
-from annotation.working import work_out
+from annotation.worked_computations import write_worked_steps
 from hopwright.checks import CheckContext, failures, run_checks
 from hopwright.checks.claims import find_faults
 from hopwright.counterfactual.twins import TwinMaker
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.external.against import hold_against
-from hopwright.knowledge.external.bank import format_bank, hash_bank, parse_bank, read_bank, sift_bank, write_bank
+from hopwright.knowledge.external.bank import format_bank, hash_bank, parse_bank, read_bank, validate_bank, write_bank
+from hopwright.knowledge.external.graph_comparison import compare_claims_with_graph
 from hopwright.knowledge.external.linking import link_claim
 from hopwright.knowledge.external.notes import write_note
 from hopwright.knowledge.wikidata.facts import EvidenceFacts, GraphFacts
@@ -26,10 +26,10 @@ from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.computation_forms import ClaimComputation, read_form
 from hopwright.planning.execution import execute
 from hopwright.planning.expressions import claims_in, evaluate
-from hopwright.planning.forms import Claimed, read_form
-from hopwright.planning.mix import Mix, chance
+from hopwright.planning.target_distribution import TargetDistribution, chance
 from hopwright.records import Claim, Compute, Hop, Item, Rejected, ReverseLookup, make_claim
 from hopwright.records.values import render
 from hopwright.release.audit import audit
@@ -37,9 +37,9 @@ from hopwright.release.format import to_release
 from hopwright.release.separation import facts_of
 from hopwright.release.statistics import describe
 from hopwright.stages.drafting import Synthesizer
-from hopwright.wording.llm.places import Places
-from hopwright.wording.llm.reading import Reader
+from hopwright.wording.llm.text_constraints import TextConstraintBuilder
 from hopwright.wording.llm.vocabulary import Vocabulary
+from hopwright.wording.llm.wording_checks import WordingChecker
 from tests.builders import all_items, score, write_jsonl
 from tests.sample_claims import APOLLO, BANK, TOPOLOGIES, any_claim, draft_claimed_items, pick_claimed, write_claim
 
@@ -97,7 +97,7 @@ class TestEvaluation:
     def test_an_expression_says_which_claims_it_rests_on(self) -> None:
         assert claims_in(f'hop1 + claim("{APOLLO.id}")') == (APOLLO.id,)
         assert claims_in("hop1 + 2") == ()
-        assert read_form(f'comb(claim("{APOLLO.id}"), 3)') == Claimed("group", "3", APOLLO.id)
+        assert read_form(f'comb(claim("{APOLLO.id}"), 3)') == ClaimComputation("group", "3", APOLLO.id)
 
 
 class TestRules:
@@ -157,18 +157,18 @@ class TestBank:
             read_bank(path)
         assert str(caught.value).startswith(f"{path}, line 3: ") and reason in str(caught.value)
         assert "\n" not in str(caught.value)
-        assert sift_bank(path).claims == (BANK[1],)
+        assert validate_bank(path).claims == (BANK[1],)
 
     def test_of_two_values_for_one_phrase_neither_is_kept(self, tmp_path: Path) -> None:
         other = reseal(BANK[1], value="65", statement="A standard chessboard has 65 squares.")
         third = reseal(BANK[1], value="66", statement="A standard chessboard has 66 squares.")
         path = tmp_path / "claims.jsonl"
         path.write_text("".join(f"{claim.model_dump_json()}\n" for claim in (BANK[1], APOLLO, other, third)))
-        sifted = sift_bank(path)
-        assert sifted.claims == (APOLLO,)
-        assert {one.key for one in sifted.refused} == {"line 1", "line 3", "line 4"}
-        assert {one.check for one in sifted.refused} == {"claim_contradiction"}
-        assert all("64" in one.reason and "65" in one.reason for one in sifted.refused)
+        validated = validate_bank(path)
+        assert validated.claims == (APOLLO,)
+        assert {one.key for one in validated.refused} == {"line 1", "line 3", "line 4"}
+        assert {one.check for one in validated.refused} == {"claim_contradiction"}
+        assert all("64" in one.reason and "65" in one.reason for one in validated.refused)
 
     @pytest.mark.parametrize("text", ["", "\n\n"])
     def test_an_empty_bank_is_none(self, tmp_path: Path, text: str) -> None:
@@ -183,18 +183,16 @@ class TestBank:
 
     def test_what_the_graph_holds_is_refused_and_names_are_linked(self, sample: GraphStore) -> None:
         moon = next(one.id for one in sample.find("Moon") if one.by_label)
-        links, refused = hold_against(BANK, sample, TABLE)
+        links, refused = compare_claims_with_graph(BANK, sample, TABLE)
         assert refused == [] and any(moon in text for text in links[0].entities)
-        subject = next(
-            id for id in sample.literal_subjects("P2046") if len(sample.find(sample.label(id))) == 1
-        )
+        subject = next(id for id in sample.literal_subjects("P2046") if len(sample.find(sample.label(id))) == 1)
         area = read_area(sample, subject)
         label = sample.label(subject)
         held = write_claim(
             f"The area of {label} is {area} square kilometres.", f"the area of {label}", area, "A page",
             "https://example.org/page", label, unit="square kilometres",
         )  # fmt: skip
-        _, refused = hold_against([held], sample, TABLE)
+        _, refused = compare_claims_with_graph([held], sample, TABLE)
         assert [one.check for one in refused] == ["claim_in_graph"] and "the graph holds it" in refused[0].reason
 
 
@@ -212,7 +210,7 @@ class TestItems:
         assert {item.topology for item in pick_claimed(sample)} == set(TOPOLOGIES)
 
     def test_the_share_is_kept_and_all_other_slots_stay_as_they_were(self, sample: GraphStore) -> None:
-        mix = Mix(dict.fromkeys(TOPOLOGIES, 1.0), claim_share=0.25)
+        mix = TargetDistribution(dict.fromkeys(TOPOLOGIES, 1.0), claim_share=0.25)
         plain = Synthesizer(sample, TABLE, seed=4, mix=mix)
         with_bank = Synthesizer(sample, TABLE, seed=4, mix=mix, claims=BANK)
         before, _ = plain.draft((), 0, 60)
@@ -274,7 +272,7 @@ class TestItems:
         for item in pick_claimed(sample)[:5]:
             hop = hop_of(item)
             (claim,) = hop.evidence.claims
-            working = work_out(hop, item)
+            working = write_worked_steps(hop, item)
             assert any(claim.phrase in line for line in working) and working[-1].endswith(f"= {with_unit(hop)}")
             assert not any("claim(" in line for line in working)
             tasks = {
@@ -292,8 +290,8 @@ class TestItems:
         assert (claim.id, "", claim.value) in facts_of(hop)
 
     def test_a_model_must_keep_the_phrase_and_not_say_the_number(self, sample: GraphStore) -> None:
-        places = Places(Vocabulary(TABLE), sample)
-        reader = Reader(Vocabulary(TABLE), places)
+        places = TextConstraintBuilder(Vocabulary(TABLE), sample)
+        reader = WordingChecker(Vocabulary(TABLE), places)
         for item in pick_claimed(sample)[:12]:
             (claim,) = hop_of(item).evidence.claims
             questions = [hop.question for hop in item.hops]
@@ -304,10 +302,10 @@ class TestItems:
             assert "leakage" in {problem.kind for problem in reader.read(item, questions, told)}
 
 
-def form_of(hop: Hop) -> Claimed | None:
+def form_of(hop: Hop) -> ClaimComputation | None:
     assert isinstance(hop.derivation, Compute)
     form = read_form(hop.derivation.expression)
-    return form if isinstance(form, Claimed) else None
+    return form if isinstance(form, ClaimComputation) else None
 
 
 def with_unit(hop: Hop) -> str:

@@ -9,7 +9,14 @@ import pytest
 
 from hopwright.checks.claims import find_faults
 from hopwright.knowledge.external.bank import describe_refused, format_bank
-from hopwright.knowledge.external.proposing import PROMPT, Proposed, Wish, list_requests, propose, read_value
+from hopwright.knowledge.external.proposing import (
+    PROMPT,
+    ProposalRequest,
+    ProposalResult,
+    list_requests,
+    propose,
+    read_value,
+)
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
@@ -34,8 +41,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(
-    server: ClaimModel, folder: Path, wish: Wish, bank: tuple[Claim, ...] = (), *, kind: str = "compatible"
-) -> Proposed:
+    server: ClaimModel, folder: Path, wish: ProposalRequest, bank: tuple[Claim, ...] = (), *, kind: str = "compatible"
+) -> ProposalResult:
     url = server.url if kind == "anthropic" else server
     with Session(settings(url, kind=kind), folder / "llm.sqlite", run="r") as session:
         return propose(wish, load_prompts()[PROMPT], session, bank)
@@ -44,7 +51,7 @@ def ask(
 @pytest.mark.parametrize("kind", ["compatible", "anthropic"])
 def test_of_a_model_that_errs_only_what_is_fit_is_kept(tmp_path: Path, kind: str) -> None:
     with serving(ClaimModel(MIXED)) as server:
-        found = ask(server, tmp_path, Wish(MODEL, 120, tuple(Domain)), kind=kind)
+        found = ask(server, tmp_path, ProposalRequest(MODEL, 120, tuple(Domain)), kind=kind)
         given = dict(server.given)
     assert len(given) == 8, "every kind of slip was made"
     assert not [fault for claim in found.claims for fault in find_faults(claim)]
@@ -60,7 +67,7 @@ def test_of_a_model_that_errs_only_what_is_fit_is_kept(tmp_path: Path, kind: str
     assert 100 <= len(found.claims) <= 120
 
 
-def repeats(found: Proposed) -> int:
+def repeats(found: ProposalResult) -> int:
     """Claims of the disputed phrase that were the same as an earlier one."""
     return sum(SHARED in one.reason and one.check == "claim_duplicate" for one in found.refused)
 
@@ -71,13 +78,13 @@ def test_the_same_answers_give_the_same_bank_however_slow_they_come(tmp_path: Pa
         folder = tmp_path / str(number)
         folder.mkdir()
         with serving(ClaimModel(MIXED, Faults(latency_s=latency_s))) as server:
-            banks.append(format_bank(ask(server, folder, Wish(MODEL, 60, tuple(Domain))).claims))
+            banks.append(format_bank(ask(server, folder, ProposalRequest(MODEL, 60, tuple(Domain))).claims))
     keys = [[json.loads(line)["request_key"] for line in bank.splitlines()] for bank in banks]
     assert banks[0] == banks[1] and keys[0] == keys[1]
 
 
 def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
-    wish = Wish(MODEL, 40, TWO)
+    wish = ProposalRequest(MODEL, 40, TWO)
     with serving(ClaimModel(MIXED)) as server:
         first = ask(server, tmp_path, wish)
         asked = server.stats()["received"]
@@ -90,20 +97,20 @@ def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
 
 def test_a_refusal_is_a_row_with_a_reason_and_a_domain_that_gives_nothing_is_given_up(tmp_path: Path) -> None:
     with serving(ClaimModel(Slips(refusal=1.0))) as server:
-        found = ask(server, tmp_path, Wish(MODEL, 40, TWO))
+        found = ask(server, tmp_path, ProposalRequest(MODEL, 40, TWO))
     assert not found.claims and found.without_answer == found.requests == 4
     assert {one.check for one in found.refused} == {"answer_refusal"}
     assert [one.key for one in found.refused][:2] == [f"{domain.value}, request 1" for domain in TWO]
 
 
 def test_what_the_bank_holds_is_named_and_stays(tmp_path: Path) -> None:
-    wish = Wish(MODEL, 10, TWO)
+    wish = ProposalRequest(MODEL, 10, TWO)
     first = next(iter(list_requests(wish, load_prompts()[PROMPT], BANK)))
     assert all(claim.phrase in first.messages[-1].content for claim in BANK)  # type: ignore[union-attr]
     with serving(ClaimModel(Slips(contradiction=1.0))) as server:
-        held = ask(server, tmp_path, Wish(MODEL, 1, TWO[:1])).claims
+        held = ask(server, tmp_path, ProposalRequest(MODEL, 1, TWO[:1])).claims
         assert [claim.phrase for claim in held] == [SHARED]
-        found = ask(server, tmp_path, Wish(MODEL, 1, TWO[1:]), (APOLLO, *held))
+        found = ask(server, tmp_path, ProposalRequest(MODEL, 1, TWO[1:]), (APOLLO, *held))
     assert not found.claims
     assert {one.check for one in found.refused} == {"claim_contradiction"}
     assert "the bank" in found.refused[0].reason
@@ -111,8 +118,8 @@ def test_what_the_bank_holds_is_named_and_stays(tmp_path: Path) -> None:
 
 def test_a_rehearsal_lists_as_many_requests_as_it_takes() -> None:
     prompt = load_prompts()[PROMPT]
-    assert len(list(list_requests(Wish(MODEL, 100, tuple(Domain)), prompt))) == 16
-    assert len(list(list_requests(Wish(MODEL, 3, tuple(Domain)), prompt))) == 3
+    assert len(list(list_requests(ProposalRequest(MODEL, 100, tuple(Domain)), prompt))) == 16
+    assert len(list(list_requests(ProposalRequest(MODEL, 3, tuple(Domain)), prompt))) == 3
     assert prompt.turns[0].stable and not prompt.turns[1].stable
 
 

@@ -19,7 +19,7 @@ import pytest
 from hopwright.errors import InputError, StoreError
 from hopwright.knowledge.wikidata.format import STORE_FILE
 from hopwright.knowledge.wikidata.ingest import ingest
-from hopwright.knowledge.wikidata.sources import Source
+from hopwright.knowledge.wikidata.sources import CorpusFile
 from hopwright.knowledge.wikidata.store import GraphStore
 from tests.builders import TRIPLETS
 from tests.knowledge.wikidata.builders import SAMPLE, write_corpus, write_lines
@@ -298,4 +298,4 @@ def test_the_shipped_sample_is_small_and_whole() -> None:
     assert {path.name for path in files} >= {f"{TRIPLET_FILE}.gz", f"{ENTITY_FILE}.gz"}
     for path in files:
         assert path.read_bytes()[4:8] == b"\0\0\0\0"  # no time stamp: the same facts are the same bytes
-    assert Source(files[0]).name == str(files[0])
+    assert CorpusFile(files[0]).name == str(files[0])

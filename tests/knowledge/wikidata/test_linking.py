@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.knowledge.wikidata.context import Context, content_stems
+from hopwright.knowledge.wikidata.context import NameContext, content_stems
 from hopwright.knowledge.wikidata.entity_kinds import (
     FAMILIES,
     describe_kind,
@@ -17,7 +17,7 @@ from hopwright.knowledge.wikidata.entity_kinds import (
     kinds_of_noun,
 )
 from hopwright.knowledge.wikidata.ingest import ingest
-from hopwright.knowledge.wikidata.linking import Abstention, Link, Linker
+from hopwright.knowledge.wikidata.linking import Abstention, EntityLink, Linker
 from hopwright.knowledge.wikidata.store import GraphStore
 from tests.knowledge.wikidata.builders import SHARED, make_store
 from tests.knowledge.wikidata.homonyms import Case, find_homonyms, make_cases
@@ -26,8 +26,10 @@ from tests.knowledge.wikidata.homonyms import Case, find_homonyms, make_cases
 def measure(linker: Linker, cases: list[Case]) -> tuple[float, float]:
     """Precision among the linked, and the share of all cases that are linked rightly."""
     links = [linker.link(case.name, question=case.question, context=case.context) for case in cases]
-    linked = sum(isinstance(link, Link) for link in links)
-    right = sum(isinstance(link, Link) and link.entity == case.entity for link, case in zip(links, cases, strict=True))
+    linked = sum(isinstance(link, EntityLink) for link in links)
+    right = sum(
+        isinstance(link, EntityLink) and link.entity == case.entity for link, case in zip(links, cases, strict=True)
+    )
     return right / max(linked, 1), right / len(cases)
 
 
@@ -82,8 +84,8 @@ def towns(tmp_path_factory: pytest.TempPathFactory) -> Linker:
     return Linker(store)
 
 
-def linked(result: Link | Abstention) -> str:
-    return result.entity if isinstance(result, Link) else result.reason
+def linked(result: EntityLink | Abstention) -> str:
+    return result.entity if isinstance(result, EntityLink) else result.reason
 
 
 def test_the_kind_asked_for_decides(towns: Linker) -> None:
@@ -164,7 +166,7 @@ def test_entities_without_a_class_are_judged_by_their_facts(tmp_path: Path) -> N
 
 
 def test_context_reads_names_adjectives_and_years() -> None:
-    text = Context("In 1974 the American director Billy Wilder left Arden; a French crew stayed.", "Arden")
+    text = NameContext("In 1974 the American director Billy Wilder left Arden; a French crew stayed.", "Arden")
     assert text.mentions("billy wilder") and text.mentions("united states of america") and text.mentions("france")
     assert not text.mentions("billy") or text.mentions("wilder")
     assert not text.mentions("arden") and not text.mentions("iria") and not text.mentions("ill")

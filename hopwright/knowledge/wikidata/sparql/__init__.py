@@ -11,7 +11,7 @@ from hopwright.knowledge.wikidata.sparql.literals import (
 from hopwright.knowledge.wikidata.sparql.names import count_namesakes, list_namesakes
 from hopwright.knowledge.wikidata.sparql.settings import SparqlSettings
 from hopwright.knowledge.wikidata.sparql.verify import (
-    Check,
+    FactCheck,
     verify_facts,
     verify_items,
     verify_lookup,
@@ -20,7 +20,7 @@ from hopwright.knowledge.wikidata.sparql.verify import (
 
 __all__ = [
     "AnswerCache",
-    "Check",
+    "FactCheck",
     "FetchedLiteral",
     "LiteralSource",
     "SparqlClient",

@@ -38,7 +38,7 @@ class Term(NamedTuple):
     language: str = ""
 
 
-Row = dict[str, Term]
+SparqlRow = dict[str, Term]
 """One solution: variable → value, without the variables that are unbound."""
 
 
@@ -80,7 +80,7 @@ class SparqlClient:
         """The endpoint's address."""
         return self.settings.endpoint
 
-    def select(self, query: str, *, max_age_s: float | None = None) -> list[Row]:
+    def select(self, query: str, *, max_age_s: float | None = None) -> list[SparqlRow]:
         """Run a SELECT query. A cached answer older than `max_age_s` seconds is asked for again.
 
         Raises ServiceError when the endpoint fails for good.
@@ -249,7 +249,7 @@ def _parse_answer(body: bytes, form: str) -> dict[str, Any]:
     )
 
 
-def _read_row(row: dict[str, dict[str, str]]) -> Row:
+def _read_row(row: dict[str, dict[str, str]]) -> SparqlRow:
     return {
         name: Term(
             "literal" if term["type"] == "typed-literal" else term["type"],

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hopwright.knowledge.wikidata.sparql.client import Row, Term
+from hopwright.knowledge.wikidata.sparql.client import SparqlRow, Term
 from hopwright.knowledge.wikidata.sparql.terms import check_properties, entity_values, is_property, local_id, prologue
 
 Rank = Literal["preferred", "normal"]
@@ -74,7 +74,7 @@ def write_statement_query(ids: Iterable[str], properties: Sequence[str]) -> str:
     )
 
 
-def read_statement(row: Row) -> Statement | None:
+def read_statement(row: SparqlRow) -> Statement | None:
     """One row of `write_statement_query`; None for a deprecated or malformed one."""
     subject, property = _ids(row)
     rank = _read_rank(row)
@@ -108,7 +108,7 @@ def write_truthy_query(ids: Iterable[str], properties: Sequence[str]) -> str:
     )
 
 
-def read_truthy(row: Row, units: Mapping[str, str]) -> Statement | None:
+def read_truthy(row: SparqlRow, units: Mapping[str, str]) -> Statement | None:
     """One row of `write_truthy_query`; None for text and other types. `units` are by property, as set."""
     subject, property = _ids(row)
     term = row.get("value")
@@ -150,7 +150,7 @@ def write_object_query(ids: Iterable[str], properties: Sequence[str], *, stateme
     )
 
 
-def read_object(row: Row) -> Statement | None:
+def read_object(row: SparqlRow) -> Statement | None:
     """One row of `write_object_query`: `value` is the object's id; of kind `unknown` where it is no entity."""
     subject, property = _ids(row)
     rank = _read_rank(row) if "rank" in row else None
@@ -178,17 +178,17 @@ def keep_best(statements: Iterable[Statement]) -> list[Statement]:
     return best
 
 
-def _ids(row: Row) -> tuple[str, str]:
+def _ids(row: SparqlRow) -> tuple[str, str]:
     subject, property = _local(row, "s"), _local(row, "p")
     return (subject, property) if subject and is_property(property) else ("", "")
 
 
-def _local(row: Row, name: str) -> str:
+def _local(row: SparqlRow, name: str) -> str:
     term = row.get(name)
     return local_id(term.value) if term is not None and term.kind == "uri" else ""
 
 
-def _read_rank(row: Row) -> Rank | None:
+def _read_rank(row: SparqlRow) -> Rank | None:
     name = row["rank"].value.rpartition("#")[2] if "rank" in row else ""
     if name == "PreferredRank":
         return "preferred"

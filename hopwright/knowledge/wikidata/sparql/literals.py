@@ -37,7 +37,7 @@ _JULIAN = "Q1985786"
 _DATE = re.compile(r"^([+-]?)(\d{4,})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$")
 _COARSE = {8: "decade", 7: "century", 6: "millennium"}
 
-Origin = Literal["endpoint", "store"]
+LiteralOrigin = Literal["endpoint", "store"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class FetchedLiteral:
     """
 
     fact: LiteralFact
-    origin: Origin = "endpoint"
+    origin: LiteralOrigin = "endpoint"
     rank: Rank | None = None
     precision: int | None = None
     original: str = ""
@@ -60,12 +60,12 @@ class FetchedLiteral:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class LiteralBatch:
     """The literals of some entities. `unknown`: pairs of subject and property of which only that is known."""
 
     entities: tuple[str, ...]
     literals: tuple[FetchedLiteral, ...]
-    origin: Origin
+    origin: LiteralOrigin
     unknown: tuple[tuple[str, str], ...] = ()
 
 
@@ -90,7 +90,7 @@ class LiteralSource:
 
     def batches(
         self, ids: Iterable[str], properties: Sequence[str], progress: Callable[[int, int], None] | None = None
-    ) -> Iterator[Batch]:
+    ) -> Iterator[LiteralBatch]:
         """The entities' literals of these properties, in batches by number; `progress` gets batches done and all.
 
         Raises InputError for a malformed id, ServiceError when the endpoint fails and there is no store.
@@ -104,7 +104,7 @@ class LiteralSource:
             if progress is not None:
                 progress(number + 1, total)
 
-    def _fetch(self, batch: tuple[str, ...], properties: list[str]) -> Batch | None:
+    def _fetch(self, batch: tuple[str, ...], properties: list[str]) -> LiteralBatch | None:
         """The endpoint's batch; None when it is down and the cache does not know it."""
         if self._client is None:
             return None
@@ -126,9 +126,9 @@ class LiteralSource:
         best = keep_best(one for one in found if one is not None)
         literals = {literal for one in best for literal in read_literals(one, self._store)}
         unknown = {(one.subject, one.property) for one in best if one.kind == "unknown"}
-        return Batch(batch, tuple(sorted(literals, key=_place)), "endpoint", tuple(sorted(unknown)))
+        return LiteralBatch(batch, tuple(sorted(literals, key=_place)), "endpoint", tuple(sorted(unknown)))
 
-    def _fall_back(self, batch: tuple[str, ...], properties: list[str]) -> Batch:
+    def _fall_back(self, batch: tuple[str, ...], properties: list[str]) -> LiteralBatch:
         assert self._store is not None
         wanted = set(properties)
         literals = [
@@ -137,7 +137,7 @@ class LiteralSource:
             for fact in self._store.literals(id)
             if fact.property in wanted
         ]
-        return Batch(batch, tuple(sorted(literals, key=_place)), "store")
+        return LiteralBatch(batch, tuple(sorted(literals, key=_place)), "store")
 
 
 def read_literals(statement: Statement, labels: GraphStore | None) -> Iterator[FetchedLiteral]:

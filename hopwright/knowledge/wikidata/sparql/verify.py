@@ -28,7 +28,7 @@ _SUBJECTS = 11
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class FactCheck:
     """One fact to verify. `expected` is a Q-id or a stored literal; `alone`: it must be the only value."""
 
     subject: str
@@ -93,11 +93,13 @@ def verify_lookup(
     client: SparqlClient, subject: str, property: str, expected: str | LiteralFact, *, max_age_s: float = DAY_S
 ) -> Verdict:
     """Ask the live graph for one look-up. Raises ServiceError when the endpoint fails."""
-    check = Check(subject, property, expected)
+    check = FactCheck(subject, property, expected)
     return verify_facts(client, [check], max_age_s=max_age_s)[check]
 
 
-def verify_facts(client: SparqlClient, checks: Iterable[Check], *, max_age_s: float = DAY_S) -> dict[Check, Verdict]:
+def verify_facts(
+    client: SparqlClient, checks: Iterable[FactCheck], *, max_age_s: float = DAY_S
+) -> dict[FactCheck, Verdict]:
     """Verify many facts in batched queries. Malformed ids are `unknown`. Raises ServiceError."""
     wanted = list(dict.fromkeys(checks))
     sound = [check for check in wanted if _is_sound(check)]
@@ -175,12 +177,12 @@ def verify_reverse(client: SparqlClient, hop: Hop, *, max_age_s: float = DAY_S) 
     return Verdict(answer, name, answer, "different", subjects[:_SHOWN], "other entities meet the conditions")
 
 
-def _list_checks(hop: Hop) -> list[Check]:
+def _list_checks(hop: Hop) -> list[FactCheck]:
     # Where one lists by a property (the cast of a film), a value is right beside others.
     alone = hop.derivation.op == "lookup"
-    checks = [Check(t.subject, t.property, t.object, alone) for t in hop.evidence.triplets]
+    checks = [FactCheck(t.subject, t.property, t.object, alone) for t in hop.evidence.triplets]
     literals = (literal for literal in hop.evidence.literals if not _is_coordinate(literal))
-    checks += [Check(literal.subject, literal.property, literal, alone) for literal in literals]
+    checks += [FactCheck(literal.subject, literal.property, literal, alone) for literal in literals]
     return checks
 
 
@@ -188,7 +190,7 @@ def _is_coordinate(literal: LiteralFact) -> bool:
     return literal.unit in (LATITUDE, LONGITUDE)
 
 
-def _is_sound(check: Check) -> bool:
+def _is_sound(check: FactCheck) -> bool:
     return (
         is_entity(check.subject)
         and is_property(check.property)
@@ -196,7 +198,7 @@ def _is_sound(check: Check) -> bool:
     )
 
 
-def _read_redirects(client: SparqlClient, checks: Sequence[Check], max_age_s: float) -> dict[str, str]:
+def _read_redirects(client: SparqlClient, checks: Sequence[FactCheck], max_age_s: float) -> dict[str, str]:
     """Entities that were merged into others since: old id → new id."""
     ids = {check.subject for check in checks}
     ids |= {check.expected for check in checks if isinstance(check.expected, str)}
@@ -213,7 +215,7 @@ def _read_redirects(client: SparqlClient, checks: Sequence[Check], max_age_s: fl
 
 
 def _read_objects(
-    client: SparqlClient, checks: Sequence[Check], renamed: Mapping[str, str], max_age_s: float
+    client: SparqlClient, checks: Sequence[FactCheck], renamed: Mapping[str, str], max_age_s: float
 ) -> dict[tuple[str, str], list[Statement]]:
     found: dict[tuple[str, str], list[Statement]] = {}
     statements = client.has_statements() if checks else False
@@ -226,7 +228,7 @@ def _read_objects(
 
 
 def _read_literals(
-    client: SparqlClient, checks: Sequence[Check], renamed: Mapping[str, str], max_age_s: float
+    client: SparqlClient, checks: Sequence[FactCheck], renamed: Mapping[str, str], max_age_s: float
 ) -> dict[tuple[str, str], list[FetchedLiteral]]:
     found: dict[tuple[str, str], list[FetchedLiteral]] = {}
     source = LiteralSource(client, max_age_s=max_age_s)
@@ -238,7 +240,7 @@ def _read_literals(
 
 
 def _plan(
-    client: SparqlClient, checks: Sequence[Check], renamed: Mapping[str, str]
+    client: SparqlClient, checks: Sequence[FactCheck], renamed: Mapping[str, str]
 ) -> Iterable[tuple[list[str], list[str]]]:
     """Batches of subjects, each with the properties that any of them is asked for."""
     by_subject: dict[str, set[str]] = {}
@@ -254,7 +256,7 @@ def _batches(ids: Iterable[str], size: int) -> Iterable[list[str]]:
         yield ordered[start : start + size]
 
 
-def _judge_object(check: Check, expected: str, statements: Sequence[Statement]) -> Verdict:
+def _judge_object(check: FactCheck, expected: str, statements: Sequence[Statement]) -> Verdict:
     values = tuple(sorted({one.value for one in statements if one.kind == "entity"}, key=number_of))
     if not values:
         return _judge(check, "unknown", note="the live graph has no value")
@@ -266,7 +268,7 @@ def _judge_object(check: Check, expected: str, statements: Sequence[Statement]) 
     return _judge(check, "confirmed", values[:_SHOWN], note)
 
 
-def _judge_literal(check: Check, expected: LiteralFact, literals: Sequence[FetchedLiteral]) -> Verdict:
+def _judge_literal(check: FactCheck, expected: LiteralFact, literals: Sequence[FetchedLiteral]) -> Verdict:
     same_kind = [one for one in literals if one.fact.datatype == expected.datatype]
     usable = [one for one in same_kind if not one.apart]
     shown = tuple(dict.fromkeys(_show(one.fact.value, one.fact.unit) for one in same_kind))[:_SHOWN]
@@ -302,7 +304,7 @@ def _agrees(expected: LiteralFact, live: FetchedLiteral) -> bool:
     return expected.value == live.fact.value
 
 
-def _judge(check: Check, status: Status, values: tuple[str, ...] = (), note: str = "") -> Verdict:
+def _judge(check: FactCheck, status: Status, values: tuple[str, ...] = (), note: str = "") -> Verdict:
     expected = check.expected
     text = expected if isinstance(expected, str) else _show(expected.value, expected.unit)
     return Verdict(check.subject, check.property, text, status, values, note)

@@ -1,0 +1,386 @@
+"""Invented names: of the same kind and shape as the name they stand for, and known to nobody.
+
+A name is a function of the seed, a key and the name it stands for; no name depends on which others were made
+before it in another item, so shards may run in any order. The inventories are data (`names.toml`).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import random
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Literal
+
+from hopwright.records.values import EntityKind
+
+Gender = Literal["", "female", "male"]
+_VOWELS = frozenset("aeiouy")
+_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
+_DIGITS = re.compile(r"^\d+$")
+_INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
+_YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
+# Three vowels or four consonants in a row, or a syllable said twice.
+_CLUMSY = re.compile(
+    r"([bcdfgklmnprst])\1[bcdfghjklmnpqrstvwxz]|[aeiou]{3}|yy|^(.)\2|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\3|[^aeiouy]{5}"
+)
+_SEASON = re.compile(r"\b(season|tournament|race|championship|cup|edition)\b")
+_TRIES = 64
+# The ending of a name that says where it feels at home has at least so many letters.
+_TELLING = 3
+# Rivers and their like are told by their noun: one word, which takes "the", is enough for them.
+_BARE_NATURE = frozenset({"river", "sea", "ocean", "mountain range", "desert", "canal", "strait", "drainage basin"})
+_UNFIT = (
+    "anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",
+    "slut", "tit", "wank", "whore",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _NameStyle:
+    onset: tuple[str, ...]
+    single: tuple[str, ...]
+    nucleus: tuple[str, ...]
+    plain: tuple[str, ...]
+    coda: tuple[str, ...]
+    closing: tuple[str, ...]
+    endings: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Inventory:
+    feels: tuple[_NameStyle, ...]
+    adjectives: tuple[str, ...]
+    nouns: tuple[str, ...]
+    article: dict[str, tuple[str, ...]]
+    bare: dict[str, tuple[str, ...]]
+    heads: frozenset[str]
+    keep: frozenset[str]
+    joint: frozenset[str]
+    suffix: frozenset[str]
+    particle: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DatedName:
+    """A name with a year or a season at its start or end, such as `1998–99 Cypriot Fourth Division`.
+
+    stem: the name without it. joint and tail: `–` and `99`, or empty. leading: whether it comes first.
+    """
+
+    stem: str
+    year: int
+    joint: str
+    tail: str
+    leading: bool
+
+    def write(self, stem: str, years: int) -> str:
+        """The same pattern around another stem, `years` later."""
+        span = str(self.year + years)
+        if self.joint:
+            end = str(self.last + years)
+            span += self.joint + end[-len(self.tail) :]
+        return f"{span} {stem}" if self.leading else f"{stem} {span}"
+
+    @property
+    def last(self) -> int:
+        """The last year that the name speaks of."""
+        if not self.joint:
+            return self.year
+        if len(self.tail) == 4:
+            return int(self.tail)
+        return self.year + (int(self.tail) - self.year) % 100
+
+
+def read_dated_name(label: str) -> DatedName | None:
+    """Take a name with exactly one year or season at its start or end apart; None for every other name."""
+    matches = list(_YEAR.finditer(label))
+    if len(matches) != 1:
+        return None
+    match = matches[0]
+    stem = (label[: match.start()] + " " + label[match.end() :]).strip()
+    leading, trailing = match.start() == 0, match.end() == len(label)
+    if leading == trailing or not any(letter.isalpha() for letter in stem):
+        return None
+    return DatedName(" ".join(stem.split()), int(match[1]), match[2] or "", match[3] or "", leading)
+
+
+class SurrogateNameGenerator:
+    """Makes surrogate names.
+
+    seed: the run's seed; two runs with the same seed give the same names.
+    knows_name: whether a name is a label or an alias of anything in the graph (`GraphStore.knows_name`).
+    """
+
+    def __init__(self, seed: int, knows_name: Callable[[str], bool]) -> None:
+        self.seed = seed
+        self._knows_name = knows_name
+
+    def name(
+        self,
+        key: str,
+        label: str,
+        kind: EntityKind,
+        *,
+        noun: str = "",
+        gender: Gender = "",
+        family: str = "",
+        article: bool = False,
+        refuse: Callable[[str], bool] | None = None,
+    ) -> str | None:
+        """A name for what `key` (item and entity) identifies, in place of `label`.
+
+        It keeps the label's shape: class words, number of words up to four, what its endings sound like. noun: the
+        common noun. gender and family: of a person; the family name is one that a relative was given already. article:
+        the running text puts "the" before the label. refuse: further names that may not be used. Returns None when no
+        free name was found within 64 tries (the graph would have to know them all).
+        """
+        for attempt in range(_TRIES):
+            rng = _make_random(self.seed, key, attempt)
+            feel = _find_feel(label) or rng.choice(_load().feels)
+            if kind == "person" or (kind == "fiction" and not article and label[:1].isupper()):
+                name = _name_person(rng, feel, label, gender, family)
+            else:
+                # Class words that keep being refused (an alias "United States") are given up after a while.
+                keep = attempt < _TRIES // 4
+                name = _propose(rng, feel, label, kind, noun, article=article, keep=keep)
+            if name != label and not self._knows_name(name) and not (refuse and refuse(name)):
+                return name
+        return None
+
+
+def split_person(name: str) -> tuple[str, str]:
+    """The given name and the family name of a person, as single words; both empty for a name of one word.
+
+    Of "J. Max von Sydow Jr." these are "Max" and "Sydow"; a given name that is an initial is empty. A ruler
+    ("Lothair II") has no family name, his given name is what he is called by.
+    """
+    inventory = _load()
+    words = [word.strip(",") for word in name.split()[:5]]
+    proper = [word for word in words if word not in inventory.suffix and word[:1].isupper() and len(word) > 1]
+    told = [word for word in proper if not _INITIAL.match(word)]
+    if len(words) < 2 or not told:
+        return "", ""
+    if len(proper) == 1:
+        return told[0], ""
+    # "Hugh of Italy" is called Hugh; Italy is no family.
+    given = told[0] if told[0] != proper[-1] else ""
+    return given, "" if " of " in name else proper[-1]
+
+
+@functools.lru_cache(maxsize=100_000)
+def is_class_word(word: str) -> bool:
+    """Whether a word says what a thing is ("County", "Lake") rather than which one."""
+    return word in _load().keep or word in _load().joint or word.strip("().,").lower() in _load().heads
+
+
+def is_generic_name(alias: str) -> bool:
+    """Whether an alias is but one word for what a thing is ("Lake", "the City"): it is left in every other lake's
+    name.
+    """
+    words = alias.removeprefix("the ").removeprefix("The ").split()
+    return (len(words) <= 1 or words[-1] in _load().joint) and all(map(is_class_word, words))
+
+
+def make_demonym(surrogate: str) -> str:
+    """The adjective that belongs to an invented country: "Vestmark" gives "Vestmarkian"."""
+    inventory = _load()
+    words = [word for word in surrogate.split() if word not in inventory.keep and word not in inventory.joint]
+    word = (words or surrogate.split())[-1]
+    if word.endswith("a"):
+        return f"{word}n"
+    if word[-1] in "eoy":
+        return f"{word[:-1]}ian"
+    return f"{word}an" if word[-1] in "iu" else f"{word}ian"
+
+
+def _make_random(seed: int, key: str, attempt: int) -> random.Random:
+    digest = hashlib.blake2b(f"{seed}:{key}:{attempt}".encode(), digest_size=16).digest()
+    return random.Random(int.from_bytes(digest))
+
+
+def _propose(
+    rng: random.Random, feel: _NameStyle, label: str, kind: EntityKind, noun: str, *, article: bool, keep: bool
+) -> str:
+    inventory = _load()
+    if label[:1].islower():
+        return " ".join(_make_word(rng, feel, "place").lower() for _ in label.split()[:2])
+    if kind == "work":
+        return _name_work(rng, feel, label, inventory)
+    return _reshape(rng, feel, label, kind, noun, inventory, article=article, keep=keep)
+
+
+def _find_feel(label: str) -> _NameStyle | None:
+    """The inventory whose endings the label's words have, the longest ending counting; None when nothing tells."""
+    best, length = None, _TELLING - 1
+    for word in label.lower().split():
+        for ending, feel in _index_endings().get(word[-_TELLING:], ()):
+            if len(ending) > length and len(word) > len(ending) + 1 and word.endswith(ending):
+                best, length = feel, len(ending)
+    return best
+
+
+def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gender, family: str) -> str:
+    inventory = _load()
+    tokens = label.split()[:5]
+    words: list[str] = []
+    given = gender or rng.choice(("female", "male"))
+    last = max((i for i, token in enumerate(tokens) if token.strip(",") not in inventory.suffix), default=0)
+    for i, token in enumerate(tokens):
+        bare = token.strip(",")
+        if i and (bare in inventory.suffix or (bare[:1].islower() and bare in inventory.particle)):
+            words.append(bare)
+        elif _INITIAL.match(bare):
+            words.append(rng.choice("ABDEGHKLMNPRSTV") + ".")
+        elif i == last and i:
+            made = _make_word(rng, feel, "family")
+            words.append(family or made)
+        else:
+            words.append(_make_word(rng, feel, given))
+    return " ".join(words)
+
+
+def _name_work(rng: random.Random, feel: _NameStyle, label: str, inventory: _Inventory) -> str:
+    word = _make_word(rng, feel, rng.choice(("place", "female", "male", "family")))
+    adjective, noun = rng.choice(inventory.adjectives), rng.choice(inventory.nouns)
+    length = len(label.split())
+    starts = label.startswith("The ")
+    if length == 1:
+        return word
+    if starts and length <= 3:
+        patterns: Sequence[str] = (f"The {word} {noun}", f"The {adjective} {word}")
+    elif starts:
+        patterns = (f"The {noun} of {word}", f"The {adjective} {word} {noun}", f"The {adjective} {noun} of {word}")
+    elif length == 2:
+        patterns = (f"{word} {noun}", f"{adjective} {word}")
+    elif length == 3:
+        patterns = (f"{adjective} {word} {noun}", f"{noun} of {word}", f"{noun} in {word}")
+    else:
+        patterns = (f"{adjective} {noun} of {word}", f"{noun} from {word} {rng.choice(inventory.nouns)}")
+    return rng.choice(patterns)
+
+
+def _reshape(
+    rng: random.Random,
+    feel: _NameStyle,
+    label: str,
+    kind: EntityKind,
+    noun: str,
+    inventory: _Inventory,
+    *,
+    article: bool,
+    keep: bool,
+) -> str:
+    """Keep the words that say what a thing is ("County", "FC"), and invent each run of words that name it."""
+    tokens = label.split()
+    # Where all words are class words ("United Kingdom"), they are the name and cannot stay.
+    kept = keep and any(token in inventory.keep for token in tokens)
+    kept = kept and (kind != "country" or not all(map(is_class_word, tokens)))
+    word = _make_word(rng, feel, "place" if kind != "award" else "family")
+    if not kept:
+        frames = inventory.article.get(kind) if article else inventory.bare.get(kind)
+        if kind == "event" and _SEASON.search(noun):
+            frames = inventory.bare["competition"]
+        if frames and not (kind == "nature" and noun in _BARE_NATURE):
+            return rng.choice(frames).format(x=word)
+        return word if len(tokens) < 2 or kind == "country" else f"{word} {_make_word(rng, feel, 'place')}"
+    out: list[str] = []
+    run = names = 0
+    for i, token in enumerate(tokens):
+        if token in inventory.keep:
+            out.append(token)
+        elif token in inventory.joint and 0 < i < len(tokens) - 1:
+            if out and out[-1] not in inventory.joint:
+                out.append(token)
+        elif _DIGITS.match(token) and names:
+            out.append(str(rng.randint(10 ** (len(token) - 1), 10 ** len(token) - 1)))
+        elif ordinal := _ORDINAL.match(token):
+            out.append(_write_ordinal(int(ordinal[1]) + rng.randint(1, 9)))
+        else:
+            # Two words for a run of words that name it, and three in all at most: long names only tire the reader.
+            if run < 2 and names < 3:
+                out.append(_make_word(rng, feel, "place") if names else word)
+                names += 1
+            run += 1
+            continue
+        run = 0
+    while out and out[-1] in inventory.joint:
+        out.pop()
+    # Nothing but class words ("Summer Olympics"): the name goes before them.
+    return " ".join(out if names else [word, *out])
+
+
+def _make_word(rng: random.Random, feel: _NameStyle, ending: str) -> str:
+    """One invented word in title case that can be spoken and hides nothing rude."""
+    word = _join_syllables(rng, feel, ending)
+    while _CLUMSY.search(word) or any(part in word for part in _UNFIT):
+        word = _join_syllables(rng, feel, ending)
+    return word.capitalize()
+
+
+def _join_syllables(rng: random.Random, feel: _NameStyle, ending: str) -> str:
+    """Two syllables before an ending, one or two before that of a given name.
+
+    A syllable that follows a closed one opens with a single consonant, so that the word can be spoken. There are
+    some 10^8 words for an ending, so that two of a million surrogates are rarely the same.
+    """
+    tail = rng.choice(feel.endings[ending])
+    short = ending in ("female", "male") and rng.random() < 0.5
+    word = rng.choice(feel.onset) + rng.choice(feel.nucleus)
+    if not short:
+        word += rng.choice(feel.coda) + rng.choice(feel.single) + rng.choice(feel.plain)
+        if rng.random() < 0.5:
+            word += rng.choice(feel.closing)
+    if tail[0] in _VOWELS and word[-1] in _VOWELS:
+        word += rng.choice(feel.single)
+    return word + tail
+
+
+def _write_ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+@functools.cache
+def _index_endings() -> Mapping[str, tuple[tuple[str, _NameStyle], ...]]:
+    """Last letters → the endings of families and places that have them, each with its feel; longest first."""
+    found: dict[str, list[tuple[str, _NameStyle]]] = {}
+    for feel in _load().feels:
+        for ending in dict.fromkeys((*feel.endings["family"], *feel.endings["place"])):
+            if len(ending) >= _TELLING:
+                found.setdefault(ending[-_TELLING:], []).append((ending, feel))
+    return {last: tuple(sorted(pairs, key=lambda pair: -len(pair[0]))) for last, pairs in found.items()}
+
+
+@functools.cache
+def _load() -> _Inventory:
+    raw = tomllib.loads(resources.files(__package__).joinpath("names.toml").read_text("utf-8"))
+    feels = tuple(
+        _NameStyle(
+            onset=tuple(feel["onset"]),
+            single=tuple(onset for onset in feel["onset"] if len(onset) == 1),
+            nucleus=tuple(feel["nucleus"]),
+            plain=tuple(nucleus for nucleus in feel["nucleus"] if len(nucleus) == 1),
+            coda=tuple(feel["coda"]),
+            closing=tuple(coda for coda in feel["coda"] if len(coda) == 1),
+            endings={ending: tuple(feel[ending]) for ending in ("female", "male", "family", "place")},
+        )
+        for feel in raw["feel"].values()
+    )
+    return _Inventory(
+        feels=feels,
+        adjectives=tuple(raw["words"]["adjective"]),
+        nouns=tuple(raw["words"]["noun"]),
+        article={kind: tuple(frames) for kind, frames in raw["article"].items()},
+        bare={kind: tuple(frames) for kind, frames in raw["bare"].items()},
+        heads=frozenset(word.lower() for word in raw["keep"]["any"]),
+        keep=frozenset(raw["keep"]["any"]),
+        joint=frozenset(raw["keep"]["joint"]),
+        suffix=frozenset(raw["keep"]["suffix"]),
+        particle=frozenset(raw["keep"]["particle"]),
+    )

@@ -1,0 +1,102 @@
+"""What every twin of a run must show, looked up again from its file: nothing here trusts how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hopwright.counterfactual.passage_context import find_unanswered
+from hopwright.counterfactual.rewriting import find_real_names
+from hopwright.errors import ExpressionError, InputError
+from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.execution import run_plan, same, stated_value
+from hopwright.records import Item
+
+_KEPT = 5
+
+
+@dataclass(slots=True)
+class TwinVerification:
+    """Counts over twins; all but `twins`, `surrogates` and `passages` should be 0. examples: the first few of what is
+    not.
+    """
+
+    twins: int = 0
+    surrogates: int = 0
+    passages: int = 0
+    not_rederived: int = 0
+    known_surrogates: int = 0
+    real_names_left: int = 0
+    not_one_to_one: int = 0
+    shared_surrogates: int = 0
+    unanswered: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found."""
+        return not any(
+            (self.not_rederived, self.known_surrogates, self.real_names_left, self.not_one_to_one,
+             self.shared_surrogates, self.unanswered)
+        )  # fmt: skip
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts by name."""
+        return asdict(self)
+
+
+def verify_twins(twins: Iterable[Item], graph: GraphStore, table: PropertyTable) -> TwinVerification:
+    """Check every twin by itself, and the names of all against each other.
+
+    Re-derivation: the plan, run on the evidence that the twin carries, gives every stated answer. A surrogate is known
+    when the graph has it as a label or alias. A real name is any label or alias of at least four letters of what was
+    replaced.
+    """
+    proof = TwinVerification()
+    owners: dict[str, str] = {}
+    for twin in twins:
+        proof.twins += 1
+        proof.passages += sum(len(hop.evidence.passages) for hop in twin.hops)
+        entities = [one for one in twin.world if "." not in one.id]
+        proof.surrogates += len(entities)
+        if problem := _find_underived(twin, table):
+            proof.not_rederived += 1
+            _note(proof, twin, problem)
+        for one in entities:
+            if graph.knows_name(one.surrogate):
+                proof.known_surrogates += 1
+                _note(proof, twin, f"{one.surrogate!r} is a name in the graph")
+        if name := find_real_names(twin, graph):
+            proof.real_names_left += 1
+            _note(proof, twin, f"{name!r} is still there")
+        pairs = {(one.id or one.original, one.surrogate.casefold()) for one in entities}
+        if len({surrogate for _, surrogate in pairs}) != len({key for key, _ in pairs}):
+            proof.not_one_to_one += 1
+            _note(proof, twin, "two entities have one surrogate")
+        for name in {one.surrogate.casefold() for one in entities}:
+            if owners.setdefault(name, twin.id) != twin.id:
+                proof.shared_surrogates += 1
+                _note(proof, twin, f"{name!r} is also in {owners[name]}")
+        if problem := find_unanswered(twin):
+            proof.unanswered += 1
+            _note(proof, twin, problem)
+    return proof
+
+
+def _find_underived(twin: Item, table: PropertyTable) -> str:
+    try:
+        values = run_plan(twin.hops, EvidenceFacts(twin.hops, table), table)
+        for hop in twin.hops:
+            if not same(values[hop.index], stated_value(hop)):
+                return f"hop {hop.index} states {hop.answer!r}, not {values[hop.index]}"
+    except (ExpressionError, InputError) as error:
+        return str(error)
+    return ""
+
+
+def _note(proof: TwinVerification, twin: Item, problem: str) -> None:
+    if len(proof.examples) < _KEPT:
+        proof.examples.append(f"{twin.id}: {problem}")

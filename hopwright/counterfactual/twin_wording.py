@@ -1,0 +1,159 @@
+"""The texts of a twin: worded again from its plan, or by exact replacement of what the original's texts mention.
+
+A text that the rules writer made is worded again with the same choices of templates and the new names, which cannot
+confuse two equal numbers. Every other text (a model's, or one edited by hand) is rewritten mention by mention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hopwright.counterfactual.failures import TwinError
+from hopwright.errors import ExpressionError
+from hopwright.knowledge.wikidata.nouns import definite
+from hopwright.planning.execution import hops_used, stated_value
+from hopwright.planning.plan import PlanStep
+from hopwright.records import Hop, Item
+from hopwright.records.values import EntityKind, Value
+from hopwright.text.mentions import replace_names, replace_number
+from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
+
+_PREPOSITIONS = frozenset({"of", "in", "at", "for", "on", "to", "from"})
+
+
+@dataclass(frozen=True, slots=True)
+class EntityReplacement:
+    """One replaced entity. `id` and `surrogate_id` are empty for a distractor that the graph does not know."""
+
+    id: str
+    surrogate_id: str
+    label: str
+    surrogate: str
+    kind: EntityKind
+    other_labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TwinChanges:
+    """All that differs between an item and its twin, texts aside. `hops` and `values` are the twin's."""
+
+    entities: tuple[EntityReplacement, ...]
+    hops: tuple[Hop, ...]
+    values: Mapping[int, Value]
+
+    def names(self) -> dict[str, str]:
+        """Every written form of a replaced entity's name → its surrogate."""
+        return {label: change.surrogate for change in self.entities for label in (change.label, *change.other_labels)}
+
+
+class TwinWriter:
+    """Words twins. names: how the original world's entities are called (see `GraphNames`)."""
+
+    def __init__(self, writer: RulesWriter, names: EntityNaming) -> None:
+        self._writer = writer
+        self._names = names
+
+    def word(self, item: Item, changes: TwinChanges) -> Wording:
+        """The twin's questions. Raises TwinError when the mentions cannot be told apart."""
+        if item.provenance.generator == "rules":
+            original = self._word_plan(item.hops, None, self._names, item.id)
+            if original == Wording(tuple(hop.question for hop in item.hops), item.question):
+                again = self._word_plan(changes.hops, changes.values, TwinNames(self._names, changes), item.id)
+                if again is not None:
+                    return again
+        return reword_by_mentions(item, changes)
+
+    def _word_plan(
+        self, hops: Sequence[Hop], values: Mapping[int, Value] | None, names: EntityNaming, key: str
+    ) -> Wording | None:
+        steps = [
+            PlanStep(
+                hop.derivation,
+                stated_value(hop) if values is None else values[hop.index],
+                hop.answer_type,
+                hop.unit,
+            )
+            for hop in hops
+        ]
+        try:
+            return self._writer.word(steps, names, key)
+        except (ExpressionError, LookupError):
+            # Not a plan of the rules writer; its texts are then rewritten as they stand.
+            return None
+
+
+def reword_by_mentions(item: Item, changes: TwinChanges) -> Wording:
+    """Replace every mention of a name, and in each sub-question the answers that it takes from earlier hops.
+
+    Raises TwinError ("twin_wording") when a sub-question does not mention a number that it rests on, or when
+    that number cannot be told from another one in it.
+    """
+    texts = replace_names([item.question, *(hop.question for hop in item.hops)], changes.names())
+    return Wording(
+        tuple(
+            _replace_inputs(hop, question, item, changes) for hop, question in zip(item.hops, texts[1:], strict=True)
+        ),
+        texts[0],
+    )
+
+
+def _replace_inputs(hop: Hop, question: str, item: Item, changes: TwinChanges) -> str:
+    inputs: dict[str, str] = {}
+    for index in hops_used(hop.derivation):
+        source, moved = item.hops[index - 1], changes.hops[index - 1]
+        if source.answer_type == "entity":
+            continue
+        old, new = source.answer, moved.answer
+        if inputs.setdefault(old, new) != new or old in _constants(hop):
+            raise TwinError("twin_wording", f"hop {hop.index}: {old!r} stands for two numbers in {hop.question!r}")
+    marks: dict[int, str] = {}
+    for mark, (old, new) in enumerate(sorted(inputs.items(), key=lambda pair: (-len(pair[0]), pair)), start=0xE000):
+        question, count = replace_number(question, old, chr(mark))
+        if not count:
+            raise TwinError("twin_wording", f"hop {hop.index}: {old!r} is not mentioned in {hop.question!r}")
+        marks[mark] = new
+    return question.translate(marks)
+
+
+def _constants(hop: Hop) -> set[str]:
+    """The words of a derivation: a number among them is a constant, which stays."""
+    words = " ".join(str(part) for part in hop.derivation.model_dump(mode="json").values())
+    return set("".join(letter if letter.isalnum() or letter == "." else " " for letter in words).split())
+
+
+def strip_proper(noun: str) -> str:
+    """A common noun without what ties it to the real world: `American city`, `commune of France`."""
+    words = noun.split()
+    for i, word in enumerate(words):
+        if i and word in _PREPOSITIONS and any(other[:1].isupper() for other in words[i:]):
+            words = words[:i]
+            break
+    plain = [word for word in words if not word[:1].isupper()]
+    return " ".join(plain) if plain else noun
+
+
+class TwinNames:
+    """The writer's Names in the twin's world: surrogates for what was replaced, kinds and nouns as they were."""
+
+    def __init__(self, names: EntityNaming, changes: TwinChanges) -> None:
+        self._names = names
+        self._changed = {change.surrogate_id: change for change in changes.entities if change.surrogate_id}
+        self._replaced = changes.names()
+
+    def phrase(self, entity: str) -> str:
+        """See EntityNaming."""
+        change = self._changed.get(entity)
+        if change is None:
+            return replace_names([self._names.phrase(entity)], self._replaced)[0]
+        return definite(change.surrogate, change.kind, self.noun(entity))
+
+    def noun(self, entity: str) -> str:
+        """See EntityNaming."""
+        change = self._changed.get(entity)
+        return strip_proper(self._names.noun(change.id if change else entity))
+
+    def kind(self, entity: str) -> EntityKind:
+        """See EntityNaming."""
+        change = self._changed.get(entity)
+        return change.kind if change else self._names.kind(entity)

@@ -1,0 +1,235 @@
+"""Entities of the same sort, near an answer: who else could stand in its place.
+
+A pool holds the entities that stand at one end of a property, grouped by sort and by what they are connected to
+(country, sport, genre, …). Pools are built on first use and hold at most `POOL_SIZE` entities, taken evenly.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.text.matching import fold
+
+Side = Literal["subject", "object", "literal"]
+POOL_SIZE = 20_000
+
+# What makes two entities of a sort alike: country, place, sport, league, genre, occupation, field, gender.
+_NEAR = frozenset(
+    ["P17", "P27", "P131", "P495", "P641", "P118", "P136", "P106", "P30", "P101", "P413", "P407", "P364", "P21", "P31"]
+)
+# A whole and its parts can both be right (a birthplace: the borough, the city), so neither stands for the other.
+_UP = frozenset(["P131", "P361", "P17", "P279", "P276", "P30", "P706"])
+_BESIDE = frozenset(["P527", "P150", "P710", "P155", "P156", "P460"])
+_ERA = ("P569", "P571", "P577", "P580", "P585", "P1619", "P619")
+
+
+class EntityKindSource(Protocol):
+    """The part of the kind index that grouping needs."""
+
+    def kind(self, id: str) -> str:
+        """Coarse class: `person`, `country`, …"""
+        ...
+
+    def sort(self, id: str) -> str:
+        """Fine class: two entities of one sort can stand in each other's place."""
+        ...
+
+    def noun(self, id: str) -> str:
+        """Common noun, which a question may state: `American city`."""
+        ...
+
+
+class EntityProfile(NamedTuple):
+    """What is looked at again and again of an entity."""
+
+    label: str
+    folded: str
+    capitals: int
+    degree: int
+    log_degree: float
+    noun: str
+    neighbours: frozenset[str]
+    era: int | None
+
+
+class _Pool:
+    """Entities by sort, by kind and by (sort, neighbour), each list by popularity."""
+
+    def __init__(self, entities: Iterable[tuple[int, str]], ends: Iterable[str], siblings: SimilarEntities) -> None:
+        self.as_often: dict[str, list[str]] = {}
+        """Sort → entities, each as often as it stands at that end."""
+        for end in ends:
+            self.as_often.setdefault(siblings.sort(end), []).append(end)
+        self.by_sort: dict[str, list[tuple[int, str]]] = {}
+        self.by_kind: dict[str, list[tuple[int, str]]] = {}
+        self.by_neighbour: dict[tuple[str, str], list[tuple[int, str]]] = {}
+        for entry in sorted(entities):
+            sort = siblings.sort(entry[1])
+            self.by_sort.setdefault(sort, []).append(entry)
+            self.by_kind.setdefault(siblings.kind(entry[1]), []).append(entry)
+            for neighbour in siblings.neighbours(entry[1]):
+                self.by_neighbour.setdefault((sort, neighbour), []).append(entry)
+
+
+class SimilarEntities:
+    """Finds candidates near an entity. Results are cached: the graph does not change."""
+
+    def __init__(self, graph: GraphStore, kinds: EntityKindSource) -> None:
+        self._graph = graph
+        self._kinds = kinds
+        self._pools: dict[tuple[str, Side], _Pool] = {}
+        self.sort = functools.lru_cache(200_000)(kinds.sort)
+        self.noun = functools.lru_cache(200_000)(kinds.noun)
+        self.kind = functools.lru_cache(200_000)(kinds.kind)
+        self.neighbours = functools.lru_cache(200_000)(self._neighbours)
+        self.names = functools.lru_cache(50_000)(self._names)
+        self.wholes = functools.lru_cache(50_000)(self._wholes)
+        self.card = functools.lru_cache(100_000)(self._read_card)
+        self.closeness = functools.lru_cache(50_000)(self._measure_closeness)
+
+    def near(self, entity: str, pools: Sequence[tuple[str, Side]], rng: random.Random) -> list[str]:
+        """Up to about forty candidates from pools of (property, side), the likest first, with some chance in it."""
+        sort, degree = self.sort(entity), self._graph.degree(entity)
+        found: dict[str, None] = {}
+        for property, side in pools:
+            pool = self._pool(property, side)
+            for neighbour in sorted(self.neighbours(entity)):
+                found |= dict.fromkeys(_window(pool.by_neighbour.get((sort, neighbour), ()), degree, 5, rng))
+            found |= dict.fromkeys(_window(pool.by_sort.get(sort, ()), degree, 10, rng))
+            if len(found) < 6:  # what stands at the same end of a property is near enough if the kind agrees
+                found |= dict.fromkeys(_window(pool.by_kind.get(self.kind(entity), ()), degree, 10, rng))
+        if len(found) < 10:
+            for one in self._graph.objects(entity, "P31"):
+                members = () if self.is_crowded(one) else self._graph.subjects("P31", one)
+                found |= dict.fromkeys(other for other in _stride(members, 24, rng) if self.sort(other) == sort)
+        found.pop(entity, None)
+        return self.rank(entity, list(found), rng)
+
+    def draw(self, entity: str, property: str, side: Side, rng: random.Random, most: int) -> list[str]:
+        """Entities of the same sort, each as likely as it is to be the answer to a question about the property.
+
+        Were the well-known ones offered only when they are right, knowing what is well known would be enough.
+        """
+        often = self._pool(property, side).as_often.get(self.sort(entity), ())
+        drawn = dict.fromkeys(often[rng.randrange(len(often))] for _ in range(most)) if often else {}
+        drawn.pop(entity, None)
+        return list(drawn)
+
+    def is_crowded(self, entity: str) -> bool:
+        """Whether so many facts end at an entity (human, United States) that listing them costs more than it gives."""
+        return self._graph.degree(entity) > POOL_SIZE
+
+    def rank(self, entity: str, candidates: Sequence[str], rng: random.Random) -> list[str]:
+        """Order candidates by how alike they are to an entity, with some chance in it."""
+        scored = [(-self.closeness(entity, one) - 1.5 * rng.random(), one) for one in candidates]
+        return [candidate for _, candidate in sorted(scored)]
+
+    def _measure_closeness(self, entity: str, candidate: str) -> float:
+        """How alike two entities are in connections, era, popularity, noun and form of name: about -4 to 10."""
+        mine, theirs = self.card(entity), self.card(candidate)
+        score = float(min(3, len(mine.neighbours & theirs.neighbours)))
+        if mine.era is not None and theirs.era is not None:
+            score += max(0.0, 2 - abs(mine.era - theirs.era) / 25)
+        score += max(0.0, 2.5 - abs(theirs.log_degree - mine.log_degree))
+        score += 3 * (theirs.noun == mine.noun)
+        return score - 1.5 * _differ_in_look(mine.label, theirs.label)
+
+    def kinship(self, one: str, other: str) -> float:
+        """What two entities have in common: country, sport, genre, …, and the noun that they are called by."""
+        mine, theirs = self.card(one), self.card(other)
+        return len(mine.neighbours & theirs.neighbours) + 2.0 * (mine.noun == theirs.noun)
+
+    def years_apart(self, one: str, other: str) -> int | None:
+        """Years between the dates by which two entities are known; None where one has none."""
+        mine, theirs = self.card(one).era, self.card(other).era
+        return None if mine is None or theirs is None else abs(mine - theirs)
+
+    def is_distinct(self, candidate: str, answer: str) -> bool:
+        """Whether two entities can be told apart: neither is named as the other, or is part of it."""
+        if candidate in self.wholes(answer) or answer in self.wholes(candidate):
+            return False
+        one, other = self.card(answer).folded, self.card(candidate).folded
+        if one in self.names(candidate) or other in self.names(answer):
+            return False
+        return f" {one} " not in f" {other} " and f" {other} " not in f" {one} "
+
+    def _pool(self, property: str, side: Side) -> _Pool:
+        pool = self._pools.get((property, side))
+        if pool is None:
+            if side == "literal":
+                ends: Sequence[str] = self._graph.literal_subjects(property)
+            else:
+                ends = [s if side == "subject" else o for s, o in self._graph.edges(property)]
+            distinct = list(dict.fromkeys(ends))
+            step = -(-len(distinct) // POOL_SIZE) or 1
+            kept = distinct[::step]
+            pool = self._pools[property, side] = _Pool(
+                ((self._graph.degree(one), one) for one in kept), ends[:: -(-len(ends) // POOL_SIZE) or 1], self
+            )
+        return pool
+
+    def _read_card(self, entity: str) -> EntityProfile:
+        label, degree = self._graph.label(entity), self._graph.degree(entity)
+        return EntityProfile(
+            label=label,
+            folded=fold(label),
+            capitals=sum(map(str.isupper, label)),
+            degree=degree,
+            log_degree=math.log(degree + 1),
+            noun=self.noun(entity),
+            neighbours=self.neighbours(entity),
+            era=self._era(entity),
+        )
+
+    def _neighbours(self, entity: str) -> frozenset[str]:
+        return frozenset(object for property, object in self._graph.out_edges(entity) if property in _NEAR)
+
+    def _names(self, entity: str) -> frozenset[str]:
+        return frozenset(fold(name) for name in (self._graph.label(entity), *self._graph.aliases(entity)))
+
+    def _wholes(self, entity: str) -> frozenset[str]:
+        """The entity, what it is part of (two steps up), its own parts, and what stands in a row with it."""
+        edges = self._graph.out_edges(entity)
+        above = {object for property, object in edges if property in _UP}
+        beside = {object for property, object in edges if property in _BESIDE}
+        higher = {object for one in above for property, object in self._graph.out_edges(one) if property in _UP}
+        return frozenset({entity, *above, *beside, *higher})
+
+    def _era(self, entity: str) -> int | None:
+        for literal in self._graph.literals(entity):
+            if literal.property in _ERA and literal.value[:4].isdigit():
+                return int(literal.value[:4])
+        return None
+
+
+def _window(entries: Sequence[tuple[int, str]], degree: int, size: int, rng: random.Random) -> Iterator[str]:
+    """A few entries of like popularity, from a window placed by chance around the degree."""
+    if len(entries) <= size:
+        yield from (entity for _, entity in entries)
+        return
+    middle = bisect_left(entries, (degree, ""))
+    first = min(max(0, middle - rng.randrange(size + 1)), len(entries) - size)
+    yield from (entity for _, entity in entries[first : first + size])
+
+
+def _stride(members: Sequence[str], size: int, rng: random.Random) -> Sequence[str]:
+    if len(members) <= size:
+        return members
+    step = len(members) // size
+    return members[rng.randrange(step) :: step][:size]
+
+
+def _differ_in_look(label: str, other: str) -> float:
+    """How much two names differ in form: one for each of capital, brackets and comma, up to one for length."""
+    return (
+        (label[:1].isupper() != other[:1].isupper())
+        + (("(" in label) != ("(" in other))
+        + (("," in label) != ("," in other))
+        + min(1.0, max(0, abs(len(label) - len(other)) - 6) / 24)
+    )

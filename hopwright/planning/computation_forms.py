@@ -1,0 +1,234 @@
+"""The forms of computing hops: what an expression is about, read once for wording, options and evidence.
+
+An expression outside these forms can be evaluated but not worded by rule.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+_REF = r"(?:hop\d|Q\w+)"
+_VALUE = rf"value\((P\d+), ({_REF})\)"
+_EXTREME = re.compile(r"^(argmax|argmin)\((P\d+), ([^()]+)\)$")
+_BETWEEN = re.compile(rf"^abs\(year\({_VALUE}\) - year\({_VALUE}\)\)$")
+_APART = re.compile(r"^abs\((hop\d) - (hop\d)\)$")
+_APART_NAMED = re.compile(rf"^abs\((hop\d) - year\({_VALUE}\)\)$")
+_SPAN = re.compile(r"^max\(([^()]+)\) - min\([^()]+\)$")
+_AGE = re.compile(rf"^(hop\d) - year\({_VALUE}\)$")
+_SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
+_PRODUCT = re.compile(r"^(\d+|hop\d) \* (hop\d)$")
+_COMB = re.compile(r"^comb\((\d+|hop\d), (\d+|hop\d)\)$")
+_COUNT = re.compile(r"^count\((.*)\)$")
+_AHEAD = re.compile(rf"{_VALUE} ([<>]) {_VALUE}")
+_LATER = re.compile(rf"year\({_VALUE}\) ([<>]) (hop\d)")
+_MEMBER = re.compile(rf"object\((P\d+), (Q\w+)\) == ({_REF})")
+_TOTAL = re.compile(rf"^{_VALUE}(?: \+ {_VALUE})+$")
+_GAP = re.compile(rf"^abs\({_VALUE} - {_VALUE}\)$")
+_MEAN = re.compile(r"^round\(mean\((value\(.*\))\), (\d)\)$")
+_RATE = re.compile(rf"^round\({_VALUE} / {_VALUE}, (\d)\)$")
+_VALUES = re.compile(_VALUE)
+_CLAIM = r'claim\("(?P<claim>cl-[a-p]{16})"\)'
+_CLAIMED = {
+    how: re.compile(pattern.replace("CLAIM", _CLAIM).replace("HOP", r"(?P<reference>hop\d)"))
+    for how, pattern in {
+        "sum": r"^HOP \+ CLAIM$",
+        "minus": r"^HOP - CLAIM$",
+        "difference": r"^abs\(HOP - CLAIM\)$",
+        "product": r"^HOP \* CLAIM$",
+        "size": r"^comb\(HOP, CLAIM\)$",
+        "pool": r"^comb\(CLAIM, HOP\)$",
+        "group": r"^comb\(CLAIM, (?P<reference>\d)\)$",
+    }.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """Whichever of `entities` (references) has the largest or the smallest value."""
+
+    property: str
+    entities: tuple[str, ...]
+    largest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class YearDistance:
+    """Years between moments: `hopN` is a year's hop; (property, entity) an event."""
+
+    moments: tuple[str | tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgeInYear:
+    """How many years after the event (property, entity), as a rule a birth, the year of `year` lies."""
+
+    year: str
+    property: str
+    entity: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftedYear:
+    """`base` plus or minus `times` × `offset`; base and offset are `hopN` or digits."""
+
+    base: str
+    later: bool
+    times: int
+    offset: str
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A number, or a hop, times a hop."""
+
+    factor: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """Ways to choose `size` out of `pool`; either may be a hop."""
+
+    pool: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountAhead:
+    """How many of `others` have more (or less) of the property than `reference`."""
+
+    property: str
+    others: tuple[str, ...]
+    more: bool
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountLater:
+    """How many of `others` have their event after (or before) the year of `reference`."""
+
+    property: str
+    others: tuple[str, ...]
+    later: bool
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountMembers:
+    """How many of `subjects` have `reference` as their object of the property."""
+
+    property: str
+    subjects: tuple[str, ...]
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateValue:
+    """The sum of several entities' values, the difference of two, or their mean to `digits` places."""
+
+    property: str
+    entities: tuple[str, ...]
+    how: str
+    digits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One value divided by another, to `digits` places: of one entity, or of two by the same property."""
+
+    property: str
+    entity: str
+    per_property: str
+    per_entity: str
+    digits: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimComputation:
+    """A hop's number taken with that of a claim (an id).
+
+    `how`: `sum`, `minus` (of a year), `difference`, `product`; ways to choose as many as the claim says (`size`), or
+    out of as many (`pool`); `group`: out of as many, a stated number, which `reference` then is.
+    """
+
+    how: str
+    reference: str
+    claim: str
+
+
+Form = (
+    Extreme
+    | YearDistance
+    | AgeInYear
+    | ShiftedYear
+    | Product
+    | Combinations
+    | CountAhead
+    | CountLater
+    | CountMembers
+    | AggregateValue
+    | Rate
+    | ClaimComputation
+)
+
+
+@functools.lru_cache(maxsize=8192)
+def read_form(expression: str) -> Form | None:
+    """The form of an expression, or None."""
+    if "claim" in expression:
+        return _read_claimed(expression)
+    if match := _EXTREME.match(expression):
+        return Extreme(match[2], tuple(part.strip() for part in match[3].split(",")), match[1] == "argmax")
+    if match := _BETWEEN.match(expression):
+        return YearDistance(((match[1], match[2]), (match[3], match[4])))
+    if match := _APART.match(expression):
+        return YearDistance((match[1], match[2]))
+    if match := _APART_NAMED.match(expression):
+        return YearDistance((match[1], (match[2], match[3])))
+    if match := _SPAN.match(expression):
+        return YearDistance(tuple(match[1].split(", ")))
+    if match := _AGE.match(expression):
+        return AgeInYear(match[1], match[2], match[3])
+    if match := _SHIFT.match(expression):
+        return ShiftedYear(match[1], match[2] == "+", int(match[3] or 1), match[4])
+    if match := _PRODUCT.match(expression):
+        return Product(match[1], match[2])
+    if match := _COMB.match(expression):
+        return Combinations(match[1], match[2])
+    if match := _COUNT.match(expression):
+        return _read_count(match[1])
+    return _read_arithmetic(expression)
+
+
+def _read_claimed(expression: str) -> Form | None:
+    for how, pattern in _CLAIMED.items():
+        if match := pattern.match(expression):
+            return ClaimComputation(how, match["reference"], match["claim"])
+    return None
+
+
+def _read_count(inside: str) -> Form | None:
+    if found := _MEMBER.findall(inside):
+        return CountMembers(found[0][0], tuple(subject for _, subject, _ in found), found[0][2])
+    if found := _LATER.findall(inside):
+        return CountLater(found[0][0], tuple(other for _, other, _, _ in found), found[0][2] == ">", found[0][3])
+    if found := _AHEAD.findall(inside):
+        property, _, sign, _, reference = found[0]
+        return CountAhead(property, tuple(other for _, other, *_ in found), sign == ">", reference)
+    return None
+
+
+def _read_arithmetic(expression: str) -> Form | None:
+    if _TOTAL.match(expression):
+        found = _VALUES.findall(expression)
+        return AggregateValue(found[0][0], tuple(entity for _, entity in found), "sum")
+    if match := _GAP.match(expression):
+        return AggregateValue(match[1], (match[2], match[4]), "difference")
+    if match := _MEAN.match(expression):
+        found = _VALUES.findall(match[1])
+        return AggregateValue(found[0][0], tuple(entity for _, entity in found), "mean", int(match[2]))
+    if match := _RATE.match(expression):
+        return Rate(match[1], match[2], match[3], match[4], int(match[5]))
+    return None

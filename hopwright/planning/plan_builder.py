@@ -1,0 +1,333 @@
+"""Building one plan step by step: the names that it may use, and look-ups, each of which adds one step or gives up."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import operator
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from hopwright.planning.domains import DomainIndex
+from hopwright.planning.plan import PartialPlan
+from hopwright.planning.random_draws import draw, draw_by_weights
+from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
+from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals, UsableLiteral
+from hopwright.planning.year_targets import DatedTargets, YearTarget
+from hopwright.records import Claim, Compute, Constraint, Derivation, Lookup, ReverseLookup
+from hopwright.records.model import AnswerType
+from hopwright.records.values import Scalar
+
+if TYPE_CHECKING:
+    from hopwright.knowledge.external.linking import LinkedClaim
+
+Type = Literal["entity", "year", "amount", "number", "date", "ways"]
+"""What a hop gives: `amount` is a count or a number of years or an age, `number` a literal in its unit, `ways` a
+number of ways to choose."""
+
+# A place in a place in a place makes no question: one such step does not follow another.
+WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
+# A domain that the plan has not touched yet is so much likelier to be chosen.
+_NEW_DOMAIN = 15.0
+_IN_BAND = 3.0
+# Larger than any degree's share of plans that would be worth a bound of its own.
+_ENDLESS = HUB_DEGREE * 64
+_T = TypeVar("_T")
+_PROPERTY_OF = operator.attrgetter("property")
+
+
+class PlanningDeadEnd(Exception):  # noqa: N818  (not an error: the planner tries again)
+    """This sketch cannot be completed; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutput:
+    """What a finished step offers to those that read it: its reference, and its entity or its number."""
+
+    type: Type
+    ref: str
+    entity: str = ""
+    number: int | Decimal = 0
+    unit: str = ""
+    of: str = ""
+    """The literal property that a number or a year is the value of."""
+
+    @property
+    def whole(self) -> int:
+        """The number of a year or an amount."""
+        return int(self.number)
+
+
+class PlanBuilder:
+    """A draft under construction, with its random numbers and the names that it already uses."""
+
+    def __init__(
+        self,
+        traversals: GraphTraversals,
+        targets: DatedTargets,
+        domains: DomainIndex,
+        preferences: SamplingPreferences,
+        rng: random.Random,
+        claims: Sequence[LinkedClaim] = (),
+    ) -> None:
+        self.traversals = traversals
+        self.claims = claims
+        self.targets = targets
+        self.preferences = preferences
+        self.rng = rng
+        self.draft = PartialPlan()
+        self.passable = _round_up(preferences.ceiling)
+        """No entity of a larger degree is passed; one of few bounds, so that what is found out serves other plans."""
+        self._domains = domains
+        self._entities: set[str] = set()
+        self._tokens: dict[str, str] = {}
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The entities taken so far."""
+        return frozenset(self._entities)
+
+    def mark(self) -> tuple[int, frozenset[str], dict[str, str]]:
+        """Where the sketch stands, for `reset`."""
+        return len(self.draft.steps), frozenset(self._entities), dict(self._tokens)
+
+    def reset(self, mark: tuple[int, frozenset[str], dict[str, str]]) -> None:
+        """Take back what was added since a mark."""
+        count, entities, tokens = mark
+        del self.draft.steps[count:]
+        self._entities, self._tokens = set(entities), dict(tokens)
+
+    def take(self, *entities: str) -> None:
+        """Reserve entities: none occurs twice, and no two share a telling word.
+
+        Raises PlanningDeadEnd when an entity, or a word of its name, is in use already.
+        """
+        for entity in entities:
+            if entity in self._entities:
+                raise PlanningDeadEnd("an entity repeats")
+            tokens = self._telling(entity)
+            if any(token in self._tokens for token in tokens):
+                raise PlanningDeadEnd("two names share a word")
+            self._entities.add(entity)
+            self._tokens.update(dict.fromkeys(tokens, entity))
+
+    def take_claim(self, linked: LinkedClaim) -> None:
+        """Reserve what a claim mentions: no hop may ask about it."""
+        self._entities |= linked.entities
+        self._tokens.update(dict.fromkeys(linked.words, linked.claim.id))
+
+    def admits_claim(self, linked: LinkedClaim) -> bool:
+        """Whether nothing that a claim mentions is in use."""
+        return self._entities.isdisjoint(linked.entities) and self._tokens.keys().isdisjoint(linked.words)
+
+    def admits(self, entity: str) -> bool:
+        """Whether an entity may still be taken, and is not one of the hubs that this plan passes by."""
+        if (
+            entity in self._entities
+            or self.preferences.closed(entity)
+            or self.traversals.degree(entity) > self.preferences.ceiling
+        ):
+            return False
+        return self._tokens.keys().isdisjoint(self._telling(entity))
+
+    def add(
+        self, derivation: Derivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = ""
+    ) -> str:
+        """Append a step and return its reference."""
+        return self.draft.add(derivation, value, answer_type, unit)
+
+    def compute(
+        self,
+        expression: str,
+        kind: ComputeKind,
+        value: Scalar | str,
+        unit: str = "",
+        claims: tuple[Claim, ...] = (),
+    ) -> str:
+        """Append a computing step."""
+        answer_type: AnswerType = "entity" if isinstance(value, str) else "number"
+        return self.draft.add(Compute(expression=expression, kind=kind), value, answer_type, unit, claims)
+
+    def walk(self, edge: Edge, reference: str = "", *, backward: bool = False) -> StepOutput:
+        """Append the look-up of one fact, from a reference or from its named subject, and take its ends."""
+        if backward:
+            self.take(edge.subject)
+            step = ReverseLookup(property=edge.property, value=reference or edge.object)
+            return StepOutput("entity", self.add(step, edge.subject), edge.subject)
+        self.take(edge.object)
+        if not reference:
+            self.take(edge.subject)
+        step_forward = Lookup(subject=reference or edge.subject, property=edge.property)
+        return StepOutput("entity", self.add(step_forward, edge.object), edge.object)
+
+    def lead(self, entity: str) -> StepOutput:
+        """A step whose answer is `entity`, asked of a named subject or by two of its properties."""
+        if self.rng.random() < 0.3 and (pair := self._identify(entity)) is not None:
+            return self.single_out(entity, pair)
+        tokens = self._telling(entity)
+        edges = [
+            e
+            for e in self.traversals.lookups_to(entity)
+            if e.subject not in self._entities
+            and not self.preferences.closed(e.subject)
+            and tokens.isdisjoint(self._telling(e.subject))
+            and self._tokens.keys().isdisjoint(self._telling(e.subject))
+        ]
+        if not edges:
+            raise PlanningDeadEnd("no question leads to the entity")
+        return self.walk(self.choose(edges))
+
+    def single_out(self, entity: str, pair: tuple[Edge, Edge]) -> StepOutput:
+        """The step that finds an entity by two of its facts."""
+        one, other = pair
+        self.take(entity, one.object, other.object)
+        condition = Constraint(property=other.property, value=other.object)
+        derivation = ReverseLookup(property=one.property, value=one.object, constraints=(condition,))
+        return StepOutput("entity", self.add(derivation, entity), entity)
+
+    def extend(self, state: StepOutput, suits: Callable[[str], bool]) -> StepOutput:
+        """A step from an entity to another one that suits, along a property or against it."""
+        last = self.draft.steps[-1].derivation if self.draft.steps else None
+        within = isinstance(last, Lookup) and last.property in WITHIN and state.ref == f"hop{len(self.draft.steps)}"
+        forward = [
+            e
+            for e in self.traversals.lookups_from(state.entity)
+            if not (within and e.property in WITHIN) and self.admits(e.object) and suits(e.object)
+        ]
+        backward = [
+            e for e in self.traversals.reverse_from(state.entity) if self.admits(e.subject) and suits(e.subject)
+        ]
+        if not forward and not backward:
+            raise PlanningDeadEnd("nothing to ask about the entity")
+        if backward and (not forward or self.rng.random() < 0.25):
+            return self.walk(self.choose(backward), state.ref, backward=True)
+        return self.walk(self.choose(forward), state.ref)
+
+    def measure(self, reference: str, measure: UsableLiteral, *, full_date: bool = False) -> StepOutput:
+        """Look up a literal: the full date where it is asked for and known, else the year; or the number."""
+        value: Scalar = measure.value
+        entry = measure.entry
+        derivation = Lookup(subject=reference, property=measure.property)
+        if isinstance(value, dt.date):
+            exact = entry.value == "date" and (value.month, value.day) != (1, 1)
+            if full_date and exact and entry.ask:
+                return StepOutput("date", self.add(derivation, value, "date"), of=measure.property)
+            if full_date or not entry.year_ask:
+                raise PlanningDeadEnd("the date cannot be worded")
+            ref = self.add(derivation, value.year, "number", "year")
+            return StepOutput("year", ref, measure.entity, value.year, "year", measure.property)
+        if not entry.ask:
+            raise PlanningDeadEnd("the number cannot be worded")
+        ref = self.add(derivation, value, "number", entry.unit)
+        return StepOutput("number", ref, measure.entity, value, entry.unit, measure.property)
+
+    def dated(self, value: str, target: YearTarget, constraint: str = "") -> StepOutput:
+        """The reverse look-up of a target by the expression `value`, which must give its year."""
+        if self.refuses_target(target):
+            raise PlanningDeadEnd("its theme is over its share")
+        self.take(target.entity)
+        if not constraint:
+            if not self.admits(target.condition.object):
+                raise PlanningDeadEnd("the condition's entity is in use")
+            self.take(target.condition.object)
+        condition = Constraint(property=target.condition.property, value=constraint or target.condition.object)
+        derivation = ReverseLookup(property=target.property, value=value, constraints=(condition,))
+        return StepOutput("entity", self.add(derivation, target.entity), target.entity)
+
+    def refuses_target(self, target: YearTarget) -> bool:
+        """Whether a target, or what it is singled out by, is of a theme that is over its share."""
+        return self.preferences.closed(target.entity) or self.preferences.closed(target.condition.object)
+
+    def open_targets(self, entity: str) -> list[YearTarget]:
+        """The targets that stand in a relation to an entity, of themes that are not over their share."""
+        return [target for target in self.targets.conditioned(entity) if not self.refuses_target(target)]
+
+    def admits_random_property(self, *properties: str) -> bool:
+        """Whether properties that are chosen by chance may come in this time."""
+        weights = self.preferences.weights
+        return all(name not in weights or self.rng.random() < weights[name] for name in properties)
+
+    def prefer(self, options: Sequence[_T], property_of: Callable[[_T], str]) -> _T:
+        """Choose one of the options, those of properties over their share more seldom."""
+        weights = self.preferences.weights
+        return draw_by_weights(self.rng, options, [weights.get(property_of(one), 1.0) for one in options])
+
+    def count_domains(self) -> int:
+        """The domains that the steps so far touch."""
+        return len({ruling.domain for ruling in self._domains.of_steps(self.draft.steps)})
+
+    def prefer_name(self, properties: Sequence[str]) -> str:
+        """Choose a property, one that is over its share more seldom."""
+        return self.prefer(properties, str)
+
+    def prefer_measure(self, measures: Sequence[UsableLiteral]) -> UsableLiteral:
+        """Choose a literal, one whose property is over its share more seldom."""
+        return self.prefer(measures, _PROPERTY_OF)
+
+    def random_edge(self, suits: Callable[[str], bool], *, within: bool) -> Edge | None:
+        """A fact of the graph whose object suits, of the band wanted where it can be.
+
+        `within`: whether it may say in what its subject lies; another such step could not follow.
+        """
+        degree, preferences = self.traversals.degree, self.preferences
+        for band in dict.fromkeys((preferences.band, "")):
+            for edge in self.traversals.random_edges(self.rng, preferences.roots, preferences.root_weights, 16):
+                if (
+                    (within or edge.property not in WITHIN)
+                    and (not band or preferences.band_of(degree(edge.subject)) == band)
+                    and self._telling(edge.subject).isdisjoint(self._telling(edge.object))
+                    and self.admits(edge.object)
+                    and self.admits(edge.subject)
+                    and suits(edge.object)
+                ):
+                    return edge
+        return None
+
+    def choose(self, edges: Sequence[Edge]) -> Edge:
+        """Choose a domain first, a new one rather, then a property, then an edge: the frequent ones do not take all."""
+        by_domain: dict[str, dict[str, list[Edge]]] = {}
+        for edge in edges:
+            domain: str = self._domains.of_fact(edge.property, edge.subject).domain
+            by_domain.setdefault(domain, {}).setdefault(edge.property, []).append(edge)
+        touched = {ruling.domain for ruling in self._domains.of_steps(self.draft.steps)}
+        names = sorted(by_domain)
+        known = self.preferences.weights
+        weights = [
+            self.preferences.domains.get(name, 1.0)
+            * (1 if name in touched else _NEW_DOMAIN)
+            * max(known.get(property, 1.0) for property in by_domain[name])
+            for name in names
+        ]
+        drawn = draw_by_weights(self.rng, names, weights) if any(weights) else draw(self.rng, names)
+        properties = by_domain[drawn]
+        chosen = properties[self.prefer_name(sorted(properties))]
+        if not self.preferences.band:
+            return draw(self.rng, chosen)
+        degree = self.traversals.degree
+        liked = [
+            _IN_BAND
+            if self.preferences.band
+            in (self.preferences.band_of(degree(e.subject)), self.preferences.band_of(degree(e.object)))
+            else 1.0
+            for e in chosen
+        ]
+        return draw_by_weights(self.rng, chosen, liked)
+
+    def _identify(self, entity: str) -> tuple[Edge, Edge] | None:
+        pair = self.traversals.identify(entity, self.rng)
+        if pair is None or any(self.preferences.closed(one.object) for one in pair):
+            return None
+        return pair if self.admits_random_property(*(one.property for one in pair)) else None
+
+    def _telling(self, entity: str) -> frozenset[str]:
+        return self.traversals.tokens(entity)
+
+
+def _round_up(ceiling: float) -> float:
+    """The next of a few bounds: the hub degree times a power of two."""
+    if ceiling >= _ENDLESS:
+        return float("inf")
+    return HUB_DEGREE * 2.0 ** math.ceil(math.log2(max(1.0, ceiling / HUB_DEGREE)))

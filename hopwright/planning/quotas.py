@@ -1,0 +1,153 @@
+"""The largest shares of a set that one property and one narrow theme may have, and how plans are kept within them.
+
+What pilots showed to be over its share is closed to so many slots, drawn by slot and name, and chosen more seldom in
+the others. Dates are in so many questions that steering is not enough: the operations that rest on them become rarer.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.plan import Plan, entities_of, properties_of, properties_of_step
+from hopwright.planning.target_distribution import TargetDistribution, chance
+from hopwright.planning.traversals import GraphTraversals
+from hopwright.records import Compute, Derivation, Lookup
+
+_TELLING = 6
+_OF_LOOK_UPS = ("year", "named-year", "date")
+_OF_COMPUTATIONS = ("later", "between", "between-two", "apart-named", "age")
+_OF_TARGETS = ("dated", "dated-by-amount", "dated-stated", "dated-among", "dated-by-both")
+_LEAST_ODDS = 0.05
+"""An operation is not made rarer than this, however far over its share what it needs is."""
+# A property may take part in so many items for each of its facts: four facts do not make a hundred questions.
+_PER_FACT = 0.002
+_PROPERTY = re.compile(r"^P\d+$")
+_SERIES = ("P3450", "P361", "P664", "P118")
+OperationOdds = tuple[tuple[str, float], ...]
+_Use = tuple[tuple[str, ...], str]
+
+
+class ThemeIndex:
+    """What plans touch: the entities themselves, and the narrow themes (leagues, races, a country's clubs)."""
+
+    def __init__(self, traversals: GraphTraversals, graph: GraphStore) -> None:
+        self._moves = traversals
+        self._graph = graph
+        self.of_entity = functools.lru_cache(50_000)(self._list)
+
+    def of_plan(self, plan: Plan) -> frozenset[str]:
+        """The themes of all that a plan names, or has as an answer."""
+        return frozenset(theme for entity in entities_of(plan) for theme in self.of_entity(entity))
+
+    def _list(self, entity: str) -> frozenset[str]:
+        kind = self._moves.kinds.kind(entity)
+        if kind not in ("team", "competition", "event"):
+            return frozenset({f"entity:{entity}"})
+        found = {f"series:{one}" for property in _SERIES for one in self._graph.objects(entity, property)}
+        if kind == "team":
+            found |= {f"clubs:{self._moves.kinds.sort(entity)}:{one}" for one in self._graph.objects(entity, "P17")}
+        return frozenset({f"entity:{entity}", *found})
+
+
+class QuotaController:
+    """What is over its share, by how much, and what that means for each slot. Begins with nothing; see `learn`."""
+
+    def __init__(
+        self,
+        traversals: GraphTraversals,
+        themes: ThemeIndex,
+        distribution: TargetDistribution,
+        seed: int,
+        weights: Mapping[str, float] | None = None,
+        uses: Sequence[_Use] = (),
+    ) -> None:
+        self._moves = traversals
+        self._themes = themes
+        self._mix = distribution
+        self._seed = seed
+        self.weights: Mapping[str, float] = weights or {}
+        """Property or theme → the share of the slots that it is still open to; what is not in it is open to all."""
+        self._uses = uses
+        self._dates = frozenset(name for name, entry in traversals.table.literal.items() if entry.value != "number")
+        self._closed_in = functools.lru_cache(8)(self._list_closed)
+        self._capped_themes_of = functools.lru_cache(200_000)(self._list_capped)
+        self._odds_without = functools.lru_cache(64)(self._find_odds)
+        self._shaded = functools.lru_cache(64)(self._shade)
+
+    def learn(self, pilots: Sequence[Plan]) -> QuotaController:
+        """The shares with what these pilots, drawn under the old ones, have more of than they may."""
+        counts: Counter[str] = Counter()
+        for plan in pilots:
+            counts.update(properties_of(plan))
+            counts.update(self._themes.of_plan(plan))
+        weights = dict(self.weights)
+        for name, count in counts.items():
+            # A few pilots prove little: what is only just over its share is left alone.
+            if count > max(_TELLING, 1.2 * len(pilots) * (cap := self._cap(name))):
+                weights[name] = weights.get(name, 1.0) * cap * len(pilots) / count
+        uses = [use for plan in pilots for step in plan.steps for use in self._find_uses(step.derivation)]
+        return QuotaController(self._moves, self._themes, self._mix, self._seed, weights, uses)
+
+    def is_over(self, slot: int, plan: Plan, *, anchored: bool) -> bool:
+        """Whether a plan touches what is closed to a slot; an anchor's plans have little choice of properties."""
+        if not anchored and not self._closed_in(slot).isdisjoint(properties_of(plan)):
+            return True
+        return any(self.is_closed(slot, entity) for entity in entities_of(plan))
+
+    def is_closed(self, slot: int, entity: str) -> bool:
+        """Whether a theme of an entity is closed to a slot."""
+        capped = self._capped_themes_of(entity)
+        return bool(capped) and not self._closed_in(slot).isdisjoint(capped)
+
+    def odds(self, slot: int) -> OperationOdds:
+        """The operations that are chosen more seldom in a slot, with how readily."""
+        return self._odds_without(self._closed_dates(slot))
+
+    def property_weights(self, slot: int) -> Mapping[str, float]:
+        """How readily a slot takes each property or theme that is over its share."""
+        return self._shaded(self._closed_dates(slot))
+
+    def _closed_dates(self, slot: int) -> frozenset[str]:
+        """The dates that this slot is to do without."""
+        return self._closed_in(slot) & self._dates
+
+    def _list_closed(self, slot: int) -> frozenset[str]:
+        return frozenset(name for name, share in self.weights.items() if chance(self._seed, slot, name) >= share)
+
+    def _list_capped(self, entity: str) -> tuple[str, ...]:
+        return tuple(theme for theme in self._themes.of_entity(entity) if theme in self.weights)
+
+    def _shade(self, closed: frozenset[str]) -> Mapping[str, float]:
+        return {**self.weights, **dict.fromkeys(closed, _LEAST_ODDS)}
+
+    def _find_uses(self, derivation: Derivation) -> Iterator[_Use]:
+        """The dated properties that a step rests on, each with the operations that it may come from."""
+        group = (
+            _OF_COMPUTATIONS if isinstance(derivation, Compute)
+            else _OF_LOOK_UPS if isinstance(derivation, Lookup)
+            else _OF_TARGETS
+        )  # fmt: skip
+        yield from ((group, name) for name in properties_of_step(derivation) if name in self._dates)
+
+    def _find_odds(self, closed: frozenset[str]) -> OperationOdds:
+        """Operations become as much rarer as, in the pilots, they rested on dates that are closed now."""
+        held: dict[tuple[str, ...], list[bool]] = {}
+        for group, name in self._uses if closed else ():
+            held.setdefault(group, []).append(name not in closed)
+        return tuple(
+            (operation, max(_LEAST_ODDS, sum(open) / len(open)))
+            for group, open in sorted(held.items())
+            for operation in group
+        )
+
+    def _cap(self, name: str) -> float:
+        """The largest share of the items that a property or a theme may have."""
+        if not _PROPERTY.match(name):
+            return self._mix.theme_share
+        table, classes = self._moves.table, self._moves.classes
+        facts = next((one.subjects for one in classes if one.property == name), 0) if name in table.literal else 0
+        return min(self._mix.property_share, max(facts * _PER_FACT, 0.004)) if facts else self._mix.property_share

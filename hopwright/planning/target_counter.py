@@ -1,0 +1,97 @@
+"""Keeping count of what slots asked for and what they got, and saying which target was missed and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
+from hopwright.planning.planner import NoPlanError
+from hopwright.planning.target_distribution import TargetDistribution
+
+_MISSED = 0.03
+"""A target is missed when its share among the drafts is so much off, or so much fewer than asked met it."""
+_REASONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TargetShare:
+    """One target: the share of the items that it should have, and the share of the plans that have it.
+
+    `reasons`: why it was given up where it was, the commonest first; empty where it was met.
+    """
+
+    dimension: str
+    name: str
+    wanted: float
+    reached: float
+    reasons: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def missed(self) -> bool:
+        """Whether the plans fall short of it."""
+        return self.wanted - self.reached > _MISSED
+
+    def __str__(self) -> str:
+        line = f"{self.dimension} {self.name}: {self.reached:.1%} of {self.wanted:.1%} wanted"
+        if self.missed and self.reasons:
+            line += "; planning failed where: " + ", ".join(f"{reason} ({count:,})" for reason, count in self.reasons)
+        return line
+
+
+class TargetCounter:
+    """Counts briefs and plans, as whole numbers that can be added up over shards (`figures`)."""
+
+    def __init__(self, sampler: PlanSampler) -> None:
+        self._drawer = sampler
+        self.figures: Counter[str] = Counter()
+
+    def note(self, drawn: SampledPlan) -> None:
+        """Count one slot that gave a plan."""
+        self.figures["plans"] += 1
+        for dimension, names in self._drawer.describe(drawn).items():
+            self.figures[f"asked {dimension} {getattr(drawn.spec, dimension)}"] += 1
+            for name in names:
+                self.figures[f"reached {dimension} {name}"] += 1
+        self.figures["plans on a claim"] += bool(drawn.plan.claims)
+        self.figures["slots for a claim"] += bool(drawn.plan.claims) or "claim" in drawn.missed
+        for dimension, (name, reasons) in drawn.missed.items():
+            for reason, count in reasons.most_common(_REASONS):
+                self.figures[f"missed {dimension} {name} because {reason}"] += count
+
+    def note_failure(self, error: NoPlanError) -> None:
+        """Count one slot that gave none."""
+        self.figures["slots without a plan"] += 1
+        for reason, count in error.reasons.most_common(_REASONS):
+            self.figures[f"missed topology any because {reason}"] += count
+
+    def take(self) -> dict[str, int]:
+        """The counts since they were last taken."""
+        figures, self.figures = dict(+self.figures), Counter()
+        return figures
+
+
+def read_targets(figures: Mapping[str, object], distribution: TargetDistribution) -> tuple[TargetShare, ...]:
+    """How far the plans behind added-up figures (those of a drafts manifest) meet a mix, by dimension and name."""
+    counts = {name: count for name, count in figures.items() if isinstance(count, int)}
+    plans = counts.get("plans", 0)
+    if not plans:
+        return ()
+    found = []
+    for dimension, shares in distribution.dimensions().items():
+        for name, share in shares.items():
+            reasons: Counter[str] = Counter()
+            start = f"missed {dimension} {name} because "
+            for key, count in counts.items():
+                if key.startswith(start):
+                    reasons[key.removeprefix(start)] += count
+            reached = counts.get(f"reached {dimension} {name}", 0) / plans
+            wanted = share / (sum(shares.values()) or 1.0)
+            found.append(TargetShare(dimension, name, wanted, reached, tuple(reasons.most_common(_REASONS))))
+    return tuple(found)
+
+
+def list_missed(targets: Iterable[TargetShare]) -> list[str]:
+    """One line for each target that was missed."""
+    return [str(target) for target in targets if target.missed]

@@ -1,0 +1,164 @@
+"""What a set of items shall be like, and what that asks of one draft slot.
+
+Every slot gets its own brief: topology, computing kind, type of the answer, popularity, how many of the anchor's own
+hops to keep. The five are taken from a low-discrepancy sequence (the generalised golden ratio), so that any stretch of
+slots has the shares wanted, and a slot's brief does not depend on the slots before it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from hopwright.records import Domain
+
+ComputeKind = Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
+
+_DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring")
+
+
+@dataclass(frozen=True)
+class TargetDistribution:
+    """Shares by name, in any scale (they are normalised); what is left out is not planned.
+
+    `anchoring`: how many of the anchor question's own two hops an item keeps: "2", "1", "0" (its answer only), or
+    "none" (a pure chain of the graph). `property_share`, `theme_share`: the largest share of the items that one
+    property, and one narrow theme (a league, a race, a club's country), may have.
+    """
+
+    topologies: Mapping[str, float]
+    kinds: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_KINDS))
+    answers: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANSWERS))
+    bands: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_BANDS))
+    anchoring: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANCHORING))
+    domains: Mapping[str, float] = field(default_factory=lambda: {domain.value: 1.0 for domain in Domain})
+    property_share: float = 0.4
+    theme_share: float = 0.04
+    min_domains: int = 2
+    claim_share: float = 0.0
+    """The share of the slots that may rest on a claim, where there is a bank of them."""
+
+    def dimensions(self) -> dict[str, Mapping[str, float]]:
+        """The shares of every dimension of a brief."""
+        return {
+            "topology": self.topologies,
+            "kind": self.kinds,
+            "answer": self.answers,
+            "band": self.bands,
+            "anchoring": self.anchoring,
+        }
+
+
+DEFAULT_KINDS: Mapping[str, float] = {
+    "temporal": 0.26, "counting": 0.24, "comparison": 0.18, "arithmetic": 0.18, "combinatorics": 0.14,
+}  # fmt: skip
+DEFAULT_ANSWERS: Mapping[str, float] = {"entity": 0.46, "number": 0.46, "year": 0.06, "date": 0.02}
+DEFAULT_BANDS: Mapping[str, float] = {"head": 0.4, "middle": 0.32, "tail": 0.28}
+DEFAULT_ANCHORING: Mapping[str, float] = {"2": 0.15, "1": 0.15, "0": 0.1, "none": 0.6}
+
+
+@dataclass(frozen=True, slots=True)
+class SlotSpec:
+    """What one slot asks for; empty where nothing is asked."""
+
+    topology: str
+    kind: str = ""
+    answer: str = ""
+    band: str = ""
+    anchoring: str = ""
+
+
+@dataclass(frozen=True)
+class SamplingPreferences:
+    """What one plan prefers and refuses on its way.
+
+    `ceiling`: entities of a larger degree are passed by; so are those that are `closed`. `weights`: properties that
+    are chosen more seldom than others, with how readily, from 0 to 1.
+    """
+
+    domains: Mapping[str, float] = field(default_factory=dict)
+    band: str = ""
+    band_of: Callable[[int], str] = field(default=lambda degree: "")
+    weights: Mapping[str, float] = field(default_factory=dict)
+    closed: Callable[[str], bool] = field(default=lambda entity: False)
+    odds: tuple[tuple[str, float], ...] = ()
+    """Operations that are chosen more seldom, because what they need is over its share."""
+    ceiling: float = float("inf")
+    roots: Sequence[str] = ()
+    root_weights: Sequence[float] = ()
+    """The properties that a chain may begin with, and their cumulative weights; empty for all alike."""
+    min_domains: int = 0
+    """How many domains a plan has to span, for as long as most of the tries last."""
+
+
+def draw_slot_spec(
+    distribution: TargetDistribution,
+    seed: int,
+    slot: int,
+    feasible: Callable[[str], Mapping[str, Mapping[str, float]]] | None = None,
+) -> SlotSpec:
+    """The brief of a slot.
+
+    `feasible(topology)` maps the computing kinds that a topology allows to answer types, each with how readily it is
+    had there, from 0 to 1.
+    """
+    place = dict(zip(_DIMENSIONS, _point(seed, slot), strict=True))
+    topology = pick(distribution.topologies, place["topology"])
+    allowed = feasible(topology) if feasible is not None else None
+    kinds = distribution.kinds
+    if allowed is not None:
+        kinds = {
+            kind: share * max(allowed[kind].values()) for kind, share in distribution.kinds.items() if allowed.get(kind)
+        }
+    kind = pick(kinds, place["kind"])
+    answers = distribution.answers
+    if allowed is not None and kind:
+        ready = allowed[kind]
+        answers = {answer: weight * ready[answer] for answer, weight in distribution.answers.items() if answer in ready}
+    return SlotSpec(
+        topology,
+        kind,
+        pick(answers, place["answer"]),
+        pick(distribution.bands, place["band"]),
+        pick(distribution.anchoring, place["anchoring"]),
+    )
+
+
+def pick(shares: Mapping[str, float], place: float) -> str:
+    """The name at a place from 0 to 1 of the shares laid end to end; empty when there are none."""
+    total = sum(shares.values())
+    if total <= 0:
+        return ""
+    reached = 0.0
+    last = ""
+    for name, share in shares.items():
+        if share <= 0:
+            continue
+        last = name
+        reached += share / total
+        if place < reached:
+            return name
+    return last
+
+
+def chance(seed: int, slot: int, name: str) -> float:
+    """A uniform number from 0 to 1 that belongs to a name in a slot, whatever else is drawn there."""
+    digest = hashlib.blake2b(f"{seed}:{slot}:{name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") / 2**64
+
+
+def _point(seed: int, slot: int) -> tuple[float, ...]:
+    return tuple((chance(seed, -1, name) + slot * step) % 1.0 for name, step in zip(_DIMENSIONS, _steps(), strict=True))
+
+
+@functools.cache
+def _steps() -> tuple[float, ...]:
+    """The generalised golden ratio's steps: x is the root of x^(d + 1) = x + 1."""
+    size = len(_DIMENSIONS)
+    root = 1.5
+    for _ in range(60):
+        root = (1 + root) ** (1 / (size + 1))
+    return tuple(root ** -(place + 1) % 1.0 for place in range(size))

@@ -1,0 +1,304 @@
+"""The moves that a planner can make from an entity, each of them checked against the graph when it is offered."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import random
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple, TypeVar
+
+from hopwright.knowledge.wikidata.completeness import PropertyClasses
+from hopwright.knowledge.wikidata.facts import GraphFacts
+from hopwright.knowledge.wikidata.nouns import KindIndex, name_states_year
+from hopwright.knowledge.wikidata.properties import EntityProperty, LiteralProperty, PropertyTable
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.random_draws import draw
+from hopwright.records.values import Scalar
+from hopwright.text.matching import contains_alias, pad, telling_words
+
+_T = TypeVar("_T")
+
+# An entity that so many others point to is a hub: its name is a safe guess, and its neighbourhood says little.
+HUB_DEGREE = 400
+# Of a hub's incoming edges only so many are looked at; its properties get even shares of them.
+MAX_EDGES = 300
+# Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
+MAX_POOL = 4000
+MAX_FACTS = 1000
+FORMER_STATE = "former country"
+"""The sort of states that are no more."""
+# Whoever outlived a state became a citizen of the next, and played for it, which the graph may not know.
+_OUTLIVING = frozenset({"P27", "P1532"})
+_PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
+
+# Some labels of the sample are other people's notes: `West Africa BENIN Rep`.
+_SHOUT = re.compile(r" [A-Z]{5,}\b")
+
+
+class Edge(NamedTuple):
+    """One usable fact: `subject` has exactly one `property`, and it is `object`."""
+
+    subject: str
+    property: str
+    object: str
+
+
+class UsableLiteral(NamedTuple):
+    """One usable literal of an entity; `entry` is its line of the property table."""
+
+    entity: str
+    property: str
+    value: Scalar
+    entry: LiteralProperty
+
+
+class GraphTraversals:
+    """Looks up what can be asked around an entity. Results are cached: the graph does not change."""
+
+    def __init__(self, graph: GraphStore, table: PropertyTable, kinds: KindIndex) -> None:
+        self.graph = graph
+        self.table = table
+        self.kinds = kinds
+        self.facts = GraphFacts(graph, table)
+        self.classes = PropertyClasses.of(graph)
+        self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
+        self.followed: dict[tuple[tuple[str, ...], str, float], bool] = {}
+        """What has been found out: whether operations can follow on an entity, past none of more than a degree."""
+        self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
+        self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
+        self.reverse_from = functools.lru_cache(50_000)(self._reverse_from)
+        self.measures = functools.lru_cache(100_000)(self._measures)
+        self.nameable = functools.lru_cache(200_000)(self._nameable)
+        self.measured = functools.lru_cache(1_000)(self._measured)
+        self.alike = functools.lru_cache(2_000)(self._alike)
+        self.shared_by = functools.lru_cache(50_000)(self._shared_by)
+        self._names = functools.lru_cache(100_000)(self._names_of)
+        self.degree = functools.lru_cache(200_000)(graph.degree)
+        self.tokens = functools.lru_cache(200_000)(self._tokens)
+        self.facts_of = functools.lru_cache(300)(self._sample_facts)
+
+    def is_hub(self, entity: str) -> bool:
+        """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
+        return self.degree(entity) > HUB_DEGREE
+
+    def fits(self, entry: EntityProperty, *, subject: str = "", object: str = "") -> bool:
+        """Whether the ends of a fact are of the kinds that its property joins; what is left empty is not asked."""
+        return (not subject or self.kinds.kind(subject) in entry.subject) and (
+            not object or self.kinds.kind(object) in entry.object
+        )
+
+    def is_askable(self, entry: EntityProperty, subject: str) -> bool:
+        """Whether the property says one clear thing of subjects of that kind."""
+        return not entry.lookup_of or self.kinds.kind(subject) in entry.lookup_of
+
+    def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
+        """Two facts that together single out a work in the graph, neither of which does alone.
+
+        Only works: of people and places the graph always lacks somebody else to whom both facts apply.
+        """
+        if self.kinds.kind(entity) != "work":
+            return None
+        facts = [
+            Edge(entity, property, object)
+            for property, object in self.graph.out_edges(entity)
+            if (entry := self.table.entity.get(property)) is not None
+            and entry.reverse != "no"
+            and entry.predicate
+            and object != entity
+            and self.fits(entry, object=object)
+            and self.kinds.kind(object) == "person"
+            and self.nameable(object)
+        ]
+        rng.shuffle(facts)
+        for index, one in enumerate(facts[:6]):
+            first = self.graph.subjects(one.property, one.object)
+            if len(first) < 2:
+                continue
+            for other in facts[index + 1 : 6]:
+                if other.property == one.property and other.property != "P161":
+                    continue
+                second = self.graph.subjects(other.property, other.object)
+                if len(second) >= 2 and set(first) & set(second) == {entity}:
+                    return one, other
+        return None
+
+    def random_edges(
+        self, rng: random.Random, names: Sequence[str], weights: Sequence[float], tries: int
+    ) -> Iterator[Edge]:
+        """Usable facts of the graph, a property first, then one of its facts; all properties alike without names."""
+        chosen = names or self.askable
+        if not chosen:
+            return
+        for name in rng.choices(chosen, cum_weights=weights if names else None, k=tries):
+            if facts := self.facts_of(name):
+                yield draw(rng, facts)
+
+    @functools.cached_property
+    def askable(self) -> tuple[str, ...]:
+        """The properties along which something is asked, and of which the graph has facts."""
+        known = {one.property for one in self.classes if one.facts}
+        return tuple(sorted(name for name, entry in self.table.entity.items() if entry.lookup and name in known))
+
+    def comparable(self, entity: str, property: str, rng: random.Random, tries: int = 12) -> str | None:
+        """Another entity of the same sort whose `property` differs clearly from this one's, or None."""
+        sort = self.kinds.sort(entity)
+        mine = self.facts.scalars(entity, property)
+        pool = self.measured(property, sort)
+        if len(mine) != 1 or len(pool) < 2:
+            return None
+        for _ in range(tries):
+            other = draw(rng, pool)
+            if other != entity and self.differ(property, mine[0], self.facts.scalars(other, property)[0]):
+                return other
+        return None
+
+    def differ(self, property: str, one: Scalar, other: Scalar) -> bool:
+        """Whether two values are apart by the property's margin, so that a comparison stays true."""
+        if isinstance(one, dt.date) and isinstance(other, dt.date):
+            # A date of 1 January may stand for a bare year, so only different years are comparable.
+            return one.year != other.year
+        if isinstance(one, dt.date) or isinstance(other, dt.date):
+            return False
+        a, b = Decimal(one), Decimal(other)
+        return a != b and abs(a - b) >= self.table.literal[property].margin * max(abs(a), abs(b))
+
+    def _reverse_from(self, entity: str) -> tuple[Edge, ...]:
+        """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
+        found = []
+        for property, entry in self._alone:
+            if not self.classes.allows_reverse(property):
+                continue
+            subjects = self.graph.subjects(property, entity)
+            if len(subjects) != 1 or subjects[0] == entity or not self.nameable(subjects[0]):
+                continue
+            # A subject with several values (the former capitals of a country) is not meant by any one of them.
+            if len(self.graph.objects(subjects[0], property)) == 1 and self._sound(
+                property, entry, subjects[0], entity
+            ):
+                found.append(Edge(subjects[0], property, entity))
+        return tuple(found)
+
+    def _lookups_from(self, entity: str) -> tuple[Edge, ...]:
+        by_property: dict[str, list[str]] = {}
+        for property, object in self.graph.out_edges(entity):
+            by_property.setdefault(property, []).append(object)
+        found = []
+        for property, objects in by_property.items():
+            entry = self.table.entity.get(property)
+            if entry is None or not entry.lookup or len(objects) != 1:
+                continue
+            object = objects[0]
+            if self._sound(property, entry, entity, object) and self.nameable(object):
+                found.append(Edge(entity, property, object))
+        return tuple(found)
+
+    def _lookups_to(self, entity: str) -> tuple[Edge, ...]:
+        incoming = self.graph.in_edges_spread(entity, MAX_EDGES)
+        found = []
+        for property, subject in incoming:
+            entry = self.table.entity.get(property)
+            if entry is None or not entry.lookup:
+                continue
+            if not self._sound(property, entry, subject, entity) or not self.nameable(subject) or self.is_hub(subject):
+                continue
+            if len(self.graph.objects(subject, property)) == 1:
+                found.append(Edge(subject, property, entity))
+        return tuple(found)
+
+    def _sound(self, property: str, entry: EntityProperty, subject: str, object: str) -> bool:
+        """Whether a fact joins what its property joins, and is not one of those known to mislead."""
+        if (subject, property, object) in self.table.misleading:
+            return False
+        if subject == object or subject in entry.avoid or not self.fits(entry, subject=subject, object=object):
+            return False
+        # A former state had capitals and heads; present tense and a single answer do not fit it.
+        if self.kinds.sort(subject) == FORMER_STATE or (
+            property in _OUTLIVING and self.kinds.sort(object) == FORMER_STATE
+        ):
+            return False
+        if not self.is_askable(entry, subject):
+            return False
+        if self.gives_away(subject, object):
+            return False
+        required = entry.object_class.get(self.kinds.kind(subject))
+        return required is None or required in self.graph.objects(object, "P31")
+
+    def gives_away(self, subject: str, object: str) -> bool:
+        """Whether a name of the object stands in the subject's: `The Queen` gives Elizabeth II away."""
+        label = self.graph.label(subject)
+        padded = pad(label)
+        return any(contains_alias(label, padded, name) for name in self._names(object))
+
+    def _names_of(self, entity: str) -> tuple[str, ...]:
+        return (self.graph.label(entity), *self.graph.aliases(entity)[:20])
+
+    def _measures(self, entity: str) -> tuple[UsableLiteral, ...]:
+        kind = self.kinds.kind(entity)
+        states_year = name_states_year(self.graph.label(entity))
+        found = []
+        for property in sorted({literal.property for literal in self.graph.literals(entity)}):
+            entry = self.table.literal.get(property)
+            if entry is None or kind not in entry.subject or entity in entry.avoid:
+                continue
+            values = self.facts.scalars(entity, property)
+            if len(values) != 1 or (states_year and entry.value != "number"):
+                continue
+            found.append(UsableLiteral(entity, property, values[0], entry))
+        return tuple(found)
+
+    def _measured(self, property: str, sort: str) -> tuple[str, ...]:
+        return tuple(
+            entity
+            for entity in self._measured_sorts(property).get(sort, ())
+            if self.nameable(entity) and any(measure.property == property for measure in self.measures(entity))
+        )
+
+    @functools.cache  # noqa: B019 — the moves live as long as their process
+    def _measured_sorts(self, property: str) -> dict[str, list[str]]:
+        by_sort: dict[str, list[str]] = {}
+        for entity in spread(self.graph.literal_subjects(property), MAX_POOL):
+            by_sort.setdefault(self.kinds.sort(entity), []).append(entity)
+        return by_sort
+
+    def _alike(self, property: str, sort: str) -> tuple[Edge, ...]:
+        return tuple(edge for edge in self.facts_of(property) if self.kinds.sort(edge.subject) == sort)
+
+    def _shared_by(self, entity: str) -> dict[str, list[Edge]]:
+        """Properties that at least two subjects have the entity as their one object of, and can be counted by."""
+        by_property: dict[str, list[Edge]] = {}
+        for edge in self.lookups_to(entity):
+            if self.table.entity[edge.property].predicate:
+                by_property.setdefault(edge.property, []).append(edge)
+        return {property: edges for property, edges in sorted(by_property.items()) if len(edges) >= 2}
+
+    def _sample_facts(self, property: str) -> tuple[Edge, ...]:
+        """Facts of the property whose subject has no other, taken evenly over all of the graph's."""
+        entry = self.table.entity[property]
+        found = []
+        for subject, object in self.graph.sample_edges(property, MAX_FACTS):
+            if not self._sound(property, entry, subject, object) or not self.nameable(subject) or self.is_hub(subject):
+                continue
+            if len(self.graph.objects(subject, property)) == 1:
+                found.append(Edge(subject, property, object))
+        return tuple(found)
+
+    def _tokens(self, entity: str) -> frozenset[str]:
+        return telling_words(self.graph.label(entity))
+
+    def _nameable(self, entity: str) -> bool:
+        """Whether a label can stand in a sentence and means one entity only."""
+        label = self.graph.label(entity)
+        if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit() or _SHOUT.search(label):
+            return False
+        by_label = [match for match in self.graph.matches(label) if match.by_label]
+        return len(by_label) <= 1
+
+
+def spread(rows: Sequence[_T], limit: int) -> Sequence[_T]:
+    """At most so many of the rows, taken evenly over all."""
+    if len(rows) <= limit:
+        return rows
+    return [rows[index * len(rows) // limit] for index in range(limit)]

@@ -1,0 +1,129 @@
+"""What a model is told of a plan: compact, without anything that it would have to guess."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+from hopwright.knowledge.external.notes import write_value
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.planning.topologies import topology
+from hopwright.records import Hop, Item, LiteralFact
+from hopwright.records.values import render
+from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraints, write_number
+
+_OPENINGS = (
+    "with what is asked for (Which …, What …, How many …, In what year …)",
+    "with a short scene in a sentence of its own; the question follows",
+    "with one of the plan's names as the subject of the sentence",
+    "with a preposition (In …, Among …, Between …, Of …, From …, By how many …)",
+    "with a clause (If …, Counting from …, Starting with …, Given that …)",
+    "with the last condition; the start of the chain comes at the end",
+    "with the start of the chain; what is asked for comes at the end",
+    "with who or what did something (Who …, Whose …, Which of the two …)",
+)
+_MOST_ALIASES = 6
+
+
+class NounLookup(Protocol):
+    """The part of the writer's `Names` that briefs need."""
+
+    def noun(self, entity: str) -> str:
+        """A common noun for an entity: `football club`."""
+        ...
+
+
+class PlanBriefWriter:
+    """Writes briefs; `nouns` say of what kind an answer is."""
+
+    def __init__(self, table: PropertyTable, nouns: NounLookup) -> None:
+        self._table = table
+        self._nouns = nouns
+
+    def write(self, draft: Item, places: tuple[TextConstraints, ...]) -> dict[str, Any]:
+        """The inputs of the prompt `word-item`."""
+        *subs, whole = places
+        opening = int(hashlib.blake2b(draft.id.encode(), digest_size=8).hexdigest(), 16) % len(_OPENINGS)
+        return {
+            "shape": _describe_shape(draft),
+            "hops": [self._describe(hop, place) for hop, place in zip(draft.hops, subs, strict=True)],
+            "question": draft.question,
+            "names": _list_names(whole),
+            "numbers": _list_numbers(whole),
+            "never": _write_list(dict.fromkeys(hop.answer for hop in draft.hops)),
+            "opening": _OPENINGS[opening],
+        }
+
+    def _describe(self, hop: Hop, place: TextConstraints) -> dict[str, Any]:
+        return {
+            "index": hop.index,
+            "builds_on": list(hop.depends_on),
+            "task": hop.question,
+            "names": _list_names(place),
+            "numbers": _list_numbers(place),
+            "facts": list(self._list_facts(hop)),
+            "answer": hop.answer,
+            "kind": self._name_kind(hop),
+            "also_called": _pick_aliases(hop, place),
+        }
+
+    def _list_facts(self, hop: Hop) -> Iterator[str]:
+        for triplet in hop.evidence.triplets:
+            yield f"{triplet.subject_label} | {triplet.property_label} | {triplet.object_label}"
+        for literal in hop.evidence.literals:
+            yield f"{literal.subject_label} | {literal.property_label} | {self._write(literal)}"
+        for claim in hop.evidence.claims:
+            yield f"{claim.phrase} | is | {write_value(claim)}"
+
+    def _write(self, literal: LiteralFact) -> str:
+        value = self._table.normalise(literal.property, literal.value, literal.datatype)
+        entry = self._table.literal.get(literal.property)
+        if value is None or entry is None:
+            return literal.value
+        year = entry.value == "year" or (isinstance(value, dt.date) and (value.month, value.day) == (1, 1))
+        if isinstance(value, dt.date) and year:
+            return str(value.year)
+        return f"{render(value)} {entry.unit}".rstrip()
+
+    def _name_kind(self, hop: Hop) -> str:
+        if hop.answer_id:
+            return self._nouns.noun(hop.answer_id)
+        if hop.unit == "year":
+            return "year"
+        if hop.answer_type == "number":
+            return f"number of {hop.unit}" if hop.unit else "number"
+        return "date" if hop.answer_type == "date" else "text"
+
+
+def _list_names(place: TextConstraints) -> str:
+    names = [name.label for name in dict.fromkeys((*place.required, *place.shown))]
+    return _write_list((*names, *place.phrases))
+
+
+def _list_numbers(place: TextConstraints) -> str:
+    spelled_out = sorted(place.constants - place.numbers)
+    return _write_list((*place.written, *map(write_number, spelled_out)))
+
+
+def _write_list(texts: Iterable[str]) -> str:
+    return json.dumps(list(texts), ensure_ascii=False)
+
+
+def _describe_shape(draft: Item) -> str:
+    shape = topology(draft.topology)
+    hops = "; ".join(
+        f"{index} on {' and '.join(map(str, needs))}" if needs else str(index)
+        for index, needs in enumerate(shape.depends_on, start=1)
+    )
+    return f"{shape.name} ({hops})"
+
+
+def _pick_aliases(hop: Hop, place: TextConstraints) -> list[str]:
+    """Other names of an answer that must be found out, as far as a reader would know them."""
+    answers: list[PlanEntity] = [name for name in place.answers if name.id == hop.answer_id]
+    others = [other for name in answers for other in name.others if other.isprintable() and len(other) > 2]
+    plain = [other for other in others if any(letter.isascii() and letter.isalpha() for letter in other)]
+    return list(dict.fromkeys(plain))[:_MOST_ALIASES]

@@ -1,0 +1,303 @@
+"""The rules writer: words a proven plan from the property table's templates.
+
+It sees steps and names only, so a plan can be worded again in another world (a counterfactual twin) by giving it other
+names and values. The same key makes the same choices among the templates.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from hopwright.errors import ExpressionError
+from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.planning.computation_forms import ShiftedYear, read_form
+from hopwright.planning.plan import PlanStep
+from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
+from hopwright.records.values import EntityKind, render
+from hopwright.text.phrases import multiple, plain_noun, sentence
+from hopwright.wording.rules.computation_wording import ComputationVerbaliser
+
+ReferenceWording = Callable[[str], str]
+"""Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
+
+_RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
+# How often the whole question introduces its subject in a sentence of its own.
+_INTRODUCED = 0.3
+_LONG = 45
+_Option = TypeVar("_Option")
+_INTRODUCTIONS = (
+    "Consider {np}.", "Take {np}.", "Think of {np}.", "Start from {np}.", "Picture {np}.", "Look at {np}.",
+)  # fmt: skip
+
+# How often a question for an entity begins otherwise than with `Which country …` or `Who …`.
+_TURNED = 0.5
+_TURNED_THING = (
+    "What {noun} {said}?", "One {noun} {said}: which one is it?", "Which is the {noun} that {said}?",
+    "Only one {noun} {said}: which one?",
+)  # fmt: skip
+_TURNED_PERSON = ("Which person {said}?", "One person {said}: who is it?", "Only one person {said}: who is it?")
+
+
+class EntityNaming(Protocol):
+    """How entities are called in running text."""
+
+    def phrase(self, entity: str) -> str:
+        """The name with its article, quotation marks or the common noun that tells it from others."""
+        ...
+
+    def noun(self, entity: str) -> str:
+        """A common noun for it, without an article: `film`."""
+        ...
+
+    def kind(self, entity: str) -> EntityKind:
+        """Its coarse class; persons are asked for by `who`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The text of an item: one question per hop, and the whole question."""
+
+    hop_questions: tuple[str, ...]
+    question: str
+
+
+class RulesWriter:
+    """Words plans by rule. Stateless but for the table."""
+
+    def __init__(self, table: PropertyTable) -> None:
+        self._table = table
+
+    def word(self, steps: Sequence[PlanStep], names: EntityNaming, key: str) -> Wording:
+        """Word all hops and the whole question. Raises ExpressionError for a plan that it has no words for."""
+        text = PlanVerbaliser(self._table, steps, names, random.Random(f"words:{key}"))
+        subs = tuple(sentence(text.ask(index, text.stated)) for index in range(1, len(steps) + 1))
+        whole = text.ask_whole()
+        return Wording(subs, " ".join([*map(sentence, text.preludes), sentence(whole)]))
+
+    def decompose(self, steps: Sequence[PlanStep], names: EntityNaming, key: str) -> tuple[str, ...]:
+        """The sub-questions as MuSiQue writes them, with `#1` for the answer of hop 1."""
+        text = PlanVerbaliser(self._table, steps, names, random.Random(f"words:{key}"))
+        return tuple(sentence(text.ask(index, text.numbered)) for index in range(1, len(steps) + 1))
+
+
+class PlanVerbaliser:
+    """The wording of one plan. `preludes` gathers sentences that must come before the question."""
+
+    def __init__(
+        self, table: PropertyTable, steps: Sequence[PlanStep], names: EntityNaming, rng: random.Random
+    ) -> None:
+        self.table = table
+        self.names = names
+        self.preludes: list[str] = []
+        self._steps = steps
+        self._claims = {claim.id: claim for step in steps for claim in step.claims}
+        self._rng = rng
+        self._computed = ComputationVerbaliser(self)
+
+    # ------------------------------------------------------------ references
+
+    def stated(self, reference: str) -> str:
+        """A reference by its value."""
+        if not reference.startswith("hop"):
+            return self.names.phrase(reference) if reference.startswith("Q") else reference
+        step = self.step(reference)
+        if isinstance(step.value, str):
+            return self.names.phrase(step.value)
+        return render(step.value, year=step.unit == "year")
+
+    def described(self, reference: str) -> str:
+        """A reference by how it is arrived at."""
+        return self.noun_phrase(int(reference[3:])) if reference.startswith("hop") else self.stated(reference)
+
+    def numbered(self, reference: str) -> str:
+        """A reference as `#N`."""
+        return f"#{reference[3:]}" if reference.startswith("hop") else self.stated(reference)
+
+    def claimed(self, claim: str) -> str:
+        """What a claim's number is the number of. Raises ExpressionError where the claim is not at hand."""
+        if claim not in self._claims:
+            raise ExpressionError(f"the claim {claim} is not at hand")
+        return self._claims[claim].phrase
+
+    def entity(self, reference: str) -> str:
+        """The Q-id behind a reference."""
+        return str(self.step(reference).value) if reference.startswith("hop") else reference
+
+    def step(self, reference: str) -> PlanStep:
+        """The step behind `hopN`."""
+        return self._steps[int(reference[3:]) - 1]
+
+    def noun(self, entity: str, say: ReferenceWording) -> str:
+        """A common noun; in the whole question without a nationality, which gives a later hop away."""
+        noun = self.names.noun(entity)
+        return plain_noun(noun) if say == self.described else noun
+
+    def who(self, entity: str, say: ReferenceWording) -> str:
+        """`person who`, `film that`: how a description begins."""
+        return "person who" if self.names.kind(entity) == "person" else f"{self.noun(entity, say)} that"
+
+    # ------------------------------------------------------------ questions
+
+    def ask(self, index: int, say: ReferenceWording) -> str:
+        """The question of one hop, its inputs worded by `say`."""
+        step = self._steps[index - 1]
+        derivation = step.derivation
+        if isinstance(derivation, Lookup):
+            return self.fill(self._templates(derivation, step, "ask", say), "s", say(derivation.subject))
+        if isinstance(derivation, ReverseLookup):
+            entity = str(step.value)
+            predicates = self._predicates(derivation, entity, say)
+            subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity, say)}"
+            return f"{subject} {_joined(predicates)}?"
+        return self._computed.ask(step, derivation.expression, say)
+
+    def ask_whole(self) -> str:
+        """The last hop's question with all that leads to it, at times after a sentence that introduces its subject."""
+        step = self._steps[-1]
+        derivation = step.derivation
+        if (
+            isinstance(derivation, Lookup)
+            and derivation.subject.startswith("hop")
+            and isinstance(self.step(derivation.subject).value, str)
+        ):
+            return self._introduce(derivation, step)
+        if isinstance(derivation, ReverseLookup) and self.chance(_TURNED):
+            return self._turn(derivation, str(step.value))
+        return self.ask(len(self._steps), self.described)
+
+    def _turn(self, derivation: ReverseLookup, entity: str) -> str:
+        """A question for an entity by its properties that does not begin with `Which country …`."""
+        said = _joined(self._predicates(derivation, entity, self.described))
+        if self.names.kind(entity) == "person":
+            return self.pick(_TURNED_PERSON).format(said=said)
+        return self.pick(_TURNED_THING).format(noun=self.noun(entity, self.described), said=said)
+
+    def _introduce(self, derivation: Lookup, step: PlanStep) -> str:
+        """A look-up's question; a long subject that would stand in its middle is introduced first, others at times."""
+        templates = self._templates(derivation, step, "ask", self.described)
+        subject = self.described(derivation.subject)
+        ending = [one for one in templates if one.endswith("{s}?")]
+        if len(subject) > _LONG and not self.preludes and (not ending or self._rng.random() < _INTRODUCED):
+            entity = self.entity(derivation.subject)
+            this = "this person" if self.names.kind(entity) == "person" else f"this {self.noun(entity, self.described)}"
+            self.preludes.append(self.pick(_INTRODUCTIONS).format(np=subject))
+            return self.pick(templates).replace("{s}", this)
+        return self.fill(templates, "s", subject)
+
+    def noun_phrase(self, index: int) -> str:
+        """A hop's answer described, inputs and all; for the whole question only."""
+        step = self._steps[index - 1]
+        derivation = step.derivation
+        if isinstance(derivation, Lookup):
+            subject = self.described(derivation.subject)
+            return self.fill(self._templates(derivation, step, "np", self.described), "s", subject)
+        if isinstance(derivation, ReverseLookup):
+            entity = str(step.value)
+            if not derivation.constraints and (alone := self._reverse_phrases(derivation, entity)):
+                return self.fill(alone, "o", self.described(derivation.value))
+            predicates = self._predicates(derivation, entity, self.described)
+            return f"the {self.who(entity, self.described)} {_joined(predicates)}"
+        return self._computed.noun_phrase(step, derivation.expression)
+
+    def event(self, reference: str) -> str:
+        """The event behind a looked-up year: `the founding of …`; of a computed one, the year described."""
+        derivation = self.step(reference).derivation
+        if isinstance(derivation, Lookup):
+            kind = self.names.kind(self.entity(derivation.subject))
+            if events := self.table.literal[derivation.property].worded(kind).event:
+                return self.fill(events, "s", self.described(derivation.subject))
+        return self.described(reference)
+
+    def when(self, expression: str, say: ReferenceWording) -> str:
+        """A moment, as `in 1933`, `35 years before 1968`, or with the offset described."""
+        if expression.isdigit():
+            return f"in {expression}"
+        if re.fullmatch(r"hop\d", expression):
+            derivation = self.step(expression).derivation
+            if say == self.described and isinstance(derivation, Compute):
+                return self.when(derivation.expression, say)
+            return f"in {say(expression)}"
+        form = read_form(expression)
+        if not isinstance(form, ShiftedYear):
+            raise ExpressionError(f"no words for the year {expression}")
+        direction = "after" if form.later else "before"
+        if say != self.described:
+            offset = say(form.offset)
+            years = f"{form.times} × {offset}" if form.times > 1 else offset
+            return f"{years} year{'' if years == '1' else 's'} {direction} {say(form.base)}"
+        start = self.event(form.base) if form.base.startswith("hop") else form.base
+        if not form.offset.startswith("hop"):
+            return f"exactly {form.offset} years {direction} {start}"
+        if form.times == 1 and (clause := self._computed.clause(form.offset, years=True)):
+            return f"exactly as many years {direction} {start} as {clause}"
+        times = f"{multiple(form.times)} " if form.times > 1 else ""
+        return f"a number of years {direction} {start} equal to {times}{self.described(form.offset)}"
+
+    # ------------------------------------------------------------ templates
+
+    def fill(self, templates: Sequence[str], slot: str, phrase: str) -> str:
+        """Choose a template and fill it; a phrase that holds a clause goes to the end, into a template without one."""
+        if _RELATIVE.search(phrase):
+            ending = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
+            templates = [one for one in ending if not _RELATIVE.search(one)] or ending
+        return self.pick(templates).replace(f"{{{slot}}}", phrase)
+
+    def pick(self, options: Sequence[_Option]) -> _Option:
+        """One of several ways to say the same."""
+        return options[self._rng.randrange(len(options))]
+
+    def chance(self, share: float) -> bool:
+        """Whether something that is said so often is said here."""
+        return self._rng.random() < share
+
+    def _templates(self, lookup: Lookup, step: PlanStep, form: str, say: ReferenceWording) -> tuple[str, ...]:
+        literal = self.table.literal.get(lookup.property)
+        kind = self.names.kind(self.entity(lookup.subject))
+        templates: tuple[str, ...]
+        if literal is not None:
+            templates = getattr(literal.worded(kind), f"year_{form}" if step.unit == "year" else form)
+        else:
+            object = str(step.value)
+            noun = self.noun(object, say) if step.answer_type == "entity" else ""
+            entry = self.table.entity[lookup.property]
+            templates = getattr(entry.worded(kind, self.names.kind(object), noun), form)
+        if not templates:
+            raise ExpressionError(f"no {form} for {lookup.property}")
+        return templates
+
+    def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
+        entry = self.table.entity.get(derivation.property)
+        if entry is None:
+            return ()
+        return entry.worded(self.names.kind(found), self.names.kind(self.entity(derivation.value))).reverse_np
+
+    def _predicates(self, derivation: ReverseLookup, found: str, say: ReferenceWording) -> list[str]:
+        conditions = [*derivation.constraints, Constraint(property=derivation.property, value=derivation.value)]
+        return [self._predicate(condition, found, say) for condition in conditions]
+
+    def _predicate(self, condition: Constraint, found: str, say: ReferenceWording) -> str:
+        kind = self.names.kind(found)
+        literal = self.table.literal.get(condition.property)
+        if literal is None:
+            object = self.names.kind(self.entity(condition.value))
+            predicates = self.table.entity[condition.property].worded(kind, object).predicate
+            return self.fill(predicates, "o", say(condition.value))
+        template = self.pick(literal.worded(kind).year_predicate)
+        when = self.when(condition.value, say)
+        if when.startswith("in "):
+            return template.replace("{y}", when[3:])
+        if template.endswith(" in {y}"):
+            return template.removesuffix(" in {y}") + f" {when}"
+        return template.replace("{y}", f"the year that came {when}")
+
+
+def _joined(predicates: list[str]) -> str:
+    """Join predicates of one subject; one that holds a clause of its own comes last, or a second would attach to it."""
+    ordered = sorted(predicates, key=lambda predicate: _RELATIVE.search(predicate) is not None)
+    comma = "," if len(ordered) > 1 and _RELATIVE.search(ordered[0]) else ""
+    return f"{comma} and ".join(ordered)
