@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
-from hopwright.knowledge.wikidata.facts import Facts
+from hopwright.knowledge.facts import Facts
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.matching import find_time
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
 from hopwright.counterfactual.twin_wording import strip_proper
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.plan import named_entities
 from hopwright.planning.traversals import Edge, GraphTraversals

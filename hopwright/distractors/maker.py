@@ -25,9 +25,9 @@ from hopwright.distractors.numeric_distractors import (
 )
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import Facts, GraphFacts
+from hopwright.knowledge.facts import Facts, GraphFacts
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
-from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, stated_value

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from hopwright.knowledge.source import PropertyRoles
+from hopwright.knowledge.properties import PropertyRoles
 
 INSTANCE_OF = "P31"
 SUBCLASS_OF = "P279"
@@ -90,5 +90,32 @@ ROLES = PropertyRoles(
     ),
     holders=HOLDERS,
     neighbours=NEIGHBOURS,
+    cues=MappingProxyType(
+        {
+            "P19": "born birth native",
+            "P20": "died death",
+            "P569": "born birth",
+            "P570": "died death",
+            "P27": "",
+            "P57": "directed director helmed",
+            "P161": "starring stars featuring cast",
+            "P58": "written screenplay writer",
+            "P22": "father son daughter child",
+            "P25": "mother son daughter child",
+            "P26": "married wife husband spouse",
+            "P40": "father mother son daughter",
+            "P577": "released published release",
+            "P571": "founded established formed",
+            "P86": "music score composed composer",
+            "P175": "performed recorded sung by",
+            "P17": "",
+            "P131": "located",
+            "P495": "",
+            "P106": "",
+            "P272": "produced",
+            "P162": "produced producer",
+            "P112": "founded founder",
+        }
+    ),
     latest_years=MappingProxyType({BIRTH: 2004, WORK_START: 2020}),
 )

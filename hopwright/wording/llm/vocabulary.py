@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import Compute, Derivation, Lookup
 from hopwright.text.matching import fold
 
