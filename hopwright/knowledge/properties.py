@@ -31,6 +31,10 @@ class PropertyRoles:
 
     instance_of: str = ""
     """From an entity to its classes."""
+    gender: str = ""
+    """From a person to his or her gender."""
+    genders: Mapping[str, Literal["female", "male"]] = field(default_factory=dict)
+    """Entities that are genders → how a person of it is spoken of."""
     country: str = ""
     """From a place, club or body to its country."""
     birth: str = ""
@@ -61,6 +65,10 @@ class PropertyRoles:
     """Who holds an office, leads, coaches or owns: the answer is whoever does at the time of asking."""
     neighbours: frozenset[str] = frozenset()
     """From a place to those beside it or around it: shares a border with, lies in, is located at, lies on."""
+    loose: frozenset[str] = frozenset()
+    """Properties of which a preposition says enough, once the value is named: `the league in the United Kingdom`."""
+    relation_words: Mapping[str, str] = field(default_factory=dict)
+    """Words by which a wording may say a property, beside its label and its phrases."""
     cues: Mapping[str, str] = field(default_factory=dict)
     """Words that say a relation and are in none of its names, by property; empty where it needs no words."""
     latest_years: Mapping[str, int] = field(default_factory=dict)

@@ -19,6 +19,14 @@ ListUse = Literal["counting", "reverse"]
 class FactGraph(Protocol):
     """Entities, their names, and the facts that join them or give them a number or a date."""
 
+    def __hash__(self) -> int:
+        """Graphs are keys of caches."""
+        ...
+
+    def __contains__(self, id: str) -> bool:
+        """Whether the source knows the entity."""
+        ...
+
     def label(self, id: str) -> str:
         """The entity's name; empty when it has none."""
         ...
@@ -29,6 +37,10 @@ class FactGraph(Protocol):
 
     def bearers(self, name: str, *, by_label: bool = False) -> tuple[str, ...]:
         """The entities that a name may mean, the likeliest first; with `by_label`, those whose label it is."""
+        ...
+
+    def knows_name(self, name: str) -> bool:
+        """Whether any entity bears a name, letter case aside."""
         ...
 
     def property_label(self, property: str) -> str:

@@ -149,6 +149,6 @@ class QuotaController:
         """The largest share of the items that a property or a theme may have."""
         if not _PROPERTY.match(name):
             return self._mix.theme_share
-        table, classes = self._moves.table, self._moves.classes
-        facts = next((one.subjects for one in classes if one.property == name), 0) if name in table.literal else 0
+        graph, table = self._moves.graph, self._moves.table
+        facts = len(graph.literal_subjects(name)) if name in table.literal else 0
         return min(self._mix.property_share, max(facts * _PER_FACT, 0.004)) if facts else self._mix.property_share

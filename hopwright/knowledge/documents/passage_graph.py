@@ -70,6 +70,9 @@ class PassageGraph:
         # What is said without words of its own (a country) is said of what the passage is about.
         return bool(cues & stems) if cues else entity == self.subject
 
+    def __contains__(self, id: str) -> bool:
+        return id in self._whole
+
     def label(self, id: str) -> str:
         """See FactGraph."""
         return self._whole.label(id)
@@ -81,6 +84,10 @@ class PassageGraph:
     def bearers(self, name: str, *, by_label: bool = False) -> tuple[str, ...]:
         """See FactGraph: in the whole graph, since a name has to be clear beyond the passage."""
         return self._whole.bearers(name, by_label=by_label)
+
+    def knows_name(self, name: str) -> bool:
+        """See FactGraph: in the whole graph."""
+        return self._whole.knows_name(name)
 
     def page_url(self, id: str) -> str:
         """See FactGraph."""

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from importlib import resources
 from types import MappingProxyType
-from typing import Literal
 
 from hopwright.knowledge.properties import PropertyRoles
 
@@ -56,12 +56,12 @@ HOLDERS = frozenset(
 NEIGHBOURS = frozenset([BORDERS, "P131", "P276", "P706"])
 """Shares a border with; lies in; is located at; lies on."""
 
-GENDERS: Mapping[str, Literal["female", "male"]] = MappingProxyType(
-    {"Q6581072": "female", "Q1052281": "female", "Q6581097": "male", "Q2449503": "male"}
-)
+_RELATIONS = tomllib.loads(resources.files(__package__).joinpath("relations.toml").read_text("utf-8"))
 
 ROLES = PropertyRoles(
     instance_of=INSTANCE_OF,
+    gender=GENDER,
+    genders=MappingProxyType({"Q6581072": "female", "Q1052281": "female", "Q6581097": "male", "Q2449503": "male"}),
     country=COUNTRY,
     birth=BIRTH,
     death=DEATH,
@@ -90,6 +90,8 @@ ROLES = PropertyRoles(
     ),
     holders=HOLDERS,
     neighbours=NEIGHBOURS,
+    loose=frozenset(_RELATIONS["loose"].split()),
+    relation_words=MappingProxyType(_RELATIONS["words"]),
     cues=MappingProxyType(
         {
             "P19": "born birth native",
