@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph, FactSource
-from hopwright.knowledge.wikidata.context import content_stems
 from hopwright.records import LiteralFact
+from hopwright.text.stems import content_stems
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 
