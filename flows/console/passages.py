@@ -106,5 +106,5 @@ def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun,
             err.print(f"back-translation is skipped: {obstacle}")
             translators = []
     return PassageQuestionGenerator(
-        services.passages, services.traversals, services.names, parameters.seed, questioner, translators=translators
+        services.passages, services.source, services.names, parameters.seed, questioner, translators=translators
     )

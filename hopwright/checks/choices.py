@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import Facts, matches
+from hopwright.knowledge.facts import Facts, matches
 from hopwright.planning.expressions import evaluate
 from hopwright.records import LABELS, AnswerType, Compute, Constraint, Distractor, Hop, Label, Lookup
 from hopwright.records.values import Value, parse

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts, Facts
+from hopwright.knowledge.facts import EvidenceFacts, Facts
 from hopwright.planning.execution import execute, render_answer, same
 from hopwright.planning.necessity import iter_shortcuts
 from hopwright.records import Compute, Hop, LiteralFact, Lookup, ReverseLookup

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.properties import LiteralProperty
+from hopwright.knowledge.properties import LiteralProperty
 from hopwright.planning.execution import hops_used
 from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Compute, Hop, Lookup, plan_id

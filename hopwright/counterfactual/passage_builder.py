@@ -15,7 +15,7 @@ from hopwright.counterfactual.passages import (
     attach_passages,
 )
 from hopwright.knowledge.documents.corpus import PassageCorpus
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.llm.asking import NO_COSTS, RequestCosts
 from hopwright.records import CheckResult, Item, Passage
 from hopwright.records.values import render

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
 from hopwright.counterfactual.twin_wording import strip_proper
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph
 from hopwright.planning.plan import named_entities
 from hopwright.planning.traversals import Edge, GraphTraversals
 from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, Triplet
@@ -245,7 +245,7 @@ def collect_extra_evidence(item: Item, plans: HopPassages) -> Evidence:
 class _PassageNameScope:
     """The entities and labels of an item and of what its passages tell so far: one label stands for one entity."""
 
-    def __init__(self, item: Item, graph: GraphStore) -> None:
+    def __init__(self, item: Item, graph: FactGraph) -> None:
         self._graph = graph
         self._label_of: dict[str, str] = {}
         self._taken: set[str] = set()

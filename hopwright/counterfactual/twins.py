@@ -37,8 +37,8 @@ from hopwright.counterfactual.twin_wording import EntityReplacement, TwinChanges
 from hopwright.counterfactual.worlds import SolvedWorld, solve_world
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError, HopwrightError, InputError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.facts import EvidenceFacts
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.execution import render_answer, run_plan, same, stated_value
 from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
 from hopwright.records.values import Scalar, Value, render

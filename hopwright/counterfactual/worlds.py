@@ -31,8 +31,8 @@ from hopwright.counterfactual.shifts import (
 )
 from hopwright.counterfactual.surrogate_names import read_dated_name
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts, matches
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.facts import EvidenceFacts, matches
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.execution import execute, render_answer, run_plan, same, stated_value
 from hopwright.planning.expressions import evaluate
 from hopwright.records import Compute, Derivation, Hop, Item, LiteralFact, Lookup, ReverseLookup

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from hopwright.difficulty.voters import Voter, VoterQuestion, to_probabilities
 from hopwright.errors import InputError
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import Compute, LiteralFact, Lookup
 from hopwright.records.values import parse
 

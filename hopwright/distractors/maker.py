@@ -25,9 +25,9 @@ from hopwright.distractors.numeric_distractors import (
 )
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import Facts, GraphFacts
+from hopwright.knowledge.facts import Facts, GraphFacts
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
-from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, stated_value
@@ -51,8 +51,6 @@ _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
 _BESIDE_IN_TIME = 15
 """Years within which two entities are contemporaries."""
-_BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706"])
-"""Shares a border with; lies in; is located at; lies on."""
 
 DistractorTriple = tuple[Distractor, Distractor, Distractor]
 Likeness = Callable[[str, str], float]
@@ -336,7 +334,8 @@ class DistractorMaker:
 
     def _list_around(self, entity: str) -> frozenset[str]:
         """What an entity borders on or lies in."""
-        return frozenset(place for property, place in self._graph.out_edges(entity) if property in _BESIDE_IN_PLACE)
+        beside = self._table.roles.neighbours
+        return frozenset(place for property, place in self._graph.out_edges(entity) if property in beside)
 
     def _is_wrong(self, candidate: str, derivation: Derivation, answers: Mapping[int, Value], compared: str) -> bool:
         """Whether a candidate can be offered: comparable where there is a comparison, else not true in the graph."""

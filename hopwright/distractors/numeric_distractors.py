@@ -16,7 +16,7 @@ from decimal import Decimal
 from hopwright.checks.guessing import kinship
 from hopwright.distractors.ranking import OptionCandidate, choose_three
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import Facts
+from hopwright.knowledge.facts import Facts
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.operations.operation_inputs import tidy_number
 from hopwright.records import Claim, Compute, Derivation, DistractorKind

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import Facts, matches
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.facts import Facts, matches
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.expressions import evaluate, hops_in
 from hopwright.records import AnswerType, Claim, Compute, Constraint, Derivation, Hop, Lookup
 from hopwright.records.values import Scalar, Value, parse, render

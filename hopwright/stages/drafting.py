@@ -13,9 +13,10 @@ from hopwright.distractors.maker import DistractorMaker, Likeness
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.notes import write_note
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.evidence import evidence_for
 from hopwright.planning.execution import render_answer
@@ -75,7 +76,7 @@ class Synthesizer:
         self._table = table
         self._seed = seed
         wanted = distribution or TargetDistribution(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
-        self._planner = Planner(graph, table, kinds, min_domains=wanted.min_domains, claims=claims)
+        self._planner = Planner(WikidataSource(graph, table, kinds), min_domains=wanted.min_domains, claims=claims)
         self._drawer = PlanSampler(self._planner, wanted, seed, graph)
         self.ledger = TargetCounter(self._drawer)
         self._writer = RulesWriter(table)

@@ -14,7 +14,7 @@ from hopwright.counterfactual.rewriting import TwinServices, find_real_names
 from hopwright.counterfactual.twin_verification import verify_twins
 from hopwright.errors import InputError
 from hopwright.knowledge.documents.corpus import CorpusPassage, PassageCorpus, read_corpus
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore

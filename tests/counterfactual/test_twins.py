@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hopwright.counterfactual.renamed_entities import list_texts
 from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.counterfactual.twins import TwinMaker
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import (

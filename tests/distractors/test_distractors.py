@@ -21,7 +21,7 @@ from hopwright.distractors.numeric_distractors import (
 )
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import GraphFacts
+from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore

@@ -1,7 +1,7 @@
 import pytest
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.execution import execute, hops_used, run_plan, same, stated_value
 from hopwright.planning.topologies import TOPOLOGIES

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.anchor_resolution import AnchorResolver
 from hopwright.planning.computation_forms import (
@@ -33,7 +33,7 @@ SHAPES = {"chain": 1.0, "converging": 1.0, "bridge": 1.0}
 
 @pytest.fixture(scope="module")
 def planner(sample: GraphStore) -> Planner:
-    return Planner(sample, TABLE, KindIndex(sample))
+    return Planner(WikidataSource(sample))
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from decimal import Decimal
 
-from hopwright.knowledge.wikidata.facts import Facts
+from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.wikidata.similar_entities import POOL_SIZE
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records.values import Scalar

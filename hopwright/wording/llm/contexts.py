@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.execution import stated_value
 from hopwright.records import Hop, Item, Passage
 from hopwright.records.values import Value

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hopwright.checks import CheckContext, run_checks
 from hopwright.distractors.maker import DistractorMaker
 from hopwright.distractors.options import assign_options
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.answers import WordedHop, WordedItem

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from hopwright.knowledge.external.notes import write_value
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.topologies import topology
 from hopwright.records import Hop, Item, LiteralFact
 from hopwright.records.values import render

@@ -1,4 +1,4 @@
-"""What a derivation may ask of the world: a graph store, or the evidence that travels with an item."""
+"""What a derivation may ask of the world: a source's facts, or the evidence that travels with an item."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import functools
 from decimal import Decimal
 from typing import Protocol
 
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph
 from hopwright.records import Hop
 from hopwright.records.values import Scalar
 
@@ -34,9 +34,9 @@ class Facts(Protocol):
 
 
 class GraphFacts:
-    """Facts straight from a graph store, literals normalised by the property table."""
+    """Facts straight from a source, literals normalised by the property table."""
 
-    def __init__(self, graph: GraphStore, table: PropertyTable) -> None:
+    def __init__(self, graph: FactGraph, table: PropertyTable) -> None:
         self._graph = graph
         self._table = table
         self._by_value: dict[str, dict[Scalar, set[str]]] = {}

@@ -1,4 +1,4 @@
-"""The English words that linking knows, as data (`english.toml`)."""
+"""English words by what they name, and countries' adjectives, as data (`english.toml`)."""
 
 from __future__ import annotations
 

@@ -10,34 +10,32 @@ import datetime as dt
 import functools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from hopwright.counterfactual.recognition import EntityMention
-from hopwright.knowledge.wikidata.context import content_stems
-from hopwright.knowledge.wikidata.facts import GraphFacts
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore, NameMatch
-from hopwright.planning.traversals import GraphTraversals
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph, FactSource
 from hopwright.records import LiteralFact
+from hopwright.text.stems import content_stems
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
-# Words that say a relation and are in none of its names.
-_CUES = {
-    "P19": "born birth native", "P20": "died death", "P569": "born birth", "P570": "died death", "P27": "",
-    "P57": "directed director helmed", "P161": "starring stars featuring cast", "P58": "written screenplay writer",
-    "P22": "father son daughter child", "P25": "mother son daughter child", "P26": "married wife husband spouse",
-    "P40": "father mother son daughter", "P577": "released published release", "P571": "founded established formed",
-    "P86": "music score composed composer", "P175": "performed recorded sung by", "P17": "", "P131": "located",
-    "P495": "", "P106": "", "P272": "produced", "P162": "produced producer", "P112": "founded founder",
-}  # fmt: skip
 
 
-class PassageGraph(GraphStore):
-    """A graph store of one passage's facts, asked as any other; names and labels are those of the whole graph."""
+@dataclass(frozen=True, slots=True)
+class EntityMention:
+    """A stretch of a text and the entity that it names."""
+
+    start: int
+    end: int
+    text: str
+    entity: str
+
+
+class PassageGraph:
+    """A FactGraph of what one passage states; names and labels are those of the graph that knows the facts."""
 
     def __init__(
-        self, whole: GraphStore, table: PropertyTable, title: str, text: str, mentions: Sequence[EntityMention]
+        self, whole: FactGraph, table: PropertyTable, title: str, text: str, mentions: Sequence[EntityMention]
     ) -> None:
-        # Nothing of the parent's is opened: every method that reads its arrays is replaced.
         self._whole = whole
         self._edges: list[tuple[str, str, str]] = []
         self._facts: dict[str, list[LiteralFact]] = {}
@@ -72,115 +70,87 @@ class PassageGraph(GraphStore):
         # What is said without words of its own (a country) is said of what the passage is about.
         return bool(cues & stems) if cues else entity == self.subject
 
+    def __contains__(self, id: str) -> bool:
+        return id in self._whole
+
     def label(self, id: str) -> str:
-        """See GraphStore."""
+        """See FactGraph."""
         return self._whole.label(id)
 
     def aliases(self, id: str) -> tuple[str, ...]:
-        """See GraphStore."""
+        """See FactGraph."""
         return self._whole.aliases(id)
 
-    def matches(self, name: str) -> list[NameMatch]:
-        """See GraphStore."""
-        return self._whole.matches(name)
+    def bearers(self, name: str, *, by_label: bool = False) -> tuple[str, ...]:
+        """See FactGraph: in the whole graph, since a name has to be clear beyond the passage."""
+        return self._whole.bearers(name, by_label=by_label)
+
+    def knows_name(self, name: str) -> bool:
+        """See FactGraph: in the whole graph."""
+        return self._whole.knows_name(name)
+
+    def page_url(self, id: str) -> str:
+        """See FactGraph."""
+        return self._whole.page_url(id)
 
     def property_label(self, property: str) -> str:
-        """See GraphStore."""
+        """See FactGraph."""
         return self._whole.property_label(property)
 
-    def entities(self) -> Iterator[str]:
-        """The entities that the passage mentions."""
-        return iter(self.mentioned)
+    def property_aliases(self, property: str) -> tuple[str, ...]:
+        """See FactGraph."""
+        return self._whole.property_aliases(property)
 
     def objects(self, subject: str, property: str) -> tuple[str, ...]:
-        """See GraphStore."""
+        """See FactGraph."""
         return tuple(o for s, p, o in self._edges if (s, p) == (subject, property))
 
     def subjects(self, property: str, object: str) -> tuple[str, ...]:
-        """See GraphStore."""
+        """See FactGraph."""
         return tuple(s for s, p, o in self._edges if (p, o) == (property, object))
 
     def out_edges(self, subject: str) -> tuple[tuple[str, str], ...]:
-        """See GraphStore."""
+        """See FactGraph."""
         return tuple((p, o) for s, p, o in self._edges if s == subject)
 
-    def in_edges(self, object: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:
-        """See GraphStore."""
-        return tuple((p, s) for s, p, o in self._edges if o == object)[:limit]
-
-    def edges(self, property: str) -> tuple[tuple[str, str], ...]:
-        """See GraphStore."""
-        return tuple((s, o) for s, p, o in self._edges if p == property)
-
     def sample_edges(self, property: str, most: int) -> tuple[tuple[str, str], ...]:
-        """See GraphStore."""
-        return self.edges(property)[:most]
+        """See FactGraph."""
+        return tuple((s, o) for s, p, o in self._edges if p == property)[:most]
 
     def properties(self) -> tuple[str, ...]:
         """The properties that the passage's facts are of."""
         held = [one.property for facts in self._facts.values() for one in facts]
         return tuple(dict.fromkeys([*(p for _, p, _ in self._edges), *held]))
 
-    def in_properties(self, object: str) -> list[str]:
-        """See GraphStore."""
-        return list(dict.fromkeys(p for _, p, o in self._edges if o == object))
-
-    def out_edges_spread(self, subject: str, most: int) -> tuple[tuple[str, str], ...]:
-        """See GraphStore."""
-        return self.out_edges(subject)[:most]
-
     def in_edges_spread(self, object: str, most: int) -> tuple[tuple[str, str], ...]:
-        """See GraphStore."""
-        return self.in_edges(object)[:most]
+        """See FactGraph."""
+        return tuple((p, s) for s, p, o in self._edges if o == object)[:most]
 
     def sample_objects(self, property: str, most: int) -> tuple[str, ...]:
-        """See GraphStore."""
-        return tuple(dict.fromkeys(o for _, o in self.edges(property)))[:most]
-
-    def number(self, id: str) -> int:
-        """See GraphStore."""
-        return self._whole.number(id)
-
-    def id_of(self, number: int) -> str:
-        """See GraphStore."""
-        return self._whole.id_of(number)
-
-    def description(self, id: str) -> str:
-        """See GraphStore."""
-        return self._whole.description(id)
-
-    def stored_description(self, id: str) -> str:
-        """See GraphStore."""
-        return self._whole.stored_description(id)
+        """See FactGraph."""
+        return tuple(dict.fromkeys(o for _, p, o in self._edges if p == property))[:most]
 
     def degree(self, id: str) -> int:
-        """See GraphStore."""
+        """See FactGraph."""
         return sum(id in (s, o) for s, _, o in self._edges)
 
     def literals(self, subject: str, property: str = "") -> tuple[LiteralFact, ...]:
-        """See GraphStore."""
+        """See FactGraph."""
         return tuple(one for one in self._facts.get(subject, ()) if property in ("", one.property))
 
     def literal_subjects(self, property: str) -> tuple[str, ...]:
-        """See GraphStore."""
+        """See FactGraph."""
         return tuple(id for id, facts in self._facts.items() if any(one.property == property for one in facts))
 
 
-class PassageTraversals(GraphTraversals):
-    """The planner's moves inside one passage. whole: the moves of the whole graph, for what concerns classes and
-    kinds.
-    """
+class PassageSource:
+    """A FactSource of one passage: words, kinds and complete lists are those of the source that knows the facts."""
 
-    def __init__(self, whole: GraphTraversals, graph: PassageGraph) -> None:
-        for name, value in vars(whole).items():
-            # What is remembered of the whole graph does not hold in the passage: every memory starts anew.
-            looked_up = getattr(value, "__wrapped__", None)
-            if looked_up is not None:
-                value = functools.lru_cache(1_000)(looked_up.__func__.__get__(self))
-            setattr(self, name, value)
+    def __init__(self, whole: FactSource, graph: PassageGraph) -> None:
         self.graph = graph
-        self.facts = GraphFacts(graph, whole.table)
-        self.nameable = whole.nameable
+        self.table = whole.table
+        self.kinds = whole.kinds
+        self.completeness = whole.completeness
 
 
 def _list_sentences(
@@ -196,10 +166,10 @@ def _list_sentences(
 
 
 @functools.lru_cache(maxsize=4096)
-def _stems_of(property: str, graph: GraphStore, table: PropertyTable) -> frozenset[str]:
+def _stems_of(property: str, graph: FactGraph, table: PropertyTable) -> frozenset[str]:
     """Stems of the words that tell a property in a text; empty for those that need none (a country)."""
-    if property in _CUES:
-        return frozenset(content_stems(_CUES[property]))
+    if (cues := table.roles.cues.get(property)) is not None:
+        return frozenset(content_stems(cues))
     entry = table.entity.get(property)
     phrases = [graph.property_label(property), *graph.property_aliases(property)]
     phrases += list(entry.predicate) if entry is not None else list(table.literal[property].year_predicate)
