@@ -49,7 +49,7 @@ class PassagePlan:
     @property
     def evidence(self) -> Evidence:
         """The facts as evidence."""
-        return Evidence(triplets=self.triplets, literals=self.literals)
+        return Evidence.of(triplets=self.triplets, literals=self.literals)
 
 
 HopPassages = tuple[tuple[PassagePlan, ...], ...]
@@ -154,7 +154,7 @@ class PassagePlanner:
         if measures and len(chosen) < _CONTEXT:
             property = rng.choice(measures).property
             literals = self._graph.literals(subject, property)
-        return Evidence(triplets=tuple(chosen), literals=literals)
+        return Evidence.of(triplets=tuple(chosen), literals=literals)
 
     def _make(
         self, subject: str, triplets: Sequence[Triplet], literals: Sequence[LiteralFact], *, supporting: bool
@@ -239,7 +239,7 @@ def collect_extra_evidence(item: Item, plans: HopPassages) -> Evidence:
         _key(one): one for hop in plans for plan in hop for one in plan.triplets if _key(one) not in triplets
     }
     extra_literals = {one: None for hop in plans for plan in hop for one in plan.literals if one not in literals}
-    return Evidence(triplets=tuple(extra_triplets.values()), literals=tuple(extra_literals))
+    return Evidence.of(triplets=tuple(extra_triplets.values()), literals=tuple(extra_literals))
 
 
 class _PassageNameScope:

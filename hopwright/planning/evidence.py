@@ -29,9 +29,9 @@ def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: GraphStore
         subject = _resolve(derivation.subject, answers)
         if derivation.property in table.literal:
             literals = _literals(graph, subject, derivation.property)
-            return Evidence(literals=literals, wikipedia_url=article_url(subject))
+            return Evidence.of(literals=literals, wikipedia_url=article_url(subject))
         triplet = _triplet(graph, subject, derivation.property, str(step.value))
-        return Evidence(triplets=(triplet,), wikipedia_url=article_url(subject))
+        return Evidence.of(triplets=(triplet,), wikipedia_url=article_url(subject))
     if isinstance(derivation, ReverseLookup):
         return _reverse_evidence(derivation, str(step.value), answers, graph, table)
     return Evidence(
@@ -52,7 +52,7 @@ def _reverse_evidence(
             literals.extend(_literals(graph, found, property))
         else:
             triplets.append(_triplet(graph, found, property, _resolve(value, answers)))
-    return Evidence(triplets=tuple(triplets), literals=tuple(literals), wikipedia_url=article_url(found))
+    return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), wikipedia_url=article_url(found))
 
 
 def _computed_from(derivation: Compute, answers: Mapping[int, Value], graph: GraphStore) -> tuple[LiteralFact, ...]:
