@@ -225,7 +225,7 @@ class PassageWriter:
 def attach_passages(item: Item, passages: Sequence[Sequence[Passage]]) -> Item:
     """The item with these passages by hop in its evidence."""
     hops = tuple(
-        hop.model_copy(update={"evidence": hop.evidence.model_copy(update={"passages": tuple(own)})})
+        hop.model_copy(update={"evidence": hop.evidence.replace(passages=own)})
         for hop, own in zip(item.hops, passages, strict=True)
     )
     return item.model_copy(update={"hops": hops})

@@ -34,7 +34,7 @@ def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: GraphStore
         return Evidence.of(triplets=(triplet,), wikipedia_url=article_url(subject))
     if isinstance(derivation, ReverseLookup):
         return _reverse_evidence(derivation, str(step.value), answers, graph, table)
-    return Evidence(
+    return Evidence.of(
         triplets=_compared_by(derivation, answers, graph),
         literals=_computed_from(derivation, answers, graph),
         claims=step.claims,

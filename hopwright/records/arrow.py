@@ -86,7 +86,7 @@ def encode_parquet(table: pa.Table, metadata: Mapping[str, str] | None = None) -
     `metadata` goes into the file's key-value metadata, beside the version of the records; it must hold nothing that
     differs between two runs.
     """
-    stated = {VERSION_KEY: str(RECORDS_VERSION), **(metadata or {})}
+    stated = {VERSION_KEY.decode(): str(RECORDS_VERSION), **(metadata or {})}
     table = table.replace_schema_metadata(stated).combine_chunks()
     sink = pa.BufferOutputStream()
     pq.write_table(

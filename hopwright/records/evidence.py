@@ -195,8 +195,8 @@ def tag_lists(lists: Mapping[str, Any]) -> dict[str, Any]:
     for kind, name in EVIDENCE_LISTS.items():
         tag = kind.model_fields["kind"].default
         held = lists.get(name)
-        for entry in held if isinstance(held, list) else [] if held is None else [held]:
-            entries.append({**entry, "kind": tag} if isinstance(entry, dict) else entry)
+        stated = held if isinstance(held, list) else [] if held is None else [held]
+        entries += [{**entry, "kind": tag} if isinstance(entry, dict) else entry for entry in stated]
     if (url := lists.get("wikipedia_url")) not in ("", None):
         entries.append({"kind": "article", "url": url})
     others = {name: value for name, value in lists.items() if name not in _Lists.__annotations__}

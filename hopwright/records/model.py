@@ -44,6 +44,10 @@ class Lookup(Record):
     subject: str
     property: str
 
+    def references(self) -> tuple[str, ...]:
+        """What the step rests on, in its own notation: ids, numbers, hops."""
+        return (self.subject,)
+
 
 class Constraint(Record):
     """One condition of a reverse look-up; `value` is `Q…`, `hopN`, or an expression giving a number or a year."""
@@ -63,6 +67,14 @@ class ReverseLookup(Record):
     value: str
     constraints: tuple[Constraint, ...] = ()
 
+    def conditions(self) -> tuple[Constraint, ...]:
+        """All conditions, the first of them included."""
+        return (Constraint(property=self.property, value=self.value), *self.constraints)
+
+    def references(self) -> tuple[str, ...]:
+        """What the step rests on, in its own notation: ids, numbers, hops."""
+        return (self.value, *(constraint.value for constraint in self.constraints))
+
 
 class Compute(Record):
     """The value of a whitelisted expression over `hopN`, ids, numbers and a few functions.
@@ -74,21 +86,33 @@ class Compute(Record):
     expression: str
     kind: Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
 
+    def references(self) -> tuple[str, ...]:
+        """What the step rests on, in its own notation: ids, numbers, hops."""
+        return (self.expression,)
 
-class ReadSpan(Record):
+
+class _Reading(Record):
+    """A step that reads a document, and so refers to nothing else."""
+
+    document: DocumentId
+
+    def references(self) -> tuple[str, ...]:
+        """What the step rests on beside the document: nothing."""
+        return ()
+
+
+class ReadSpan(_Reading):
     """The answer is what the characters `start` up to `end` of a document's text say."""
 
     op: Literal["read_span"] = "read_span"
-    document: DocumentId
     start: Offset
     end: Offset
 
 
-class ReadRegion(Record):
+class ReadRegion(_Reading):
     """The answer is what a rectangle of a picture shows, in pixels from its upper left corner."""
 
     op: Literal["read_region"] = "read_region"
-    document: DocumentId
     left: Pixels
     top: Pixels
     width: Length

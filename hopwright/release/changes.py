@@ -20,7 +20,7 @@ from typing import Any, Literal
 import semver
 
 from hopwright.errors import InputError
-from hopwright.records.model import Record
+from hopwright.records.base import Record
 from hopwright.release.layout import find_split_files
 
 FIRST = "1.0.0"

@@ -35,7 +35,10 @@ _ITEM_NAMES = {
 _HOP_NAMES = {"multiple_choice_options": "options", "correct_answer_label": "label"}
 _PUBLISHED = ("id", "single_hop", *_ITEM_NAMES, "motif_type")
 _PUBLISHED_HOP = ("question", "answer", *_HOP_NAMES)
-_OURS = ("topology", "answer_aliases", "variant", "twin", "world", "anchor", "checks", "votes", "provenance", "question_parts")
+_OURS = (
+    "topology", "answer_aliases", "variant", "twin", "world", "anchor", "checks", "votes", "provenance",
+    "question_parts",
+)  # fmt: skip
 _OURS_HOP = (
     "index", "answer_type", "answer_id", "answer_aliases", "unit", "domain", "domain_reason", "depends_on",
     "derivation",
@@ -44,8 +47,10 @@ _OURS_HOP = (
 _PLAN = ("index", "answer_type", "domain", "depends_on", "derivation")
 _DERIVATION = list_union_fields(Derivation)
 _PART = list_union_fields(QuestionPart)
-ITEM_FIELDS = {"id": "id", "single_hop": "hops"} | _ITEM_NAMES | {"motif_type": "topology"} | {one: one for one in _OURS}
-HOP_FIELDS = {"question": "question", "answer": "answer"} | _HOP_NAMES | {one: one for one in _OURS_HOP}
+_OWN = {name: name for name in _OURS}
+_OWN_HOP = {name: name for name in _OURS_HOP}
+ITEM_FIELDS = {"id": "id", "single_hop": "hops"} | _ITEM_NAMES | {"motif_type": "topology"} | _OWN
+HOP_FIELDS = {"question": "question", "answer": "answer"} | _HOP_NAMES | _OWN_HOP
 """Field of a row of a release, or of one of its hops → field of the record, in the order in which they are written."""
 
 
