@@ -127,9 +127,11 @@ def converging_item() -> Item:
              Domain.POLITICS, (), Evidence.of(triplets=(triplet("Q907", "P27"),)), ("Vestmark", "Karelund", "Ostmark")),
         _hop(3, "Which of Vestmark and Iria covers the larger area?", "Vestmark",
              Compute(expression="argmax(P2046, hop1, hop2)", kind="comparison"), Domain.GEOGRAPHY, (1, 2),
-             Evidence.of(literals=(literal("Q903", "P2046"), literal("Q909", "P2046"))), ("Iria", "Karelund", "Ostmark")),
+             Evidence.of(literals=(literal("Q903", "P2046"), literal("Q909", "P2046"))),
+             ("Iria", "Karelund", "Ostmark")),
         _hop(4, "What is the capital of Vestmark?", "Ostrava Bay", Lookup(subject="hop3", property="P36"),
-             Domain.GEOGRAPHY, (3,), Evidence.of(triplets=(triplet("Q903", "P36"),)), ("Port Sabel", "Nilsby", "Harnes")),
+             Domain.GEOGRAPHY, (3,), Evidence.of(triplets=(triplet("Q903", "P36"),)),
+             ("Port Sabel", "Nilsby", "Harnes")),
     ])  # fmt: skip
 
 

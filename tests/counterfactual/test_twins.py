@@ -220,7 +220,7 @@ def test_births_stay_before_deaths() -> None:
 def test_passages_are_rewritten_with_the_rest() -> None:
     item = edit(
         chain_item(), 1,
-        evidence=Evidence(
+        evidence=Evidence.of(
             triplets=chain_item().hops[0].evidence.triplets,
             passages=({"title": "Night Harbour", "text": "Night Harbour is Ada Lindqvist's film."},),
         ).model_copy(),

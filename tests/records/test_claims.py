@@ -15,7 +15,7 @@ CONTENT = ("statement", "phrase", "value", "unit", "source_title", "source_url",
 
 def carry(item: Item, *claims: Claim) -> Item:
     last = item.hops[-1]
-    evidence = last.evidence.model_copy(update={"claims": claims})
+    evidence = last.evidence.replace(claims=claims)
     return item.model_copy(update={"hops": (*item.hops[:-1], last.model_copy(update={"evidence": evidence}))})
 
 
