@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from hopwright.errors import InputError
 from hopwright.records.base import RECORDS_VERSION, Record
 from hopwright.records.documents import Document
-from hopwright.records.migration import migrate_table
+from hopwright.records.migration import migrate_table, refuse_later
 from hopwright.records.model import Anchor, Item, Rejected
 from hopwright.records.review import Review
 from hopwright.records.schema import derive_schema
@@ -117,12 +117,9 @@ def read_parquet(path: Path, schema: pa.Schema | None = None, columns: Sequence[
             table = file.read(None if outdated else list(columns) or None)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+    except (ValueError, pa.ArrowNotImplementedError, OSError) as error:
         raise InputError(f"{path}: not a readable Parquet file ({_first_line(error)})") from None
-    if version > RECORDS_VERSION:
-        raise InputError(
-            f"{path}: written by a later version of Hopwright (records {version}, here {RECORDS_VERSION}): update it"
-        )
+    refuse_later(version, str(path))
     if schema is not None and outdated:
         table = migrate_table(table, schema)
         found = table.schema

@@ -14,11 +14,22 @@ from typing import Any
 import pyarrow as pa
 from pydantic import ValidationError
 
+from hopwright.errors import InputError
+from hopwright.records.base import RECORDS_VERSION
 from hopwright.records.evidence import tag_lists
 from hopwright.records.model import Item
 
 _ROWS_PER_BATCH = 500
 Row = dict[str, Any]
+
+
+def refuse_later(version: int, what: str) -> None:
+    """Raises InputError when `what` holds records of a later version than this program knows."""
+    if version > RECORDS_VERSION:
+        raise InputError(
+            f"{what}: written by a later version of Hopwright (records {version}, here {RECORDS_VERSION}): "
+            "update Hopwright to read it"
+        )
 
 
 def migrate_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
