@@ -57,7 +57,13 @@ def migrate_item(row: Row) -> Row:
 
 def _fill(row: Row) -> Row:
     """State the fields that are new, as a table has no defaults."""
-    return {**row, "question_parts": [], "hops": [{**hop, "question_parts": []} for hop in row["hops"]]}
+    sources = [{**source, "snapshot": "", "pins_ids": False} for source in row["provenance"].get("sources") or ()]
+    return {
+        **row,
+        "question_parts": [],
+        "hops": [{**hop, "question_parts": []} for hop in row["hops"]],
+        "provenance": {**row["provenance"], "sources": sources},
+    }
 
 
 def parse_item(text: str) -> Item:

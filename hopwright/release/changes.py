@@ -33,7 +33,7 @@ _ASKED_OF_HOP = frozenset(
     {"question", "answer", "multiple_choice_options", "correct_answer_label", "answer_aliases", "depends_on",
      "evidence.passages"}
 )  # fmt: skip
-_EMPTY = (None, "", [], {})
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 _NOT_MADE = "this run did not make it"
 
 
