@@ -177,7 +177,7 @@ def view_hop(hop: Hop, item: Item) -> HopView:
         facts=tuple(facts),
         passages=hop.evidence.passages,
         url=_keep_web_address(hop.evidence.wikipedia_url),
-        domain=hop.domain.value,
+        domain=str(hop.domain or ""),
         verify=hop.verify,
         sources=tuple(_keep_web_address(one.source_url) for one in hop.evidence.claims),
     )

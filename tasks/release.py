@@ -23,7 +23,7 @@ from hopwright.stages.release import (
     count_makers,
     write_dataset,
 )
-from hopwright.stages.resources import SOURCES, find_store
+from hopwright.stages.resources import describe_source, find_store, open_graph
 from tasks.engine import execute_unsharded_stage, pick_parameters
 from tasks.filter import read_difficulty
 from tasks.rewrite import PASSAGES
@@ -105,7 +105,11 @@ def gather_facts(run: RunFolder, parameters: ReleaseRun) -> dict[str, Any]:
         else Path(retrieve.parameters["corpus"]).name,
         "corpus_entities": retrieve.notes["entities"],
         "corpus_triplets": retrieve.notes["triplets"],
-        "sources": (*SOURCES, *(_SAMPLE_SOURCES if is_sample else ()), *(() if own_anchors else (_MUSIQUE,))),
+        "sources": (
+            describe_source(open_graph(find_store(run))),
+            *(_SAMPLE_SOURCES if is_sample else ()),
+            *(() if own_anchors else (_MUSIQUE,)),
+        ),
         "anchors": retrieve.counts.out,
         "anchor_source": _OWN_ANCHORS if own_anchors else "MuSiQue",
         "stages": tuple(_count_stage(name, manifest) for name, manifest in manifests.items()),

@@ -11,7 +11,7 @@ from rich.text import Text
 from flows.console.options import pick_run
 from flows.console.output import out, print_json
 from hopwright.knowledge.external.notes import write_note
-from hopwright.records import Compute, Hop, Item, Lookup
+from hopwright.records import Compute, Hop, Item, Lookup, ReverseLookup
 from hopwright.records.arrow import read_items
 from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import home
@@ -64,8 +64,9 @@ def describe_derivation(hop: Hop) -> str:
         return f"{derivation.kind}: {derivation.expression}"
     if isinstance(derivation, Lookup):
         return f"{derivation.property} of {derivation.subject}"
-    conditions = [(derivation.property, derivation.value), *((c.property, c.value) for c in derivation.constraints)]
-    return "whose " + " and ".join(f"{property} is {value}" for property, value in conditions)
+    if isinstance(derivation, ReverseLookup):
+        return "whose " + " and ".join(f"{one.property} is {one.value}" for one in derivation.conditions())
+    return f"read in {derivation.document}"
 
 
 def _read_all(stage: Stage) -> Iterator[Item]:

@@ -203,11 +203,9 @@ def _run_on(case: CheckedItem, changed: int, wrong: Value, facts: Facts, table: 
 
 def _written(hop: Hop) -> str:
     derivation = hop.derivation
-    if isinstance(derivation, Compute):
-        return derivation.expression
     if isinstance(derivation, ReverseLookup):
         return " ".join(one.value for one in _conditions(derivation) if one.property not in ROLES.class_like)
-    return derivation.subject
+    return " ".join(derivation.references())
 
 
 def _find_unlike(tree: ast.expr, units: Mapping[int, str], table: PropertyTable) -> Iterator[tuple[str, str]]:

@@ -168,7 +168,7 @@ def apply_back_translation(item: Item, returned: ItemBackTranslation) -> Item:
             own.append(passage.model_copy(update={"text": " ".join(piece.result.text for piece in pieces)}))
             reworded += any(piece.by for piece in pieces)
             passages += 1
-        evidence = hop.evidence.model_copy(update={"passages": tuple(own)})
+        evidence = hop.evidence.replace(passages=own)
         hops.append(hop.model_copy(update={"question": sub.result.text, "evidence": evidence}))
     similarity = "" if first.similarity is None else f", similarity {first.similarity:.3f}"
     figures = (

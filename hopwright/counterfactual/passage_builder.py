@@ -90,7 +90,7 @@ class PassageBuilder:
             chosen = passage.model_copy(update={"supporting": plan.supporting})
             if not plan.supporting:
                 return chosen
-            evidence = item.hops[place].evidence.model_copy(update={"passages": (chosen,)})
+            evidence = item.hops[place].evidence.replace(passages=(chosen,))
             alone = item.model_copy(update={"hops": (item.hops[place].model_copy(update={"evidence": evidence}),)})
             if not find_unanswered(alone):
                 return chosen

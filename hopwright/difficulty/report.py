@@ -15,6 +15,7 @@ from hopwright.difficulty.ballots import Ballot
 from hopwright.difficulty.closed_book import ClosedBookAnswer, classify
 from hopwright.difficulty.rule import DropRule
 from hopwright.records import LABELS, Compute, Item, Rejected, Vote
+from hopwright.records.migration import parse_item
 
 _BINS = 10
 _EXAMPLES = 10
@@ -160,7 +161,7 @@ class ReportBuilder:
             self._add(item, "")
         for row in rejected:
             if row.check in _CHECKS:
-                self._add(Item.model_validate_json(row.row), row.check)
+                self._add(parse_item(row.row), row.check)
 
     def add_ballots(self, ballots: Iterable[Ballot], unanswered: Iterable[Rejected], voter: str) -> None:
         """One voter's ballots and the items that it did not answer; the items must have been added before."""

@@ -168,7 +168,7 @@ class DistractorMaker:
         asked_for = pad(f"{hop.question} {asked}")
         compared = ""
         losers: list[str] = []
-        pools: list[tuple[str, Side]]
+        pools: list[tuple[str, Side]] = []
         rejected = self._list_used(hop, answers, earlier)
         near_misses = [one for one in self._propagate_wrong_answers(hop, answers, earlier) if isinstance(one, str)]
         beside: list[str] = []
@@ -187,7 +187,7 @@ class DistractorMaker:
             pools = [(derivation.property, "object")]
             # Whatever else the graph ties to the subject may, in reality, be true of it as well.
             rejected |= {object for _, object in self._graph.out_edges(_resolve(derivation.subject, answers))}
-        else:
+        elif isinstance(derivation, ReverseLookup):
             pools = [(derivation.property, "literal" if derivation.property in self._table.literal else "subject")]
             near_misses += self._list_near_misses(derivation, answer, answers, rng)
             beside = self._list_beside(derivation, answer)
@@ -411,12 +411,7 @@ def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
 
 
 def _written(hop: Hop) -> str:
-    derivation = hop.derivation
-    if isinstance(derivation, Lookup):
-        return derivation.subject
-    if isinstance(derivation, Compute):
-        return derivation.expression
-    return " ".join(condition.value for condition in _conditions(derivation))
+    return " ".join(hop.derivation.references())
 
 
 def _join(distractors: Iterable[Distractor]) -> DistractorTriple:

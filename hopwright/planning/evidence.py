@@ -23,12 +23,12 @@ def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: FactGraph,
         subject = _resolve(derivation.subject, answers)
         if derivation.property in table.literal:
             literals = _literals(graph, subject, derivation.property)
-            return Evidence(literals=literals, wikipedia_url=graph.page_url(subject))
+            return Evidence.of(literals=literals, wikipedia_url=graph.page_url(subject))
         triplet = _triplet(graph, subject, derivation.property, str(step.value))
-        return Evidence(triplets=(triplet,), wikipedia_url=graph.page_url(subject))
+        return Evidence.of(triplets=(triplet,), wikipedia_url=graph.page_url(subject))
     if isinstance(derivation, ReverseLookup):
         return _reverse_evidence(derivation, str(step.value), answers, graph, table)
-    return Evidence(
+    return Evidence.of(
         triplets=_compared_by(derivation, answers, graph),
         literals=_computed_from(derivation, answers, graph),
         claims=step.claims,
@@ -46,7 +46,7 @@ def _reverse_evidence(
             literals.extend(_literals(graph, found, property))
         else:
             triplets.append(_triplet(graph, found, property, _resolve(value, answers)))
-    return Evidence(triplets=tuple(triplets), literals=tuple(literals), wikipedia_url=graph.page_url(found))
+    return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), wikipedia_url=graph.page_url(found))
 
 
 def _computed_from(derivation: Compute, answers: Mapping[int, Value], graph: FactGraph) -> tuple[LiteralFact, ...]:

@@ -17,7 +17,7 @@ from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals, UsableLiteral
 from hopwright.planning.year_targets import DatedTargets, YearTarget
-from hopwright.records import Claim, Compute, Constraint, Derivation, Lookup, ReverseLookup
+from hopwright.records import Claim, Compute, Constraint, GraphDerivation, Lookup, ReverseLookup
 from hopwright.records.model import AnswerType
 from hopwright.records.values import Scalar
 
@@ -132,7 +132,7 @@ class PlanBuilder:
         return self._tokens.keys().isdisjoint(self._telling(entity))
 
     def add(
-        self, derivation: Derivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = ""
+        self, derivation: GraphDerivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = ""
     ) -> str:
         """Append a step and return its reference."""
         return self.draft.add(derivation, value, answer_type, unit)

@@ -140,7 +140,8 @@ class ScorecardMaker:
         self._words.update(lower)
         self._pairs.update(_digest(f"{one} {other}") for one, other in itertools.pairwise(lower))
         self._templates[mask_question(case)] += 1
-        self._item_guesses.add(view_options(item.question, item.options, item.label, case.last.answer_type))
+        if item.label is not None:
+            self._item_guesses.add(view_options(item.question, item.options, item.label, case.last.answer_type))
         for hop in item.hops:
             if hop.label is not None and len(hop.options) == 4 and not case.by_selection(hop):
                 self._hop_guesses.add(view_options(hop.question, hop.options, hop.label, hop.answer_type))

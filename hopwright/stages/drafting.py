@@ -135,8 +135,7 @@ class Synthesizer:
             answer_aliases=last.answer_aliases,
             options=last.options,
             label=last.label,
-            anchor=anchor,
-            provenance=Provenance(seed=self._seed, sources=self._sources),
+            provenance=Provenance(seed=self._seed, sources=self._sources, anchor=anchor),
         )
 
     def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:

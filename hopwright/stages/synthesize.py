@@ -27,7 +27,7 @@ from hopwright.records.arrow import (
 from hopwright.runs import ShardOutput
 from hopwright.settings import DomainName, SynthesizeParameters
 from hopwright.stages.drafting import DraftKey, Synthesizer, select
-from hopwright.stages.resources import SOURCES, load_anchors, open_graph
+from hopwright.stages.resources import describe_source, load_anchors, open_graph
 from hopwright.text.embeddings import SentenceLikeness
 
 
@@ -188,12 +188,13 @@ def open_synthesizer(store: Path, seed: int, distribution: str, embeddings: str 
     """The synthesizer of a run in this process; `embeddings` names the sentence-embedding model, if any, `claims` is
     a bank as text.
     """
+    graph = open_graph(store)
     return Synthesizer(
-        open_graph(store),
+        graph,
         default_table(),
         seed=seed,
         distribution=read_target_distribution(distribution),
-        sources=SOURCES,
+        sources=(describe_source(graph),),
         likeness=SentenceLikeness() if embeddings else overlap,
         claims=parse_bank(claims),
     )

@@ -155,7 +155,7 @@ class TestCounterfactual:
     def test_a_twin_whose_evidence_says_otherwise_fails(self):
         twin = self.twin()
         evidence = twin.hops[0].evidence
-        moved = evidence.model_copy(update={"triplets": (evidence.triplets[0].model_copy(update={"object": "QX9_a"}),)})
+        moved = evidence.replace(triplets=(evidence.triplets[0].model_copy(update={"object": "QX9_a"}),))
         assert {"recomputation", "evidence"} <= set(failed(with_hop(twin, 1, evidence=moved)))
 
     def test_a_surrogate_that_the_graph_knows_fails(self):
@@ -293,8 +293,8 @@ class TestForm:
         item = chain_item()
         for title in ("Who's  \"That?", "An Boat (a Apple", "the the Q99 {s}"):
             triplet = item.hops[0].evidence.triplets[0]
-            evidence = item.hops[0].evidence.model_copy(
-                update={"triplets": (Triplet(**{**triplet.model_dump(), "subject_label": title}),)}
+            evidence = item.hops[0].evidence.replace(
+                triplets=(Triplet(**{**triplet.model_dump(), "subject_label": title}),)
             )
             case = CheckedItem(with_hop(item, 1, evidence=evidence))
             assert find_problems(f"Who directed {title} in Vestmark?", case) == []

@@ -127,7 +127,7 @@ def test_a_passage_edited_by_hand_is_rewritten_mention_by_mention(
         passages = tuple(
             one.model_copy(update={"text": f"As everybody knows, {one.text}"}) for one in hop.evidence.passages
         )
-        evidence = hop.evidence.model_copy(update={"passages": passages})
+        evidence = hop.evidence.replace(passages=passages)
         edited = item.model_copy(update={"hops": (hop.model_copy(update={"evidence": evidence}), *item.hops[1:])})
         made, _ = services.make_twins([edited])
         for twin in made:

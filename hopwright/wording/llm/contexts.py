@@ -118,4 +118,4 @@ def add_context(hop: Hop, text: str) -> Hop:
     subjects = [fact.subject_label for fact in hop.evidence.triplets]
     subjects += [fact.subject_label for fact in hop.evidence.literals]
     passage = Passage(title=subjects[0] if subjects else hop.answer, text=text.strip())
-    return hop.model_copy(update={"evidence": hop.evidence.model_copy(update={"passages": (passage,)})})
+    return hop.model_copy(update={"evidence": hop.evidence.replace(passages=(passage,))})

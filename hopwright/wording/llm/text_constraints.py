@@ -204,12 +204,7 @@ class TextConstraintBuilder:
 
 def write_derivation(hop: Hop) -> str:
     """What a derivation refers to, as one text of ids, numbers and hops."""
-    derivation = hop.derivation
-    if derivation.op == "lookup":
-        return derivation.subject
-    if derivation.op == "compute":
-        return derivation.expression
-    return " ".join([derivation.value, *(constraint.value for constraint in derivation.constraints)])
+    return " ".join(hop.derivation.references())
 
 
 def list_constants(hop: Hop) -> list[Decimal]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.roles import ROLES
-from hopwright.records import Compute, Derivation, Lookup
+from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
 from hopwright.text.matching import fold
 
 _PROPERTY = re.compile(r"\bP\d+\b")
@@ -46,12 +46,13 @@ def stems(text: str) -> frozenset[str]:
 
 def properties_in(derivation: Derivation) -> tuple[str, ...]:
     """The properties that a derivation rests on, those that are worded as a noun aside."""
+    found: list[str] = []
     if isinstance(derivation, Lookup):
         found = [derivation.property]
     elif isinstance(derivation, Compute):
         found = _PROPERTY.findall(derivation.expression)
-    else:
-        found = [derivation.property, *(constraint.property for constraint in derivation.constraints)]
+    elif isinstance(derivation, ReverseLookup):
+        found = [condition.property for condition in derivation.conditions()]
     return tuple(one for one in dict.fromkeys(found) if one not in ROLES.class_like)
 
 
