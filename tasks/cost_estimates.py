@@ -33,16 +33,16 @@ from hopwright.settings import (
     home,
     narrow,
 )
+from hopwright.stages.evaluate import plan_evaluation
+from hopwright.stages.filter import plan_asked_votes, plan_filter
 from hopwright.stages.models import STORE
-from tasks.engine import execute_stage
-from tasks.evaluate import plan_evaluation
-from tasks.filter import plan_asked_votes, plan_filter
+from hopwright.stages.plan import StagePlan
+from hopwright.stages.retrieve import plan_retrieve
+from hopwright.stages.rewrite import plan_estimate, plan_passages, plan_rewrite, plan_twins
+from hopwright.stages.synthesize import count_kept, plan_drafts, plan_wording_estimate
+from hopwright.stages.workers import open_pool
+from tasks.engine import Engine
 from tasks.models import list_texts, names_model
-from tasks.pool import open_pool
-from tasks.retrieve import plan_retrieve
-from tasks.rewrite import plan_estimate, plan_passages, plan_rewrite, plan_twins
-from tasks.stage_plan import StagePlan
-from tasks.synthesize import count_kept, plan_drafts, plan_wording_estimate
 
 Planner = Callable[[RunFolder, Any], StagePlan]
 _P = TypeVar("_P", bound=BaseModel)
@@ -55,6 +55,11 @@ class EstimatedStage:
     model: type[RunParameters]
     perform: Planner
     list_asking: Callable[[RunFolder, Any], list[StagePlan]] | None = None
+
+
+def plan_ingest(run: RunFolder, parameters: RetrieveRun) -> StagePlan:
+    """Make the graph store, and plan the linking of anchors to it."""
+    return plan_retrieve(Engine(run), parameters)
 
 
 def list_wordings(run: RunFolder, parameters: SynthesizeRun) -> list[StagePlan]:
@@ -73,7 +78,7 @@ def list_rewrite(run: RunFolder, parameters: RewriteRun) -> list[StagePlan]:
 
 
 ESTIMATED_STAGES = (
-    EstimatedStage(RetrieveRun, plan_retrieve),
+    EstimatedStage(RetrieveRun, plan_ingest),
     EstimatedStage(SynthesizeRun, plan_drafts),
     EstimatedStage(SynthesizeRun, plan_wording_estimate, list_wordings),
     EstimatedStage(FilterRun, plan_filter, plan_asked_votes),
@@ -116,7 +121,7 @@ def estimate_build(parameters: BuildParameters) -> CostEstimate:
                 growth = parameters.synthesize.items / max(1, kept)
             estimates += [_estimate_plan(plan, parameters, growth) for plan in asking]
             if number < len(ESTIMATED_STAGES):
-                execute_stage(run, step.perform(run, without))
+                Engine(run).execute(step.perform(run, without))
     return add_estimates(estimates)
 
 

@@ -3,8 +3,8 @@
 A stage that asks models
 
 - takes `ModelRun` among its parameters, and names the model in a field of its own group, as `endpoint/model`;
-- sets `access = grant_access(run, parameters, [model, …])` on its `StagePlan` and in the specs of its shards; a
-  shard then calls `hopwright.stages.models.open_models(spec.access)` and asks, by `complete_all` or `stream`, all its
+- sets `access = grant_access(run, parameters, [model, …])` (`hopwright.stages.models`) on its `StagePlan` and in the
+  specs of its shards; a shard then calls `open_models(spec.access)` and asks, by `complete_all` or `stream`, all its
   requests at once;
 - sets `requests` on its `StagePlan`: a module-level function that lists, for one spec, the requests that the shard
   would make, as far as they are known before the first answer. Where a later request rests on an earlier answer, it
@@ -44,39 +44,15 @@ from hopwright.llm.types import Request, parse_model
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import ModelRun, RunParameters, prompts_folder
-from hopwright.stages.models import STORE, ModelAccess, open_models
-from tasks.live import LiveArtifact, name_artifact
-from tasks.progress import report_model_progress
-from tasks.stage_plan import in_flow
+from hopwright.stages.models import STORE, ModelAccess, name_budget_run, open_models
+from tasks.flow_context import in_flow
+from tasks.live import LiveArtifact, name_artifact, report_model_progress
 
 _BEAT_S = 2.0
 _log = logging.getLogger(__name__)
 _SUMMED = ("requests", "from_cache", "without_answer", "sent", "rate_limited", "retries", "repairs", "fallbacks")
 _from_blocks: set[str] = set()
 """The variables that a Secret block filled in this process; what the user set is left alone."""
-
-
-def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = ()) -> ModelAccess:
-    """Leave for a stage of this run to ask `models`, each as `endpoint/model`.
-
-    Raises InputError for an endpoints file that cannot be used and for an unknown endpoint. The keys are asked for
-    when the stage is carried out: `--dry-run` needs none.
-    """
-    wanted = parameters.models
-    settings = read_settings(wanted.endpoints_file())
-    chains = [target for model in models for target in (model, *settings.fallbacks.get(model, ()))]
-    for model in chains:
-        settings.endpoint(parse_model(model).provider)
-    asked = tuple(dict.fromkeys(chains))
-    return ModelAccess(
-        wanted.endpoints_file(), run.home / STORE, name_budget_run(run), wanted.limit(), asked, wanted.batch
-    )
-
-
-def name_budget_run(run: RunFolder) -> str:
-    """Under which name the store counts what a run spends: a run that is started over has a budget of its own."""
-    begun = run.read_manifest()
-    return run.name if begun is None else f"{run.name} {begun.started}"
 
 
 def require_models(access: ModelAccess, *, blocks: bool = True) -> None:

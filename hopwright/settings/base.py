@@ -6,8 +6,6 @@ from pydantic import BaseModel, ConfigDict
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 MODEL_PATTERN = r"^([^/\s]+/\S+)?$"
-STAGES = ("retrieve", "synthesize", "filter", "rewrite", "review", "release")
-"""In the order of the line of work; each rests on those before it."""
 
 
 def number_fields(schema: dict[str, Any]) -> None:

@@ -19,8 +19,8 @@ from hopwright.records import Item, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, table_to_items
 from hopwright.runs import ResourceUsage, ShardOutput
 from hopwright.settings import SynthesizeParameters
+from hopwright.stages.drafting import open_synthesizer, write_target_distribution
 from hopwright.stages.models import ModelAccess, open_models
-from hopwright.stages.synthesize import open_synthesizer, write_target_distribution
 from hopwright.wording.base import RulesOnlyWriter, WordingResult
 from hopwright.wording.llm.editing import Editor
 from hopwright.wording.llm.model import PROMPT, ModelWriter, ModelWriterSettings

@@ -21,11 +21,10 @@ from hopwright.llm.config import read_settings
 from hopwright.llm.types import parse_model
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import FilterParameters, FilterRun
-from hopwright.stages.models import STORE, ModelAccess
+from hopwright.stages.models import STORE, ModelAccess, grant_access, name_budget_run
 from hopwright.stages.resources import find_store
 from hopwright.stages.votes import EndpointAccess, LocalAccess, ServedAccess, SolverAccess, VoterAccess
-from tasks.models import grant_access, name_budget_run
-from tasks.pool import open_single_worker
+from hopwright.stages.workers import open_single_worker
 
 _SOLVER_COST = 1e-3
 _log = logging.getLogger(__name__)
