@@ -43,7 +43,7 @@ from hopwright.llm.store import Store
 from hopwright.llm.types import Request, parse_model
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.runs.manifest import read_manifest
-from hopwright.settings import ModelRun, RunParameters, prompts_folder
+from hopwright.settings import ModelRun, RunParameters, list_model_fields, prompts_folder
 from hopwright.stages.models import STORE, ModelAccess, name_budget_run, open_models
 from tasks.flow_context import in_flow
 from tasks.live import LiveArtifact, name_artifact, report_model_progress
@@ -105,7 +105,7 @@ def prepare_models(parameters: RunParameters) -> None:
     """
     if not isinstance(parameters, ModelRun):
         return
-    named = {text for text in list_texts(parameters) if names_model(text)}
+    named = set(list_named_models(parameters))
     if named:
         settings = read_settings(parameters.models.endpoints_file())
         named |= {model for text in named for model in settings.fallbacks.get(text, ())}
@@ -116,16 +116,18 @@ def prepare_models(parameters: RunParameters) -> None:
 
 
 def names_model(text: str) -> bool:
-    """Whether a parameter may name a model as `endpoint/model`; a path or an address does not."""
+    """Whether a voter or a model is named as `endpoint/model`; a solver, a folder of weights or an address is not."""
     return bool(re.match(r"[A-Za-z0-9][\w.-]*/[^/\s]", text))
 
 
-def list_texts(parameters: BaseModel) -> Iterator[str]:
-    """The texts in the groups of parameters, one by one: a model that is asked is named in one of them."""
+def list_named_models(parameters: BaseModel) -> Iterator[str]:
+    """Yield the models that the groups of parameters name as `endpoint/model`, in the fields that are for models."""
     for name in type(parameters).model_fields:
         group = getattr(parameters, name)
-        if isinstance(group, BaseModel) and name != "models":
-            yield from _list_texts(group.model_dump())
+        if isinstance(group, BaseModel):
+            for field in sorted(list_model_fields(type(group))):
+                value = getattr(group, field)
+                yield from filter(names_model, [value] if isinstance(value, str) else value)
 
 
 def load_keys(settings: LlmSettings, endpoints: Iterable[str]) -> None:
@@ -280,14 +282,3 @@ def describe_total_usage(summed: Mapping[str, Any] | None) -> str:
         f"{summed['requests']:,} requests, {summed['from_cache']:,} from the cache, "
         f"{summed['without_answer']:,} without an answer; {summed['spent_usd']:,.2f}{budget} dollars spent{possible}"
     )
-
-
-def _list_texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _list_texts(one)
-    elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _list_texts(one)

@@ -21,8 +21,9 @@ from pathlib import Path
 from hopwright.errors import BudgetError, HopwrightError, InputError, ServiceError
 from hopwright.llm.batch_apis import BatchApi, BatchRow, RowResult, make_batch_api
 from hopwright.llm.batch_rows import BatchRowTracker, read_reply
-from hopwright.llm.client import Client, measure_schema
+from hopwright.llm.client import Client
 from hopwright.llm.dispatcher import ModelDispatcher
+from hopwright.llm.judging import measure_schema
 from hopwright.llm.prices import bound_tokens
 from hopwright.llm.providers.base import RETRYABLE, CallError, Reply
 from hopwright.llm.store import Statement

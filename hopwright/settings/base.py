@@ -1,5 +1,6 @@
 """What the groups of parameters have in common."""
 
+import functools
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -18,3 +19,15 @@ class Parameters(BaseModel):
     """Base of all parameter models: nothing unknown gets in."""
 
     model_config = ConfigDict(extra="forbid", validate_default=True, json_schema_extra=number_fields)
+
+
+@functools.cache
+def list_model_fields(group: type[BaseModel]) -> frozenset[str]:
+    """Return the fields of a group of parameters that name models or voters: those that are declared by their pattern."""
+    patterns = {MODEL_PATTERN, VOTER_PATTERN}
+    properties = group.model_json_schema().get("properties", {})
+    return frozenset(
+        name
+        for name, schema in properties.items()
+        if patterns & {schema.get("pattern"), schema.get("items", {}).get("pattern")}
+    )

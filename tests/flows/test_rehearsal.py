@@ -59,6 +59,16 @@ def test_every_stage_that_asks_is_estimated_without_a_key_and_nothing_is_left(ho
     assert {path.name for path in home.iterdir()} <= {"stores", "llm.sqlite", "llm.sqlite-wal", "llm.sqlite-shm"}
 
 
+def test_a_relative_path_is_no_model(home: Path) -> None:
+    rewrite = {"passages": "corpus", "corpus": "corpora/wiki.jsonl"}
+    by_rules = load_parameters({"workers": 1, "rewrite": rewrite}, BuildParameters)
+    assert estimate_build(by_rules).requests == 0
+    paid = load_parameters({**PAID, "rewrite": {**PAID["rewrite"], **rewrite}}, BuildParameters)
+    free = without_models(paid)
+    assert (free.rewrite.passages, free.rewrite.corpus) == ("corpus", "corpora/wiki.jsonl")
+    assert load_parameters(free.model_dump(mode="json"), BuildParameters).rewrite.corpus == "corpora/wiki.jsonl"
+
+
 def test_without_models_only_what_asks_goes_back_to_its_default() -> None:
     paid = load_parameters({**PAID, "filter": {"voters": ["vllm:Qwen/Qwen3-8B"], "max_right": 0}}, BuildParameters)
     free = without_models(paid)
