@@ -37,10 +37,10 @@ from annotation.worked_computations import write_worked_steps
 from hopwright.errors import InputError
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.planning.topologies import topology
 from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage
 from hopwright.records.model import Label
 from hopwright.records.values import render
+from hopwright.topologies import topology
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,16 @@ class Registry(Mapping[str, _T], Generic[_T]):
 
     def __getitem__(self, name: str) -> _T:
         if name not in self._loaded:
-            self._loaded[name] = self._load(self._found[name])
+            point = self._paths.get(name) or self._found[name]
+            self._loaded[name] = self._load(point)
         return self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._built_in or name in self._found
 
     def __iter__(self) -> Iterator[str]:
         yield from self._built_in
-        yield from (name for name in self._found if name not in self._built_in)
+        yield from self._found
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -50,8 +54,8 @@ class Registry(Mapping[str, _T], Generic[_T]):
 
     @functools.cached_property
     def _found(self) -> dict[str, EntryPoint]:
-        """The entry points by name. Raises InputError where one takes a name that is taken."""
-        found = dict(self._paths)
+        """The entry points of other packages by name. Raises InputError where one takes a name that is taken."""
+        found: dict[str, EntryPoint] = {}
         for point in sorted(entry_points(group=self._group), key=lambda one: (one.name, one.value)):
             if point.name in found or point.name in self._built_in:
                 raise InputError(f"two packages call a {self._what} {point.name!r} (entry points of {self._group})")
@@ -59,8 +63,6 @@ class Registry(Mapping[str, _T], Generic[_T]):
         return found
 
     def _load(self, point: EntryPoint) -> _T:
-        if point.name in self._paths:
-            return cast("_T", point.load())
         try:
             return cast("_T", point.load())
         except (ImportError, AttributeError) as error:

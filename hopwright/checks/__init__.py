@@ -20,6 +20,7 @@ from hopwright.checks.shortcuts import SHORTCUTS
 from hopwright.checks.structure import STRUCTURE
 from hopwright.checks.wording import WORDING
 from hopwright.records import CheckResult, Item
+from hopwright.registry import Registry
 
 __all__ = [
     "CHECKS",
@@ -32,6 +33,7 @@ __all__ = [
     "Severity",
     "examine",
     "failures",
+    "list_checks",
     "run_checks",
 ]
 
@@ -45,7 +47,9 @@ CHECKS: tuple[Check, ...] = (
     *DATES,
     *CLAIMS,
 )
-"""All rules, in the order in which they run and are reported. Set-level: DuplicateFinder."""
+"""The rules of Hopwright, in the order in which they run and are reported. Set-level: DuplicateFinder."""
+ADDED = Registry[Check]("hopwright.checks", "check")
+"""Rules of other packages, by their names: entry points of this group. They run after ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,15 @@ class Examination:
     skipped: str = ""
 
 
-def examine(case: CheckedItem, context: CheckContext, checks: Sequence[Check] = CHECKS) -> list[Examination]:
-    """Run checks on one item and keep every finding apart."""
+def list_checks() -> tuple[Check, ...]:
+    """Return all rules that run: Hopwright's own, then those of other packages."""
+    return (*CHECKS, *ADDED.values())
+
+
+def examine(case: CheckedItem, context: CheckContext, checks: Sequence[Check] | None = None) -> list[Examination]:
+    """Run checks, by default all of them, on one item and keep every finding apart."""
     done = []
-    for check in checks:
+    for check in list_checks() if checks is None else checks:
         if check.concerns is not None and not check.concerns(case):
             continue
         reason = _find_skip(check.needs, case, context)
@@ -71,8 +80,8 @@ def examine(case: CheckedItem, context: CheckContext, checks: Sequence[Check] = 
     return done
 
 
-def run_checks(item: Item, context: CheckContext, checks: Sequence[Check] = CHECKS) -> tuple[CheckResult, ...]:
-    """Run checks on one item, one result a check. A warning passes, with its reason."""
+def run_checks(item: Item, context: CheckContext, checks: Sequence[Check] | None = None) -> tuple[CheckResult, ...]:
+    """Run checks, by default all of them, on one item, one result a check. A warning passes, with its reason."""
     results = []
     for examination in examine(CheckedItem(item), context, checks):
         check = examination.check

@@ -371,5 +371,3 @@ class Client:
         for dispatcher in self._lanes.values():
             dispatcher.gate.abort(error)
         self.budget.abort(error)
-
-

@@ -16,9 +16,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.planning.topologies import TOPOLOGIES, topology
 from hopwright.records import LABELS, AnswerType, Hop, Item, Rejected
 from hopwright.records.values import parse
+from hopwright.topologies import TOPOLOGIES, topology
 
 ReleaseRow = dict[str, Any]
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 MODEL_PATTERN = r"^([^/\s]+/\S+)?$"
+VOTER_PATTERN = r"^(shortcuts|[a-z][a-z0-9-]*:\S+|[^\s:/]+/\S+)$"
 
 
 def number_fields(schema: dict[str, Any]) -> None:
@@ -23,7 +24,7 @@ class Parameters(BaseModel):
 
 @functools.cache
 def list_model_fields(group: type[BaseModel]) -> frozenset[str]:
-    """Return the fields of a group of parameters that name models or voters: those that are declared by their pattern."""
+    """Return the fields of a group of parameters that name models or voters: those declared with their pattern."""
     patterns = {MODEL_PATTERN, VOTER_PATTERN}
     properties = group.model_json_schema().get("properties", {})
     return frozenset(

@@ -26,7 +26,6 @@ from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.target_counter import TargetCounter
 from hopwright.planning.target_distribution import TargetDistribution
-from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import (
     Anchor,
     AnchorHop,
@@ -46,6 +45,7 @@ from hopwright.runs import ShardOutput
 from hopwright.settings import DomainName, SynthesizeParameters
 from hopwright.stages.resources import SOURCES, load_anchors, open_graph
 from hopwright.text.embeddings import SentenceLikeness
+from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import RulesWriter, Wording
 
 MAX_ALIASES = 20

@@ -9,9 +9,9 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.plan import Plan, PlanStep, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
-from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Compute, Lookup
 from hopwright.records.values import EntityKind
+from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import RulesWriter
 
 TABLE = default_table()
