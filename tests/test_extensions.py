@@ -21,7 +21,7 @@ from hopwright.llm.types import Message, Request
 from hopwright.records import Anchor
 from hopwright.records.arrow import items_to_table, read_items
 from hopwright.registry import Registry
-from hopwright.release.format import to_row
+from hopwright.release.format import to_release
 from hopwright.runs import RunFolder, ShardOutput, Stage
 from hopwright.settings import BuildParameters, FilterRun, load_parameters
 from hopwright.stages.drafting import Synthesizer
@@ -107,7 +107,7 @@ def test_a_topology_can_be_asked_for_and_is_drawn(install: Install, sample: Grap
     items, _ = synthesizer.draft(make_anchors(sample), 0, 60)
     assert items
     assert {(item.topology, len(item.hops)) for item in items} == {("tail-5", 5)}
-    assert to_row(items[0])["motif_type"] == "Converging"
+    assert to_release(items[0])["motif_type"] == "Converging"
 
 
 def test_a_voter_votes_in_the_filter(install: Install, sample_folder: Path, sample: GraphStore, tmp_path: Path) -> None:

@@ -56,12 +56,13 @@ NO_COSTS = RequestCosts()
 
 @dataclass(frozen=True, slots=True)
 class QueryResult(Generic[_T]):
-    """What came of one question: a value, or the last round's problem."""
+    """What came of one question: a value, or the last round's problem; `refused` where an answer came and was none."""
 
     value: _T | None
     problem: str = ""
     tries: int = 0
     spent: RequestCosts = field(default_factory=RequestCosts)
+    refused: bool = False
 
 
 def ask_until_accepted(
@@ -147,7 +148,7 @@ class _Query(Generic[_Q, _T]):
         else:
             value, problem = None, f"{outcome.kind}: {outcome.reason}"
         tried = self.result.tries + 1
-        self.result = QueryResult(value, problem, tried, spent)
+        self.result = QueryResult(value, problem, tried, spent, refused=outcome.ok and value is None)
         return self._request(self.row, tried) if value is None and tried < self._tries else None
 
 

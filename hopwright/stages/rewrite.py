@@ -219,31 +219,12 @@ def _count_text(text: TextBackTranslation) -> Iterator[str]:
     yield from ["masks"] * result.masks
     yield from ["masks restored"] * result.restored
     if not text.by:
-        yield f"kept: {_class_of(result.reason)}"
+        yield f"kept: {result.cause}"
         return
     yield "texts reworded"
     yield name_bin("overlap", result.overlap)
     if text.similarity is not None:
         yield name_bin("similarity", text.similarity)
-
-
-def _class_of(reason: str) -> str:
-    """A reason without what is particular to one text."""
-    for sign, name in (
-        ("came back unchanged", "unchanged"),
-        ("known paraphrase", "not sent: no word has a known paraphrase"),
-        ("keeps meaning and grammar", "no edit that is known to be safe"),
-        ("times", "a mask was lost or doubled"),
-        ("mask", "a mask was broken"),
-        ("pivot", "a word of the pivot language was left"),
-        ("too much stayed", "too much of the wording stayed"),
-        ("similarity", "meaning: too little similarity"),
-        ("meaning", "meaning: the judge says no"),
-        ("no question", "no question any more"),
-    ):
-        if sign in reason:
-            return name
-    return "other"
 
 
 def _translation_of(twin: Item) -> str:

@@ -13,4 +13,5 @@ def make_provider(endpoint: Endpoint) -> Provider:
 
     SDKs are imported only here: they take up to a second and a half.
     """
-    return PROVIDERS.find(endpoint.kind)(endpoint, read_key(endpoint))
+    made: Provider = PROVIDERS.find(endpoint.kind)(endpoint, read_key(endpoint))
+    return made
