@@ -86,8 +86,8 @@ class MaskedText:
 class RewordedText:
     """What came of one text. `overlap`: share of the stage-one text's word pairs that are still there.
 
-    `reason` says why it was left as it was, empty when it was reworded; `cause` is the same as a code. `masks` and `restored`: how many there were,
-    and how many came back exactly once.
+    `reason` says why it was left as it was, empty when it was reworded; `cause` is the same as a code. `masks` and
+    `restored`: how many there were, and how many came back exactly once.
     """
 
     text: str
