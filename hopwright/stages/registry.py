@@ -36,10 +36,17 @@ def list_steps(last: str = _LAST) -> tuple[StageStep, ...]:
 
 
 def stages_after(name: str) -> tuple[str, ...]:
-    """Return the stages that rest on the output of a stage or of a part of one (`filter/plan`), in their order."""
+    """Return the stages that rest on the output of a stage, in their order.
+
+    `name` may be a part of a stage (`filter/plan`): the stage's own decision, if it makes one, rests on that, too.
+    """
     head, _, part = name.partition("/")
+    if head not in STAGES:
+        return ()
     resting = {head}
     for spec in STAGES.values():
         if resting & set(spec.needs):
             resting.add(spec.name)
-    return tuple(spec for spec in STAGES if spec in resting and (part or spec != head)) if head in STAGES else ()
+    if not part or all(step.name != head for step in STAGES[head].steps):
+        resting.remove(head)
+    return tuple(stage for stage in STAGES if stage in resting)
