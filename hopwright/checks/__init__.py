@@ -14,6 +14,7 @@ from hopwright.checks.choices import CHOICES
 from hopwright.checks.claims import CLAIMS
 from hopwright.checks.dates import DATES
 from hopwright.checks.duplicates import DuplicateFinder
+from hopwright.checks.findings import make_result
 from hopwright.checks.grammar import GRAMMAR
 from hopwright.checks.proof import PROOF
 from hopwright.checks.shortcuts import SHORTCUTS
@@ -88,25 +89,13 @@ def run_checks(item: Item, context: CheckContext, checks: Sequence[Check] | None
         if examination.skipped:
             results.append(CheckResult(name=check.name, outcome="skip", reason=examination.skipped))
             continue
-        reason = "; ".join(describe(finding) for finding in examination.findings)
-        if not reason:
-            results.append(CheckResult(name=check.name, outcome="pass"))
-        elif check.severity == "warning":
-            results.append(CheckResult(name=check.name, outcome="pass", reason=f"warning: {reason}"))
-        else:
-            results.append(CheckResult(name=check.name, outcome="fail", reason=reason))
+        results.append(make_result(check.name, examination.findings, warning=check.severity == "warning"))
     return tuple(results)
 
 
 def failures(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
     """The results that keep an item out of a release."""
     return tuple(result for result in results if result.outcome == "fail")
-
-
-def describe(finding: Finding) -> str:
-    """Write a finding in one line."""
-    hop, message = finding
-    return message if hop is None else f"hop {hop}: {message}"
 
 
 def _find_skip(needs: Sequence[Need], case: CheckedItem, context: CheckContext) -> str:
