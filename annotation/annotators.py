@@ -11,13 +11,13 @@ import numpy as np
 from annotation.decisions import ReviewKey, ReviewUnit, latest_reviews
 from annotation.reliability import IntervalEstimate, find_cohen, find_interval
 from annotation.schema import GoldItem, split_key
+from hopwright.checks.findings import describe, read_findings
 from hopwright.records import Item, Review
 
 _BLOCKS = 5
 _LEAST_FOR_DRIFT = 25
 _LEAST_GOLD = 5
 _SURE = 0.01
-_WARNING = "warning: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +116,12 @@ def find_machine_kappa(reviews: Iterable[Review], items: Mapping[str, Item]) -> 
 
 def find_objection(item: Item, unit: ReviewUnit) -> str:
     """What the checks say against a unit, failures and warnings alike: a hop's own, or any for a whole question."""
-    reasons = [
-        (check.name, check.reason.removeprefix(_WARNING))
-        for check in item.checks
-        if check.outcome == "fail" or (check.outcome == "pass" and check.reason.startswith(_WARNING))
-    ]
-    hop = unit[2]
-    said = [
-        f"{name}: {reason}"
-        for name, whole in reasons
-        for reason in (whole.split("; ") if hop is not None else [whole])
-        if hop is None or reason.startswith(f"hop {hop}:")
-    ]
-    return said[0] if said else ""
+    for check in item.checks:
+        findings = [one for one in read_findings(check) if unit[2] in (None, one[0])]
+        if findings:
+            shown = findings if unit[2] is None else findings[:1]
+            return f"{check.name}: {'; '.join(map(describe, shown))}"
+    return ""
 
 
 def _find_differences(reviews: Iterable[Review]) -> dict[ReviewKey, tuple[str, list[float]]]:

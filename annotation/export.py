@@ -34,13 +34,14 @@ from annotation.schema import (
 )
 from annotation.templating import load_template
 from annotation.worked_computations import write_worked_steps
+from hopwright.checks.findings import make_result, read_findings
 from hopwright.errors import InputError
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.planning.topologies import topology
 from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage
 from hopwright.records.model import Label
 from hopwright.records.values import render
+from hopwright.topologies import topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,10 +215,9 @@ def _pick_checks(checks: Sequence[CheckResult], hop: int) -> list[CheckResult]:
         if check.outcome != "fail":
             picked.append(check)
             continue
-        parts = check.reason.split("; ")
-        mine = [part for part in parts if part.startswith(f"hop {hop}:") or not part.startswith("hop ")]
+        mine = [one for one in read_findings(check) if one[0] in (None, hop)]
         if mine:
-            picked.append(check.model_copy(update={"reason": "; ".join(mine)}))
+            picked.append(make_result(check.name, mine, warning=False))
     return picked
 
 

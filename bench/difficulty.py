@@ -37,8 +37,8 @@ from hopwright.difficulty.vllm_server import ServerSettings, check_fit, place, s
 from hopwright.difficulty.voters import view
 from hopwright.difficulty.weights import find_weights
 from hopwright.errors import HopwrightError
-from hopwright.llm.client import make_call
 from hopwright.llm.config import Endpoint, LimitSettings, LlmSettings
+from hopwright.llm.judging import make_call
 from hopwright.llm.providers import openai_wire
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request

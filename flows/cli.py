@@ -6,8 +6,29 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands import cache, claims, graph, review
-from flows.commands.options import Budget, DryRun, Endpoints, Fresh, Json, Run, Seed, Store, group_models, run_stage
+from flows.commands import cache, claims, graph, items, review
+from flows.commands.options import (
+    Batch,
+    Budget,
+    Cluster,
+    DryRun,
+    Endpoints,
+    Fresh,
+    Json,
+    MaxRight,
+    Name,
+    ParameterFile,
+    Run,
+    Seed,
+    Store,
+    Translation,
+    Twins,
+    Version,
+    Voters,
+    Workers,
+    group_models,
+    run_stage,
+)
 
 app = typer.Typer(
     name="hopwright",
@@ -17,6 +38,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+app.add_typer(items.app)
 app.add_typer(cache.app, name="cache")
 app.add_typer(claims.app, name="claims")
 app.add_typer(review.app, name="review")
@@ -24,34 +46,6 @@ app.add_typer(graph.app, name="graph")
 
 _INTERRUPTED = 130
 """What Typer makes of Ctrl-C."""
-
-Workers = Annotated[int | None, typer.Option(help="Worker processes; 0 takes one per processor.")]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", metavar="ADDRESS", help="Dask cluster for the shards: local, or tcp://HOST:8786."),
-]
-ParameterFile = Annotated[
-    Path | None, typer.Option("--parameters", metavar="FILE", help="JSON file of parameters; options go before it.")
-]
-MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy.")]
-Voters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--voter",
-        metavar="VOTER",
-        help="Who judges difficulty: shortcuts, vllm:MODEL, transformers:MODEL or ENDPOINT/MODEL; several times.",
-    ),
-]
-Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
-Translation = Annotated[
-    Literal["auto", "apertium", "llm", "marian", "off"] | None,
-    typer.Option(help="Back-translation of the twins' wording."),
-]
-Batch = Annotated[
-    bool | None, typer.Option("--batch/--no-batch", help="Ask by batch interfaces: half the price, up to a day.")
-]
-Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
-Version = Annotated[str | None, typer.Option("--version", help="Semantic version of the dataset.")]
 
 
 def main() -> None:
@@ -397,36 +391,6 @@ def publish_dataset(
     from flows.console.publish import publish
 
     publish(folder, to, graph, run, private=private, dry_run=dry_run, as_json=as_json)
-
-
-@app.command()
-def show(
-    run: Annotated[
-        str | None, typer.Argument(metavar="[RUN|ITEM_ID]", help="A run, or one item; the latest run otherwise.")
-    ] = None,
-    sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="How many items of each topology.")] = 5,
-    seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 0,
-    stage: Annotated[
-        Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are shown.")
-    ] = "filter",
-    as_json: Json = False,
-) -> None:
-    """Print items of a run, drawn at random, with their sub-questions."""
-    from flows.console.show import show_sample
-
-    show_sample(run, stage, sample, seed, as_json=as_json)
-
-
-@app.command()
-def explain(
-    item: Annotated[str, typer.Argument(metavar="ITEM_ID", help="An item's id, as `hopwright show` prints it.")],
-    run: Annotated[str | None, typer.Option("--run", help="Look in this run only; in all of them otherwise.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Say where an item came from, and show everything that a model was asked for it."""
-    from flows.console.explain import explain_item
-
-    explain_item(item, run, as_json=as_json)
 
 
 @app.command()

@@ -22,8 +22,7 @@ from annotation.stages.reviews import (
 from hopwright.errors import HopwrightError, RunError
 from hopwright.runs import RunFolder, write_file
 from hopwright.settings import ReviewPullRun
-from tasks.events import REVIEW_COMPLETE, announce
-from tasks.stage_plan import retry_service
+from tasks.flow_context import REVIEW_COMPLETE, announce, retry_service
 
 _SHOWN = 20
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hopwright.checks import CheckedItem
-from hopwright.planning.topologies import topology
 from hopwright.records import (
     LABELS,
     Compute,
@@ -24,6 +23,7 @@ from hopwright.records import (
 )
 from hopwright.release.format import to_release
 from hopwright.reporting.scorecard import Scorecard, ScorecardMaker
+from hopwright.topologies import topology
 
 LABEL = {
     "Q901": "Night Harbour", "Q902": "Ada Lindqvist", "Q903": "Vestmark", "Q904": "Ostrava Bay", "Q905": "Karelund",

@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from hopwright.errors import InputError
 from hopwright.settings import (
     GPU_VOTERS,
-    STAGES,
     BuildParameters,
     FilterRun,
     ReleaseRun,
@@ -26,6 +25,7 @@ from hopwright.settings import (
     read_presets,
     sample_folder,
 )
+from hopwright.stages.registry import list_line
 
 STAGE_MODELS = (RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun)
 
@@ -110,7 +110,7 @@ def test_a_stage_gets_its_part_of_the_parameters() -> None:
     whole = load_parameters({"run": "r", "seed": 3, "filter": {"max_right": 2}}, BuildParameters)
     part = narrow(whole, FilterRun)
     assert (part.run, part.seed, part.filter.max_right) == ("r", 3, 2)
-    assert len(STAGES) == len(STAGE_MODELS)
+    assert tuple(spec.parameters for spec in list_line()) == tuple(STAGE_MODELS)
     covered = {name for model in STAGE_MODELS for name in model.model_fields}
     assert covered == set(BuildParameters.model_fields) - {"profile", "preset", "dated"}
 

@@ -16,7 +16,7 @@ from hopwright.records import Item
 from hopwright.records.arrow import read_items, read_reviews
 from hopwright.runs import RunFolder, Stage
 from hopwright.runs.files import hold_lock
-from hopwright.stages.release import ReviewParts
+from hopwright.stages.release_sets import ReviewParts
 from hopwright.stages.resources import find_store, open_graph
 
 if TYPE_CHECKING:  # the SDK takes a second to import

@@ -1,7 +1,7 @@
 """Options that several verbs share, and what they do alike."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,6 +19,33 @@ Budget = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what models would be asked and what it would cost, and do nothing.")
 ]
+Workers = Annotated[int | None, typer.Option(help="Worker processes; 0 takes one per processor.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="Dask cluster for the shards: local, or tcp://HOST:8786."),
+]
+ParameterFile = Annotated[
+    Path | None, typer.Option("--parameters", metavar="FILE", help="JSON file of parameters; options go before it.")
+]
+MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy.")]
+Voters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--voter",
+        metavar="VOTER",
+        help="Who judges difficulty: shortcuts, vllm:MODEL, transformers:MODEL or ENDPOINT/MODEL; several times.",
+    ),
+]
+Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
+Translation = Annotated[
+    Literal["auto", "apertium", "llm", "marian", "off"] | None,
+    typer.Option(help="Back-translation of the twins' wording."),
+]
+Batch = Annotated[
+    bool | None, typer.Option("--batch/--no-batch", help="Ask by batch interfaces: half the price, up to a day.")
+]
+Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
+Version = Annotated[str | None, typer.Option("--version", help="Semantic version of the dataset.")]
 
 
 def group_models(endpoints: str | None, budget: float | None, batch: bool | None) -> dict[str, Any]:

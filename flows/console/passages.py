@@ -79,7 +79,7 @@ def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun,
     from hopwright.llm.prompts import load_prompts
     from hopwright.llm.types import parse_model
     from hopwright.stages.models import STORE, ModelAccess, open_models
-    from hopwright.stages.rewrite import RewriteContext, open_translators
+    from hopwright.stages.rewrite_context import RewriteContext, open_translators
     from tasks.models import load_keys
 
     wanted: RewriteParameters = parameters.rewrite

@@ -12,10 +12,10 @@ from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.properties import LiteralProperty
 from hopwright.planning.execution import hops_used
-from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.records.values import parse
 from hopwright.text.matching import fold
+from hopwright.topologies import TOPOLOGIES
 
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 

@@ -32,11 +32,11 @@ from hopwright.planning.execution import execute, same
 from hopwright.planning.plan import Plan, PlanStep
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.target_distribution import SamplingPreferences
-from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Lookup, Surrogate
 from hopwright.records.values import Value, render
 from hopwright.text.demonyms import find_country
 from hopwright.text.mentions import find_mentions, replace_names
+from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter
 
 HOPS = (2, 3, 4)

@@ -23,6 +23,7 @@ from hopwright.distractors.numeric_distractors import (
     choose_number_distractors,
     list_slips,
 )
+from hopwright.distractors.proposers import propose
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, GraphFacts
@@ -95,6 +96,7 @@ class DistractorMaker:
         question beside the hop's own that the options will stand under (the last hop's are those of the item).
         `proposed` are further candidates, ids or numbers; they are chosen by the same rules as all others.
         """
+        proposed = [*proposed, *propose(hop, answers)]
         way = "|".join(one.question for one in earlier)  # the same hop in another item gets other distractors
         rng = random.Random(f"{self._seed}:{way}|{hop.question}|{hop.answer}")
         try:

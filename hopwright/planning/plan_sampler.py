@@ -27,9 +27,9 @@ from hopwright.planning.target_distribution import (
     chance,
     draw_slot_spec,
 )
-from hopwright.planning.topologies import Topology, topology
 from hopwright.planning.traversals import spread
 from hopwright.records import Anchor, Compute
+from hopwright.topologies import Topology, topology
 
 _ANCHORS = 2
 _TRIES = 3

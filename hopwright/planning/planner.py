@@ -21,11 +21,11 @@ from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOu
 from hopwright.planning.programs import Branch, OperationSequence, load_sequence_index
 from hopwright.planning.random_draws import draw_by_weights
 from hopwright.planning.target_distribution import SamplingPreferences, SlotSpec
-from hopwright.planning.topologies import Topology
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals
 from hopwright.planning.year_targets import DatedTargets
 from hopwright.records import Claim, Compute, Lookup
 from hopwright.records.values import Value
+from hopwright.topologies import Topology
 
 # A try costs about a tenth of a millisecond; most anchors offer a plan within ten.
 TRIES = 30

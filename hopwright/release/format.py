@@ -17,11 +17,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.planning.topologies import TOPOLOGIES, topology
 from hopwright.records import LABELS, AnswerType, Derivation, Hop, Item, QuestionPart, Rejected
 from hopwright.records.base import list_union_fields
 from hopwright.records.evidence import EVIDENCE_LISTS, split_entries, tag_lists
 from hopwright.records.values import parse
+from hopwright.topologies import TOPOLOGIES, topology
 
 ReleaseRow = dict[str, Any]
 

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict
 from scipy import stats
 
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
-from hopwright.planning.topologies import topology
 from hopwright.records import LABELS, Compute, Item
+from hopwright.topologies import topology
 
 _OPENING_WORDS = 3
 _OPENINGS_KEPT = 10

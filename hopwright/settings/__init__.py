@@ -1,6 +1,6 @@
 """Where Hopwright keeps its things, and the parameters of a run, every one of them explained and bounded."""
 
-from hopwright.settings.base import STAGES, Parameters
+from hopwright.settings.base import Parameters, list_model_fields
 from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters, VoterName
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
@@ -28,7 +28,6 @@ from hopwright.settings.twins import RewriteParameters
 
 __all__ = [
     "GPU_VOTERS",
-    "STAGES",
     "AdjudicateParameters",
     "AdjudicateRun",
     "BuildParameters",
@@ -64,6 +63,7 @@ __all__ = [
     "home",
     "identify",
     "list_changes",
+    "list_model_fields",
     "load_parameters",
     "merge_values",
     "narrow",

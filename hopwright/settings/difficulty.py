@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from hopwright.settings.base import Parameters
+from hopwright.settings.base import VOTER_PATTERN, Parameters
 from hopwright.settings.paths import checkout
 
 GPU_VOTERS = (
@@ -15,9 +15,7 @@ GPU_VOTERS = (
     "vllm:google/gemma-3-4b-it",
 )
 """The four small models of Omanic's filter (section 3): the voters of the profile `gpu`."""
-VoterName = Annotated[
-    str, Field(pattern=r"^(shortcuts|(shortcut|vllm|transformers):\S+|[^\s:/]+/\S+)$", min_length=3, max_length=1024)
-]
+VoterName = Annotated[str, Field(pattern=VOTER_PATTERN, min_length=3, max_length=1024)]
 """A voter of the difficulty filter; `hopwright.difficulty.specs` reads it."""
 
 

@@ -1,15 +1,32 @@
 """How questions are planned and worded."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from hopwright.settings.base import MODEL_PATTERN, Parameters
+from hopwright.topologies import TOPOLOGIES
 
 Share = Annotated[float, Field(ge=0, le=1000)]
-TopologyName = Literal["chain", "converging", "bridge", "chain-2", "chain-3", "converging-3", "chain-5", "tree-7"]
+
 DomainName = Literal["history", "art", "geography", "politics", "science", "film", "sports", "business"]
+
+
+class _KnownTopologies:
+    """Has forms list the topologies that are known."""
+
+    def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
+        return {"type": "string", "enum": list(TOPOLOGIES)}
+
+
+def _check_topology(name: str) -> str:
+    if name not in TOPOLOGIES:
+        raise ValueError(f"should be one of {', '.join(TOPOLOGIES)}")
+    return name
+
+
+TopologyName = Annotated[str, AfterValidator(_check_topology), _KnownTopologies()]
 
 
 class TargetParameters(Parameters):

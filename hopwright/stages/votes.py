@@ -16,6 +16,7 @@ from hopwright.difficulty.local import LocalSettings, TransformersVoter, load_vo
 from hopwright.difficulty.ordering import PilotRow
 from hopwright.difficulty.rule import DropRule
 from hopwright.difficulty.shortcuts import shortcut_voters
+from hopwright.difficulty.specs import VOTERS
 from hopwright.difficulty.voters import Voter, view
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.config import Endpoint, LimitSettings, LlmSettings, RetrySettings
@@ -71,9 +72,20 @@ class LocalAccess:
     settings: LocalSettings
 
 
+@dataclass(frozen=True, slots=True)
+class AddedAccess:
+    """A voter of a kind that another package added."""
+
+    name: str
+    kind: str
+    model: str
+    store: Path
+    seed: int
+
+
 _served: list[str] = []
 """Sessions of this process with servers that the stage started; those of servers that are gone are ended."""
-VoterAccess = SolverAccess | EndpointAccess | ServedAccess | LocalAccess
+VoterAccess = SolverAccess | EndpointAccess | ServedAccess | LocalAccess | AddedAccess
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +275,8 @@ def _open_voter(access: VoterAccess) -> Voter:
         return next(voter for voter in _open_solvers(access.store, access.seed) if voter.name == access.name)
     if isinstance(access, LocalAccess):
         return _load(access)
+    if isinstance(access, AddedAccess):
+        return VOTERS.find(access.kind)(access.model, access.store, access.seed)
     if isinstance(access, EndpointAccess):
         return EndpointVoter(access.name, access.target, open_models(access.models), access.manner)
     store, session_name = access.models.store, access.models.run

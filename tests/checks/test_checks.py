@@ -12,11 +12,13 @@ from hopwright.checks import (
     CheckContext,
     CheckedItem,
     DuplicateFinder,
+    Finding,
     examine,
     failures,
     run_checks,
 )
 from hopwright.checks.choices import find_odd_trait, is_true
+from hopwright.checks.findings import is_objection, make_result, read_findings
 from hopwright.checks.grammar import find_form_problems, find_grammar_problems
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -341,3 +343,16 @@ class TestOnTheSample:
             "number_of_the_question_among_the_options", "unlike_units",
         }  # fmt: skip
         assert set(planted) >= set(kinds()) - rare
+
+
+@pytest.mark.parametrize("warning", [True, False])
+@pytest.mark.parametrize("findings", [[(2, "the answer stands in it")], [(None, "no verb"), (1, "twice"), (3, "a: b")]])
+def test_findings_are_read_from_a_result_as_they_were_found(findings: list[Finding], warning: bool) -> None:
+    result = make_result("some_check", findings, warning=warning)
+    assert (result.outcome, is_objection(result)) == ("pass" if warning else "fail", True)
+    assert read_findings(result) == findings
+
+
+def test_a_check_that_found_nothing_objects_to_nothing() -> None:
+    passed = make_result("some_check", [], warning=False)
+    assert (passed.outcome, passed.reason, read_findings(passed), is_objection(passed)) == ("pass", "", [], False)

@@ -14,7 +14,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.evidence import evidence_for
 from hopwright.planning.execution import execute, same
 from hopwright.planning.planner import Planner
-from hopwright.planning.topologies import TOPOLOGIES
+from hopwright.topologies import TOPOLOGIES
 from hopwright.records import Compute, Domain, LiteralFact
 from hopwright.records.values import EntityKind, Value
 

@@ -8,8 +8,8 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, same
 from hopwright.planning.plan import Plan, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
-from hopwright.planning.topologies import TOPOLOGIES, Topology
 from hopwright.records import Compute
+from hopwright.topologies import TOPOLOGIES, Topology
 
 TABLE = default_table()
 

@@ -10,9 +10,9 @@ from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.plan import Plan, PlanStep, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
-from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Compute, Lookup
 from hopwright.records.values import EntityKind
+from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import RulesWriter
 
 TABLE = default_table()

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ from hopwright.errors import ServiceError
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest, part_path
 from hopwright.settings import FilterRun
 from hopwright.stages.models import ModelAccess
+from hopwright.stages.plan import StageEngine, StagePlan, pick_parameters
+from hopwright.stages.voters import PreparedVoter, RunningVoter, prepare_voters, seat
 from hopwright.stages.votes import (
     ClosedBookPart,
     DecisionPart,
@@ -46,9 +48,6 @@ from hopwright.stages.votes import (
     vote_on_open_items,
     vote_on_pilot,
 )
-from tasks.engine import execute_stage, pick_parameters, stages_after
-from tasks.stage_plan import StagePlan, run_step
-from tasks.voters import PreparedVoter, RunningVoter, prepare_voters, seat
 
 PLAN = "filter/plan"
 _RESTARTS = 2
@@ -79,32 +78,34 @@ def make_ensemble(run: RunFolder, parameters: FilterRun) -> Ensemble:
     return Ensemble(run, parameters, voters, replacements, Stage(run, "synthesize"), rule)
 
 
-def begin_votes(ensemble: Ensemble) -> None:
-    """Note what the steps rest on, or start over where that is wanted. Raises RunError for other items."""
+def begin_votes(ensemble: Ensemble, downstream: Sequence[str]) -> None:
+    """Note what the steps rest on, or start over where that is wanted, which removes the `downstream` stages, too.
+
+    Raises RunError for other items.
+    """
     stage = Stage(ensemble.run, PLAN)
     stage.begin(
         pick_parameters(ensemble.parameters, "filter"),
         inputs=ensemble.items.output_hashes(),
         fresh=ensemble.parameters.fresh,
-        downstream=stages_after(PLAN),
+        downstream=downstream,
     )
     stage.finish(counts=Counts(), notes={"voters": [voter.name for voter in ensemble.voters]})
 
 
-def collect_votes(ensemble: Ensemble) -> tuple[StageManifest, VoterOrder]:
+def collect_votes(engine: StageEngine, ensemble: Ensemble) -> tuple[StageManifest, VoterOrder]:
     """Every step up to the decision; returns its manifest, and the order in which the voters were asked."""
-    run, parameters = ensemble.run, ensemble.parameters
-    wanted = parameters.filter
+    wanted = ensemble.parameters.filter
     if wanted.closed_book:
-        ensemble.sample = _pick(ensemble, wanted.closed_book, "closed-book")
-    order = _find_order(ensemble)
+        ensemble.sample = _pick(engine, ensemble, wanted.closed_book, "closed-book")
+    order = _find_order(engine, ensemble)
     for number, index in enumerate(order.sequence, start=1):
-        _ask(ensemble, ensemble.voters[index], number, everyone=wanted.all_votes)
+        _ask(engine, ensemble, ensemble.voters[index], number, everyone=wanted.all_votes)
     for number, voter in enumerate(ensemble.replacements, start=len(ensemble.voters) + 1):
         folders = [stage.folder for stage in ensemble.votes.values()]
-        if run_step("count open items", count_open, ensemble.items.parts(), folders, ensemble.rule):
-            _ask(ensemble, voter, number, everyone=False)
-    return execute_stage(run, _plan_decision(ensemble, order)), order
+        if engine.step("count open items", count_open, ensemble.items.parts(), folders, ensemble.rule):
+            _ask(engine, ensemble, voter, number, everyone=False)
+    return engine.execute(_plan_decision(ensemble, order)), order
 
 
 def plan_votes(ensemble: Ensemble, voter: PreparedVoter, access: VoterAccess, number: int, everyone: bool) -> StagePlan:
@@ -139,13 +140,13 @@ def plan_votes(ensemble: Ensemble, voter: PreparedVoter, access: VoterAccess, nu
     )
 
 
-def _ask(ensemble: Ensemble, voter: PreparedVoter, number: int, *, everyone: bool) -> None:
+def _ask(engine: StageEngine, ensemble: Ensemble, voter: PreparedVoter, number: int, *, everyone: bool) -> None:
     """One voter's votes and, where they are asked for, its open answers: one start for both."""
     votes = Stage(ensemble.run, f"filter/votes-{number}-{voter.spec.slug}")
     closed = Stage(ensemble.run, f"filter/closed-{number}-{voter.spec.slug}")
     probed = bool(ensemble.sample) and not isinstance(voter.access, SolverAccess)
     plan = functools.partial(_plan_steps, ensemble, voter, number, everyone, closed.name if probed else "")
-    _execute_voter_plans(ensemble, voter, plan)
+    _execute_voter_plans(engine, ensemble, voter, plan)
     ensemble.votes[voter.name] = votes
     if probed:
         ensemble.closed[voter.name] = closed
@@ -159,18 +160,18 @@ def _plan_steps(
 
 
 def _execute_voter_plans(
-    ensemble: Ensemble, voter: PreparedVoter, plan: Callable[[VoterAccess], list[StagePlan]]
+    engine: StageEngine, ensemble: Ensemble, voter: PreparedVoter, plan: Callable[[VoterAccess], list[StagePlan]]
 ) -> None:
     """Carry out a voter's steps; a server that is lost on the way is started again, and the rest is asked of it."""
     if all(_has_all_parts(ensemble.run, one) for one in plan(voter.access)):
         for one in plan(voter.access):
-            execute_stage(ensemble.run, one)
+            engine.execute(one)
         return
     for attempt in range(_RESTARTS + 1):
         with seat(ensemble.run, ensemble.parameters, voter) as seated:
             try:
                 for one in plan(seated.access):
-                    execute_stage(ensemble.run, one)
+                    engine.execute(one)
                 return
             except ServiceError as error:
                 if not _may_restart(seated, attempt):
@@ -187,20 +188,20 @@ def _has_all_parts(run: RunFolder, plan: StagePlan) -> bool:
     return all(part_path(folder, index).exists() for index in range(len(plan.specs)))
 
 
-def _find_order(ensemble: Ensemble) -> VoterOrder:
+def _find_order(engine: StageEngine, ensemble: Ensemble) -> VoterOrder:
     wanted = ensemble.parameters.filter
     costs = [voter.cost for voter in ensemble.voters]
     if wanted.all_votes or not (wanted.pilot or wanted.accuracies):
         return keep_order(len(costs), costs)
     if not wanted.pilot:
         return order_by_accuracy(wanted.accuracies, costs, ensemble.rule)
-    only = _pick(ensemble, wanted.pilot, "pilot")
+    only = _pick(engine, ensemble, wanted.pilot, "pilot")
     for number, voter in enumerate(ensemble.voters, start=1):
         name = f"filter/pilot-{number}-{voter.spec.slug}"
-        _execute_voter_plans(ensemble, voter, functools.partial(_plan_pilot, ensemble, voter, name, only))
+        _execute_voter_plans(engine, ensemble, voter, functools.partial(_plan_pilot, ensemble, voter, name, only))
         ensemble.pilot[voter.name] = Stage(ensemble.run, name)
     folders = [ensemble.pilot[voter.name].folder for voter in ensemble.voters]
-    return order_by_pilot(run_step("read pilot", read_pilot_rows, folders), costs, ensemble.rule)
+    return order_by_pilot(engine.step("read pilot", read_pilot_rows, folders), costs, ensemble.rule)
 
 
 def _plan_pilot(
@@ -293,6 +294,6 @@ def _identify(ensemble: Ensemble, voter: PreparedVoter) -> dict[str, Any]:
     }
 
 
-def _pick(ensemble: Ensemble, count: int, what: str) -> frozenset[str]:
+def _pick(engine: StageEngine, ensemble: Ensemble, count: int, what: str) -> frozenset[str]:
     items = ensemble.items
-    return run_step(f"pick {what} items", pick_items, items.parts(), count, ensemble.parameters.seed, what)
+    return engine.step(f"pick {what} items", pick_items, items.parts(), count, ensemble.parameters.seed, what)

@@ -13,7 +13,7 @@ from pathlib import Path
 from hopwright.difficulty.endpoints import RequestStyle
 from hopwright.difficulty.local import LocalSettings
 from hopwright.difficulty.machine import check_main_memory, check_memory, list_gpus
-from hopwright.difficulty.specs import VoterSpec, parse_voters
+from hopwright.difficulty.specs import VOTERS, VoterSpec, parse_voters
 from hopwright.difficulty.vllm_server import Placement, ServerSettings, VllmServer, check_fit, place, serve
 from hopwright.difficulty.weights import Weights, find_weights, is_half_precision
 from hopwright.errors import InputError
@@ -21,11 +21,10 @@ from hopwright.llm.config import read_settings
 from hopwright.llm.types import parse_model
 from hopwright.runs import RunFolder, Stage
 from hopwright.settings import FilterParameters, FilterRun
-from hopwright.stages.models import STORE, ModelAccess
+from hopwright.stages.models import STORE, ModelAccess, grant_access, name_budget_run
 from hopwright.stages.resources import find_store
-from hopwright.stages.votes import EndpointAccess, LocalAccess, ServedAccess, SolverAccess, VoterAccess
-from tasks.models import grant_access, name_budget_run
-from tasks.pool import open_single_worker
+from hopwright.stages.votes import AddedAccess, EndpointAccess, LocalAccess, ServedAccess, SolverAccess, VoterAccess
+from hopwright.stages.workers import open_single_worker
 
 _SOLVER_COST = 1e-3
 _log = logging.getLogger(__name__)
@@ -139,6 +138,9 @@ def _prepare(
         return PreparedVoter(spec, SolverAccess(spec.model, find_store(run), parameters.seed), _SOLVER_COST)
     if spec.kind == "endpoint":
         return PreparedVoter(spec, _reach_endpoint(run, parameters, spec), 1.0, identity=spec.model)
+    if spec.kind in VOTERS:
+        access = AddedAccess(spec.name, spec.kind, spec.model, find_store(run), parameters.seed)
+        return PreparedVoter(spec, access, 1.0, identity=spec.model)
     weights = find_weights(spec.model)
     if spec.kind == "transformers":
         return _prepare_local(spec, weights, wanted)
@@ -147,8 +149,8 @@ def _prepare(
     manner = RequestStyle(answering=wanted.answering, native=True, retries=wanted.retries)
     how = f"{weights.fingerprint}-{wanted.dtype}-{wanted.quantization or 'plain'}-{wanted.context}"
     models = ModelAccess(None, run.home / STORE, f"{name_budget_run(run)}/filter/{spec.slug}", None)
-    access = ServedAccess(spec.name, f"vllm-{how}", (), models, manner)
-    return PreparedVoter(spec, access, 1.0, identity=how, weights=weights, placement=placement)
+    served = ServedAccess(spec.name, f"vllm-{how}", (), models, manner)
+    return PreparedVoter(spec, served, 1.0, identity=how, weights=weights, placement=placement)
 
 
 def _reach_endpoint(run: RunFolder, parameters: FilterRun, spec: VoterSpec) -> EndpointAccess:

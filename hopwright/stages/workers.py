@@ -1,4 +1,4 @@
-"""A pool of plain worker processes that all stages share.
+"""One shard as it travels to a worker, and the plain worker processes that all stages of a run share.
 
 Prefect's own process pool starts again for every subflow and imports Prefect in every worker (about 7 s each time on
 2 cores); this one starts once, imports only what a shard needs, and the Prefect task merely waits for its result.
@@ -15,17 +15,53 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing.connection import wait
 from multiprocessing.util import Finalize
+from pathlib import Path
 from typing import Any, TypeVar
 
 from hopwright.errors import RunError
-from tasks.cluster import open_cluster
+from hopwright.runs import ShardOutput, ShardReport, part_path, rejected_path, write_shard
+from hopwright.runs.storage import open_storage
 
 _T = TypeVar("_T")
 _COLLECT = (20_000, 20, 100)
 _guard = threading.Lock()
 _open: list[WorkerPool] = []
+
+
+@dataclass(frozen=True, slots=True)
+class ShardWork:
+    """One shard: a module-level function and its one argument, both picklable, and where the result goes.
+
+    `copy` is the address of the stage's copy in storage; empty where there is none.
+    """
+
+    stage: str
+    index: int
+    folder: Path
+    process: Callable[[Any], ShardOutput]
+    spec: Any
+    copy: str = ""
+
+
+def execute_shard(
+    work: ShardWork, writing: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+) -> ShardReport:
+    """Run one shard and write its files, whole or not at all; `writing` is held while they are written."""
+    output = work.process(work.spec)
+    with writing():
+        report = write_shard(work.folder, work.index, output)
+        if work.copy:
+            storage = open_storage(work.copy)
+            for path in (rejected_path(work.folder, work.index), part_path(work.folder, work.index)):
+                storage.put(path, str(path.relative_to(work.folder)))
+    sessions = sys.modules.get("hopwright.llm.session")
+    if sessions is not None:
+        # What models were asked for it is told before the shard counts as done.
+        sessions.report_sessions()
+    return report
 
 
 class WorkerPool:
@@ -66,10 +102,13 @@ class WorkerPool:
 
 
 @contextlib.contextmanager
-def open_pool(workers: int, cluster: str = "") -> Iterator[WorkerPool]:
+def open_pool(
+    workers: int, open_cluster: Callable[[int], contextlib.AbstractContextManager[Any]] | None = None
+) -> Iterator[WorkerPool]:
     """The pool of the flow that is running; a flow inside another one shares the outer one's.
 
-    `workers` 0 takes one per processor that this process may use; `cluster` is as in `tasks.cluster.open_cluster`.
+    `workers` 0 takes one per processor that this process may use; `open_cluster` is told how many that are, and gives
+    the task runner of a cluster, or None (`tasks.cluster.open_cluster`).
     """
     if _open:
         with _use(_open[-1]) as pool:
@@ -77,7 +116,7 @@ def open_pool(workers: int, cluster: str = "") -> Iterator[WorkerPool]:
         return
     count = workers or len(os.sched_getaffinity(0))
     with contextlib.ExitStack() as stack:
-        runner = stack.enter_context(open_cluster(cluster, count))
+        runner = stack.enter_context(open_cluster(count)) if open_cluster is not None else None
         pool = stack.enter_context(contextlib.closing(WorkerPool(count, cluster=runner)))
         yield stack.enter_context(_use(pool))
 
