@@ -15,11 +15,11 @@ from annotation.accepted import Decided, ScoreRow
 from annotation.agreement import Agreement
 from annotation.annotators import Profile
 from annotation.plots import draw_plots
-from annotation.reliability import IntervalEstimate
 from annotation.schema import TITLES
 from annotation.templating import load_template
 from hopwright.records import Review
 from hopwright.runs import write_file
+from hopwright.scoring.intervals import IntervalEstimate
 
 _NOTHING = "–"
 _KINDS = {"single_hop": "single-hop", "multi_hop": "multi-hop", "twin": "twin"}
