@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-LAST_YEAR = 2026
+from hopwright.settings import LATEST_YEAR
+
+LAST_YEAR = LATEST_YEAR
 _LATEST = {"P569": 2004, "P2031": 2020}
 _MODERN = 1895  # Films, leagues and aircraft: a year of that era stays in it.
 _RAW_DATE = re.compile(r"^(\d{4})-(\d{2})-(\d{2})(.*)$")

@@ -1,6 +1,6 @@
 """Where Hopwright keeps its things, and the parameters of a run, every one of them explained and bounded."""
 
-from hopwright.settings.base import STAGES, Parameters
+from hopwright.settings.base import LATEST_YEAR, STAGES, Parameters
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
@@ -27,6 +27,7 @@ from hopwright.settings.synthesis import DomainName, Share, SynthesizeParameters
 from hopwright.settings.twins import RewriteParameters
 
 __all__ = [
+    "LATEST_YEAR",
     "STAGES",
     "AdjudicateParameters",
     "AdjudicateRun",

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 MODEL_PATTERN = r"^([^/\s]+/\S+)?$"
+LATEST_YEAR = 2026
+"""The last year that a date or a number of an item may name: the current one, fixed so that bytes do not change."""
 ModelName = Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]
 """A model, as endpoint/model."""
 STAGES = ("retrieve", "synthesize", "filter", "rewrite", "review", "release")

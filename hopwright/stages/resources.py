@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
+from hopwright.difficulty.shortcuts import shortcut_voters
+from hopwright.difficulty.voters import Voter
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Anchor, Source
 from hopwright.records.arrow import read_anchors
@@ -17,6 +20,12 @@ SOURCES = (Source(name="Wikidata", licence="CC0-1.0"),)
 def open_graph(store: Path) -> GraphStore:
     """The graph store of a run."""
     return GraphStore.open(store)
+
+
+@functools.lru_cache(maxsize=1)
+def open_solvers(store: Path, seed: int) -> tuple[Voter, ...]:
+    """The shortcut solvers over a graph store."""
+    return tuple(shortcut_voters(open_graph(store), default_table(), seed=seed))
 
 
 @functools.lru_cache(maxsize=2)

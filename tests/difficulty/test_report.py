@@ -16,7 +16,7 @@ from hopwright.difficulty.closed_book import (
     judge,
     read_closed_book_answers,
 )
-from hopwright.difficulty.filtering import decide
+from hopwright.difficulty.filtering import collect_votes, decide
 from hopwright.difficulty.plots import draw_calibration
 from hopwright.difficulty.render import render_report
 from hopwright.difficulty.report import DifficultyReport, ReportBuilder
@@ -37,7 +37,7 @@ def build_report(table: Sequence[Sequence[bool | None]], items: list[Item], rota
     ]
     given = {voter.name: cast(voter, items, seed=2, rotations=rotations) for voter in voters}
     rule = DropRule(len(names))
-    kept, dropped = decide(items, {n: {b.item: b for b in bs} for n, (bs, _) in given.items()}, names, rule)
+    kept, dropped = decide(items, collect_votes({b.item: b for b in bs} for bs, _ in given.values()), rule)
     builder = ReportBuilder(names)
     builder.add_items(kept, dropped)
     for name, (ballots, unanswered) in given.items():
