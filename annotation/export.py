@@ -32,7 +32,6 @@ from annotation.schema import (
     ReviewTaskKind,
     ShownReview,
 )
-from annotation.templating import load_template
 from annotation.worked_computations import write_worked_steps
 from hopwright.checks.findings import make_result, read_findings
 from hopwright.errors import InputError
@@ -41,6 +40,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage
 from hopwright.records.model import Label
 from hopwright.records.values import render
+from hopwright.reporting.rendering import load_template
 from hopwright.topologies import topology
 
 
@@ -103,7 +103,7 @@ def build_adjudication(item: Item, of: ReviewTaskKind, hop: int | None, reviews:
         for criterion in CRITERIA[of]
         if (scores := [review.scores[criterion] for review in reviews if criterion in review.scores])
     }
-    shown = load_template("reviews.html.j2").render(
+    shown = load_template("annotation", "reviews.html.j2").render(
         reviews=reviews,
         criteria=CRITERIA[of],
         titles=TITLES,
@@ -141,11 +141,11 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
         if hop is None:
             raise InputError(f"item {item.id}: which hop? a single-hop task shows one")
         view = view_hop(find_hop(item, hop), item)
-        return load_template("single_hop.html.j2").render(
+        return load_template("annotation", "single_hop.html.j2").render(
             item=item, motif=motif, hop=view, graph=draw_graph(item, hop), checks=_pick_checks(item.checks, hop)
         )
     views = [view_hop(one, item) for one in item.hops]
-    return load_template(f"{kind}.html.j2").render(
+    return load_template("annotation", f"{kind}.html.j2").render(
         item=item,
         motif=motif,
         hops=views,

@@ -29,7 +29,7 @@ from difficulty_bound import RULE, SETS, SHARED
 
 from hopwright.difficulty.ballots import Ballot, ballots_to_table, cast, draw_rotation, rotate
 from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle, list_request
-from hopwright.difficulty.filtering import decide, list_open
+from hopwright.difficulty.filtering import collect_votes, decide, list_open
 from hopwright.difficulty.local import LocalSettings, TransformersVoter, import_transformers
 from hopwright.difficulty.ordering import VoterOrder, keep_order, order_by_pilot
 from hopwright.difficulty.prompting import word_choice
@@ -140,7 +140,7 @@ def run_ensemble(items: list[Item], voters: Sequence[EndpointVoter]) -> tuple[di
             given += cast(voters[index], open_items[start : start + 500], seed=0)[0]
         ballots[voters[index].name] = {ballot.item: ballot for ballot in given}
         asked += sum(item.id not in tables[index] for item in open_items)
-    kept, dropped = decide(items, ballots, list(ballots), RULE)
+    kept, dropped = decide(items, collect_votes(ballots.values()), RULE)
     return {item.id: "kept" for item in kept} | {row.key: "dropped" for row in dropped}, asked, order
 
 

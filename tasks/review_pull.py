@@ -11,10 +11,10 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
+from annotation.access import find_server
 from annotation.stages.reviews import (
     PullRound,
     decide_reviews,
-    find_url,
     pull_reviews,
     refuse_missing,
     return_failed_corrections,
@@ -34,7 +34,7 @@ def make_pull(run: RunFolder, parameters: ReviewPullRun) -> dict[str, Any]:
 
     Raises ServiceError for a project that is gone, when the others are safely home.
     """
-    url = find_url(parameters.pull.url)
+    url = find_server(parameters.pull.url)
     mark = run.home / "locks" / f"{run.name}.pull"
     cut_short = mark.exists()
     write_file(mark, b"")
@@ -91,7 +91,7 @@ def list_pushed(home: Path, url: str) -> list[str]:
     pushed = sorted(path.parent.name for path in (home / "runs").glob(f"*/{FOLDER}"))
     if not pushed:
         return []
-    server = check_address(find_url(url))
+    server = check_address(find_server(url))
     return [name for name in pushed if ledger_path(home / "runs" / name, server).is_file()]
 
 

@@ -20,21 +20,14 @@ def ask_passages(
     into: Path | None,
     store: Path | None,
     question_model: str | None,
-    group: Mapping[str, Any],
+    options: Mapping[str, Any],
     *,
-    endpoints: str | None,
-    budget: float | None,
-    seed: int | None,
     as_json: bool,
 ) -> None:
     """Write one line per passage and variant, and print how many questions there are, by whom."""
     if into is None:
         raise InputError("--passages needs --out FILE: where the questions go, as JSON lines")
-    given = {
-        "seed": seed,
-        "rewrite": {name: value for name, value in group.items() if name != "enabled"},
-        "models": {"endpoints": endpoints, "budget_usd": budget},
-    }
+    given = {**options, "rewrite": {**options["rewrite"], "enabled": None}}
     parameters = load_parameters(merge_options({}, given), RewriteRun)
     with err.status("opening the graph"):
         from hopwright.counterfactual.passage_questions import summarise

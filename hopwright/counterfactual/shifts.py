@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.settings import LATEST_YEAR
 
-LAST_YEAR = 2026
+LAST_YEAR = LATEST_YEAR
 _MODERN = 1895  # Films, leagues and aircraft: a year of that era stays in it.
 _RAW_DATE = re.compile(r"^(\d{4})-(\d{2})-(\d{2})(.*)$")
 _RAW_NUMBER = re.compile(r"^([+-]?)(\d+)(?:\.(\d+))?$")

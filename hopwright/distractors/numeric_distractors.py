@@ -21,11 +21,11 @@ from hopwright.planning.expressions import evaluate
 from hopwright.planning.operations.operation_inputs import tidy_number
 from hopwright.records import Claim, Compute, Derivation, DistractorKind
 from hopwright.records.values import Value, render
+from hopwright.settings import LATEST_YEAR
 
 Number = int | Decimal
 NumericSlip = tuple[Number, DistractorKind]
 
-LATEST_YEAR = 2026
 _YEAR_STEPS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 20, 25)
 _SWAPPED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add}
 _NEIGHBOUR: DistractorKind = "neighbour"

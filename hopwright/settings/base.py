@@ -1,19 +1,37 @@
 """What the groups of parameters have in common."""
 
 import functools
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 MODEL_PATTERN = r"^([^/\s]+/\S+)?$"
 VOTER_PATTERN = r"^(shortcuts|[a-z][a-z0-9-]*:\S+|[^\s:/]+/\S+)$"
+LATEST_YEAR = 2026
+"""The last year that a date or a number of an item may name: the current one, fixed so that bytes do not change."""
+ModelName = Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]
+"""A model, as endpoint/model."""
 
 
 def number_fields(schema: dict[str, Any]) -> None:
     """Say in which order a form lists parameters: a database may not keep the order of a schema."""
     for number, field in enumerate(schema.get("properties", {}).values()):
         field["position"] = number
+
+
+@dataclass(frozen=True, slots=True)
+class Cli:
+    """How the command line spells a parameter where its own name would not do.
+
+    `names` are Typer's (`--on/--off` for a switch), `metavar` stands for the value; `main` parameters are listed by
+    `hopwright build --help` though they are another stage's.
+    """
+
+    names: tuple[str, ...] = ()
+    metavar: str = ""
+    main: bool = False
 
 
 class Parameters(BaseModel):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from hopwright.settings.base import MODEL_PATTERN, Parameters
+from hopwright.settings.base import MODEL_PATTERN, Cli, ModelName, Parameters
 from hopwright.topologies import TOPOLOGIES
 
 Share = Annotated[float, Field(ge=0, le=1000)]
@@ -101,7 +101,7 @@ class SynthesizeParameters(Parameters):
         title="Drafts",
         description="How many plans are drawn. Fewer items come out: what fails a check or is too easy is dropped.",
     )
-    topologies: list[TopologyName] = Field(
+    topologies: Annotated[list[TopologyName], Cli(("--topology", "--topologies"))] = Field(
         default=["chain", "converging", "bridge"],
         min_length=1,
         max_length=8,
@@ -132,7 +132,7 @@ class SynthesizeParameters(Parameters):
         "on: also by sentence embeddings (the extra local must be installed). auto: on where it is installed.",
     )
 
-    claims: str = Field(
+    claims: Annotated[str, Cli(metavar="FILE")] = Field(
         default="",
         max_length=4096,
         title="Bank of claims",
@@ -159,14 +159,14 @@ class SynthesizeParameters(Parameters):
         title="Writer",
         description="Who words the proven plans: rules (free, exact), or a model in Anthropic's or OpenAI's format.",
     )
-    model: str = Field(
+    model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
         default="",
         max_length=200,
         pattern=MODEL_PATTERN,
         title="Model",
         description="The model that words, as endpoint/model, such as anthropic/claude-sonnet-5-5; none for rules.",
     )
-    fallback_models: list[Annotated[str, Field(min_length=3, max_length=200, pattern=MODEL_PATTERN)]] = Field(
+    fallback_models: Annotated[list[ModelName], Cli(metavar="ENDPOINT/MODEL")] = Field(
         default=[],
         max_length=4,
         title="Fall-back models",

@@ -14,11 +14,8 @@ from hopwright.difficulty.closed_book import read_closed_book_answers
 from hopwright.difficulty.filtering import filter_items
 from hopwright.difficulty.report import DifficultyReport, ReportBuilder
 from hopwright.difficulty.rule import DropRule
-from hopwright.difficulty.shortcuts import shortcut_voters
 from hopwright.difficulty.specs import SOLVERS, parse_voters
-from hopwright.difficulty.voters import Voter
 from hopwright.errors import RunError
-from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records.arrow import items_to_table, read_items, read_rejected
 from hopwright.runs import (
     Counts,
@@ -44,7 +41,7 @@ from hopwright.stages.ensemble import (
 )
 from hopwright.stages.plan import StageEngine, StagePlan, StageSpec, StageStep, pick_parameters
 from hopwright.stages.registry import stages_after
-from hopwright.stages.resources import find_store, open_graph
+from hopwright.stages.resources import find_store, open_solvers
 from hopwright.stages.voters import check_voters
 from hopwright.stages.workers import current_pool
 
@@ -81,13 +78,13 @@ class FilterReportSources:
 def vote_on_part(spec: FilterPart) -> ShardOutput:
     """Vote on one part."""
     items = read_items(spec.part)
-    kept, rejected = filter_items(items, _open_voters(spec.store, spec.seed), max_right=spec.max_right)
+    kept, rejected = filter_items(items, open_solvers(spec.store, spec.seed), max_right=spec.max_right)
     return ShardOutput(items_to_table(kept), rejected, taken=len(items))
 
 
 def name_voters(store: Path, seed: int) -> list[str]:
     """The solvers that vote."""
-    return [voter.name for voter in _open_voters(store, seed)]
+    return [voter.name for voter in open_solvers(store, seed)]
 
 
 def write_report(sources: FilterReportSources, folder: Path) -> dict[str, Any]:
@@ -126,11 +123,6 @@ def read_report(path: Path) -> DifficultyReport:
         raise RunError(
             f"{path}: not a report of this version of Hopwright; run the filter again with --fresh"
         ) from None
-
-
-@functools.lru_cache(maxsize=1)
-def _open_voters(store: Path, seed: int) -> tuple[Voter, ...]:
-    return tuple(shortcut_voters(open_graph(store), default_table(), seed=seed))
 
 
 def make_filter(engine: StageEngine, parameters: FilterRun) -> StageManifest:

@@ -93,10 +93,7 @@ def gather_facts(
     own_anchors = _find_own_anchors(run) is not None
     writers, prompts = engine.step("writers", count_makers, Stage(run, "filter").parts())
     models = [writer for writer in writers if writer != "rules"]
-    begun = run.read_manifest()
-    profile = begun.parameters.get("profile", "offline") if begun is not None else "offline"
     return {
-        "profile": profile,
         "generator": "model" if models else "rules",
         "model": ", ".join(models),
         "writers": writers if models else {},

@@ -6,6 +6,9 @@ import functools
 import hashlib
 from pathlib import Path
 
+from hopwright.difficulty.shortcuts import shortcut_voters
+from hopwright.difficulty.voters import Voter
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Anchor, Source
 from hopwright.records.arrow import read_anchors
@@ -16,6 +19,12 @@ from hopwright.runs import RunFolder, Stage
 def open_graph(store: Path) -> GraphStore:
     """The graph store of a run."""
     return GraphStore.open(store)
+
+
+@functools.lru_cache(maxsize=1)
+def open_solvers(store: Path, seed: int) -> tuple[Voter, ...]:
+    """The shortcut solvers over a graph store."""
+    return tuple(shortcut_voters(open_graph(store), default_table(), seed=seed))
 
 
 @functools.lru_cache(maxsize=2)

@@ -130,8 +130,8 @@ def _ask_voters(sources: RewriteReportSources, context: RewriteContext) -> Memor
     found = measure_memory(voters, pairs, seed=context.seed)
     return MemoryTable(
         pairs=len(pairs),
-        voters={name: (*found.accuracy[name], gap.mean, gap.low, gap.high) for name, gap in found.gaps.items()},
-        overall=(found.overall.mean, found.overall.low, found.overall.high),
+        voters={name: (*found.accuracy[name], *gap) for name, gap in found.gaps.items()},
+        overall=found.overall,
         by_pair=[(row.item, row.twin, round(row.gap, 4)) for row in found.pairs],
         remembers=bool(models),
     )

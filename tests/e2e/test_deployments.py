@@ -151,7 +151,7 @@ def test_the_form_explains_and_bounds_every_parameter(place: Place) -> None:
     form = place.get("/deployments/name/build-dataset/build")["parameter_openapi_schema"]["definitions"]
     fields = form["BuildParameters"]["properties"]
     order = sorted(fields, key=lambda name: fields[name]["position"])
-    assert order[:4] == ["run", "dated", "preset", "profile"]
+    assert order[:3] == ["run", "dated", "preset"]
     assert form["FilterParameters"]["properties"]["max_right"]["maximum"] == 11
     body = {"parameters": {"parameters": {"seed": -1}}, "state": {"type": "SCHEDULED"}}
     id = place.get("/deployments/name/build-dataset/build")["id"]

@@ -14,9 +14,9 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.evidence import evidence_for
 from hopwright.planning.execution import execute, same
 from hopwright.planning.planner import Planner
-from hopwright.topologies import TOPOLOGIES
 from hopwright.records import Compute, Domain, LiteralFact
 from hopwright.records.values import EntityKind, Value
+from hopwright.topologies import TOPOLOGIES
 
 MAKER, HOME, FOUNDED, BORN = "P1", "P2", "P3", "P4"
 _FIRST = (

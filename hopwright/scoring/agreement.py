@@ -1,35 +1,25 @@
-"""Reliability of judgements: Krippendorff's alpha, Fleiss' kappa, percent agreement, bootstrap intervals.
+"""Agreement of raters: Krippendorff's alpha, Cohen's and Fleiss' kappa, percent agreement, bootstrap intervals.
 
-The coefficients themselves come from `krippendorff` and `statsmodels`; what they do not offer, intervals, is worked
-out here on all resamples at once. The sum over units that alpha is made of (Krippendorff, Content Analysis, 4th
-edition, section 12.3) is linear in the units, so a resample is a weighting of it.
+Alpha comes from `krippendorff`; what it does not offer, intervals, is worked out here on all resamples at once. The
+sum over units that alpha is made of (Krippendorff, Content Analysis, 4th edition, section 12.3) is linear in the units,
+so a resample is a weighting of it; so are Fleiss' kappa (1971) and percent agreement.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hopwright.scoring.intervals import DRAWS, Floats, IntervalEstimate, Resamples, find_percentiles
+
 Level = Literal["nominal", "ordinal"]
 Counts = NDArray[np.int64]
 """Units × values: how many raters gave a unit that value. Units with fewer than two ratings say nothing."""
-
-DRAWS = 1000
-COVERAGE = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalEstimate:
-    """A coefficient with its interval; None where it is not defined (nobody disagrees on anything that varies)."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +61,7 @@ def measure(
     if not len(counts):
         nothing = IntervalEstimate(None)
         return Reliability(0, 0, nothing, nothing, nothing, None)
-    resample = _Resample(labels, draws, seed)
+    resample = Resamples(labels, draws, seed)
     pairs = list_pairs(counts)
     return Reliability(
         units=len(counts),
@@ -97,34 +87,21 @@ def find_alpha(counts: Counts, level: Level) -> float | None:
 
 
 def find_fleiss(counts: Counts) -> float | None:
-    """Fleiss' kappa; None where raters per unit differ or no two values differ."""
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
+    """Fleiss' kappa; None where raters per unit differ, are fewer than two, or no two values differ."""
     raters = counts.sum(axis=1)
     if not len(counts) or raters.min() != raters.max() or raters[0] < 2 or np.count_nonzero(counts.sum(axis=0)) < 2:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _keep_number(float(fleiss_kappa(counts)))
+    return float(_form_fleiss(_list_fleiss_terms(counts).sum(axis=0, keepdims=True))[0])
 
 
-def find_cohen(table: NDArray[np.int64]) -> float | None:
-    """Cohen's kappa of a square table of two raters; None where one of them never varies."""
-    from statsmodels.stats.inter_rater import cohens_kappa
-
-    if table.sum() == 0 or np.count_nonzero(table.sum(axis=0)) < 2 or np.count_nonzero(table.sum(axis=1)) < 2:
+def find_cohen(pairs: Sequence[tuple[Hashable, Hashable]]) -> float | None:
+    """Cohen's kappa of two raters' values, unit by unit; None where both give one and the same value throughout."""
+    if not pairs:
         return None
-    return _keep_number(float(cohens_kappa(table, return_results=False)))
-
-
-def find_interval(hits: int, trials: int) -> IntervalEstimate:
-    """A share with Wilson's interval."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    if not trials:
-        return IntervalEstimate(None)
-    low, high = proportion_confint(hits, trials, alpha=1 - COVERAGE, method="wilson")
-    return IntervalEstimate(hits / trials, max(0.0, float(low)), min(1.0, float(high)))
+    first, second = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    observed = sum(one == other for one, other in pairs) / len(pairs)
+    expected = sum(first[value] * second[value] for value in first) / len(pairs) ** 2
+    return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
 def list_pairs(counts: Counts) -> NDArray[np.int64]:
@@ -135,37 +112,16 @@ def list_pairs(counts: Counts) -> NDArray[np.int64]:
     return np.stack([equal, near, raters * (raters - 1) // 2], axis=1)
 
 
-class _Resample:
-    """Draws of clusters with replacement; the units of a cluster are drawn together."""
-
-    def __init__(self, clusters: NDArray[np.int64], draws: int, seed: int) -> None:
-        _, self._position = np.unique(clusters, return_inverse=True)
-        self._size = int(self._position.max()) + 1
-        # Draws × clusters: how often each resample holds a cluster.
-        self._weights = (
-            np.random.default_rng(seed)
-            .multinomial(self._size, np.full(self._size, 1 / self._size), size=draws)
-            .astype(np.float64)
-        )
-
-    def total(self, each: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Units × columns to draws × columns: the sums over each resample's units."""
-        summed = np.zeros((self._size, each.shape[1]))
-        np.add.at(summed, self._position, each)
-        result: NDArray[np.float64] = self._weights @ summed
-        return result
-
-
-def _list_coincidences(counts: Counts) -> NDArray[np.float64]:
+def _list_coincidences(counts: Counts) -> Floats:
     """Unit → its coincidence matrix: ordered pairs of its ratings, over the number of ratings less one."""
     outer = (counts[:, :, None] * counts[:, None, :]).astype(np.float64)
     diagonal = np.arange(counts.shape[1])
     outer[:, diagonal, diagonal] -= counts
-    result: NDArray[np.float64] = outer / (counts.sum(axis=1) - 1)[:, None, None]
+    result: Floats = outer / (counts.sum(axis=1) - 1)[:, None, None]
     return result
 
 
-def _resample_alpha(counts: Counts, level: Level, resample: _Resample) -> NDArray[np.float64]:
+def _resample_alpha(counts: Counts, level: Level, resample: Resamples) -> Floats:
     values = counts.shape[1]
     coincidences = resample.total(_list_coincidences(counts).reshape(len(counts), -1)).reshape(-1, values, values)
     margins = coincidences.sum(axis=2)
@@ -177,27 +133,35 @@ def _resample_alpha(counts: Counts, level: Level, resample: _Resample) -> NDArra
     observed = (coincidences * distance).sum(axis=(1, 2))
     expected = (margins[:, :, None] * margins[:, None, :] * distance).sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
-        result: NDArray[np.float64] = 1 - (margins.sum(axis=1) - 1) * observed / expected
+        result: Floats = 1 - (margins.sum(axis=1) - 1) * observed / expected
     return result
 
 
-def _resample_fleiss(counts: Counts, resample: _Resample) -> NDArray[np.float64]:
+def _resample_fleiss(counts: Counts, resample: Resamples) -> Floats:
     raters = counts.sum(axis=1)
-    if raters.min() != raters.max():
-        return np.empty(0)
+    return _form_fleiss(resample.total(_list_fleiss_terms(counts))) if raters.min() == raters.max() else np.empty(0)
+
+
+def _list_fleiss_terms(counts: Counts) -> Floats:
+    """Unit → 1, the share of its pairs of raters that agree, and its counts: what Fleiss' kappa sums up."""
+    raters = counts.sum(axis=1)
     agreed = (counts * (counts - 1)).sum(axis=1) / (raters * (raters - 1))
-    drawn = resample.total(np.column_stack([np.ones(len(counts)), agreed, counts]))
-    size = drawn[:, 0]
-    observed = drawn[:, 1] / size
-    expected = ((drawn[:, 2:] / (size * raters[0])[:, None]) ** 2).sum(axis=1)
+    return np.column_stack([np.ones(len(counts)), agreed, counts])
+
+
+def _form_fleiss(sums: Floats) -> Floats:
+    """Draws × summed terms to the kappa of each draw; not finite where nothing varies."""
+    totals = sums[:, 2:]
+    observed = sums[:, 1] / sums[:, 0]
+    expected = ((totals / totals.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        result: NDArray[np.float64] = (observed - expected) / (1 - expected)
+        result: Floats = (observed - expected) / (1 - expected)
     return result
 
 
-def _resample_share(pairs: NDArray[np.int64], resample: _Resample) -> NDArray[np.float64]:
-    drawn = resample.total(pairs.astype(np.float64))
-    result: NDArray[np.float64] = drawn[:, 0] / drawn[:, 2]
+def _resample_share(pairs: NDArray[np.int64], resample: Resamples) -> Floats:
+    drawn = resample.total(pairs)
+    result: Floats = drawn[:, 0] / drawn[:, 2]
     return result
 
 
@@ -205,14 +169,12 @@ def _share(pairs: NDArray[np.int64], which: int) -> float:
     return float(pairs[which] / pairs[2])
 
 
-def _enclose(value: float | None, resampled: NDArray[np.float64]) -> IntervalEstimate:
+def _enclose(value: float | None, resampled: Floats) -> IntervalEstimate:
     """The value with the percentiles of its resamples; resamples in which nothing varies are left out."""
     usable = resampled[np.isfinite(resampled)]
     if value is None or not len(usable):
         return IntervalEstimate(value)
-    margin = 100 * (1 - COVERAGE) / 2
-    low, high = np.percentile(usable, [margin, 100 - margin])
-    return IntervalEstimate(value, float(low), float(high))
+    return IntervalEstimate(value, *find_percentiles(usable))
 
 
 def _keep_number(value: float) -> float | None:

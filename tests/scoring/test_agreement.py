@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats import inter_rater
 
-from annotation.reliability import (
+from hopwright.scoring.agreement import (
     Level,
     _list_coincidences,
-    _Resample,
     _resample_alpha,
     _resample_fleiss,
     count_values,
     find_alpha,
     find_cohen,
     find_fleiss,
-    find_interval,
     measure,
 )
+from hopwright.scoring.intervals import Resamples, find_share
 
 # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section C: four observers, twelve units, 0 missing.
 FOUR_OBSERVERS = [
@@ -50,12 +50,33 @@ def test_fleiss_kappa_is_that_of_the_published_example():
 
 def test_cohens_kappa_is_that_of_the_published_example():
     # Fifty grant applications, two readers: yes/yes 20, yes/no 5, no/yes 10, no/no 15 (Wikipedia, Cohen's kappa).
-    assert find_cohen(np.array([[20, 5], [10, 15]])) == pytest.approx(0.4)
+    assert find_cohen(list_pairs([[20, 5], [10, 15]])) == pytest.approx(0.4)
+
+
+@given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3))
+def test_cohens_kappa_is_that_of_the_library(table: list[list[int]]):
+    ours = find_cohen(list_pairs(table))
+    if ours is not None:
+        assert ours == pytest.approx(inter_rater.cohens_kappa(np.array(table), return_results=False), abs=1e-9)
+
+
+def test_kappas_where_they_are_not_defined():
+    assert find_fleiss(count_values([], 4)) is None
+    assert find_fleiss(count_values([[0], [1]], 4)) is None
+    assert find_fleiss(count_values([[0, 0], [0, 0]], 4)) is None
+    assert find_fleiss(count_values([[0, 0], [0]], 4)) is None
+    assert find_cohen([]) is None
+    assert find_cohen([("A", "A"), ("A", "A")]) is None
+
+
+def list_pairs(table: list[list[int]]) -> list[tuple[int, int]]:
+    """A square table of counts as pairs of values."""
+    return [(one, other) for one, row in enumerate(table) for other, count in enumerate(row) for _ in range(count)]
 
 
 def test_wilsons_interval_is_that_of_the_published_example():
     # Newcombe (1998), table I: 15 of 148, Wilson without continuity correction.
-    found = find_interval(15, 148)
+    found = find_share(15, 148)
     assert (found.low, found.high) == (pytest.approx(0.0624, abs=1e-4), pytest.approx(0.1605, abs=1e-4))
 
 
@@ -70,19 +91,20 @@ def test_own_sums_are_the_librarys_alpha(rows: list[list[int]], level: Level):
     expected = find_alpha(counts, level) if len(counts) else None
     if expected is None:
         return
-    once = _Resample(np.arange(len(counts)), 1, 0)
-    once._weights = np.ones((1, len(counts)))
+    once = Resamples(np.arange(len(counts)), 1, 0)
+    once._weights = [np.ones((1, len(counts)))]
     assert _resample_alpha(counts, level, once)[0] == pytest.approx(expected, abs=1e-9)
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=2, max_size=30))
 def test_own_sums_are_the_librarys_fleiss(rows: list[list[int]]):
     counts = count_values(rows, 3)
-    expected = find_fleiss(counts)
-    if expected is None:
+    if find_fleiss(counts) is None:
         return
-    once = _Resample(np.arange(len(counts)), 1, 0)
-    once._weights = np.ones((1, len(counts)))
+    expected = inter_rater.fleiss_kappa(counts)
+    assert find_fleiss(counts) == pytest.approx(expected, abs=1e-9)
+    once = Resamples(np.arange(len(counts)), 1, 0)
+    once._weights = [np.ones((1, len(counts)))]
     assert _resample_fleiss(counts, once)[0] == pytest.approx(expected, abs=1e-9)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopwright.evaluation.metrics import (
+from hopwright.scoring.answers import (
     Range,
     TextScore,
     is_close,
