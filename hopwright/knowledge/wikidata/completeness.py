@@ -225,7 +225,8 @@ def _count_mirrored(store: GraphStore, count: int) -> tuple[I64, I64]:
     words |= subject > object
     words <<= narrow
     words |= edges >> np.uint64(32)
-    words = words[subject != object]
+    # What was derived from a fact is no second record of it.
+    words = words[(subject != object) & (store.array("out_derived") == 0)]
     del subject, object
     words.sort()
     mask = np.uint64((1 << int(narrow)) - 1)
