@@ -135,7 +135,7 @@ class OpenWorld:
 
 
 def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
-    return str(answers[int(reference[3:])]) if reference.startswith("hop") else reference
+    return str(answers.get(int(reference[3:]), "")) if reference.startswith("hop") else reference
 
 
 def _names(node: ast.expr, known: Mapping[str, str]) -> list[str]:

@@ -152,12 +152,15 @@ class EdgeColumns:
         derived[np.searchsorted(whole, keys)] = 0
         return whole, derived
 
-    def turned(self) -> U64:
-        """The words that sort by object, property and subject."""
+    def turned(self) -> tuple[U64, NDArray[np.uint8]]:
+        """The words that sort by object, property and subject, and for each of them whether it is derived."""
         keys = self.keys.copy()
         self.packing.turn(keys)
-        keys.sort()
-        return keys
+        if not self.derived.any():
+            keys.sort()
+            return keys, self.derived
+        order = np.argsort(keys)
+        return keys[order], self.derived[order]
 
 
 def add_edges(writer: ArrayWriter, edges: EdgeColumns) -> dict[str, int]:
@@ -176,11 +179,19 @@ def add_edges(writer: ArrayWriter, edges: EdgeColumns) -> dict[str, int]:
         writer.add("property_start", running_starts(np.bincount(out.properties, minlength=edges.properties)))
         writer.add("step_count", out.steps)
         writer.add("path_start", paths)
+        out_sizes = out.sizes
         del out, paths
-        into = _Rows(edges.packing, turned.result())
-        del turned
+        turned_keys, turned_derived = turned.result()
+        into = _Rows(edges.packing, turned_keys)
+        del turned, turned_keys
     writer.add("in_edge", into.words)
     writer.add("in_start", running_starts(into.sizes))
+    writer.add("in_derived", turned_derived)
+    recorded = [
+        np.bincount(np.repeat(np.arange(len(sizes)), sizes)[derived == 0], minlength=len(sizes))
+        for sizes, derived in ((out_sizes, edges.derived), (into.sizes, turned_derived))
+    ]
+    writer.add("degree", (recorded[0] + recorded[1]).astype(np.uint32))
     return {
         "triplets": edges.recorded,
         "duplicates": edges.read - edges.recorded,

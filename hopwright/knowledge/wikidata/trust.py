@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from hopwright.errors import InputError
 from hopwright.knowledge.properties import PropertyTrust
+from hopwright.knowledge.wikidata.roles import UNINFORMATIVE
 
 # A place is in a city without being one of its divisions; a work that somebody made need not be a notable one.
 _HOLDS_IN_PART = frozenset({"P131", "P50", "P57", "P84", "P86", "P170", "P800"})
@@ -34,6 +35,8 @@ def list_implications() -> tuple[tuple[str, str], ...]:
     """
     found = []
     for property, trust in load_trust().items():
+        if property in UNINFORMATIVE:
+            continue  # that one is told apart from another joins what has nothing in common but a name
         if trust.symmetric:
             found.append((property, property))
         if len(trust.inverse) == 1 and property not in _HOLDS_IN_PART:
