@@ -144,6 +144,8 @@ def test_a_direct_fact_past_a_hop_is_a_shortcut(sample: GraphStore, planner: Pla
     for entity in list(sample.entities())[::11]:
         for first in planner.traversals.lookups_from(entity):
             for second in planner.traversals.lookups_from(first.object):
+                if second.object == entity:
+                    continue  # no plan comes back to where it began
                 steps = [
                     Lookup(subject=entity, property=first.property), Lookup(subject="hop1", property=second.property),
                 ]  # fmt: skip
