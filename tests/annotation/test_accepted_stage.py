@@ -26,7 +26,7 @@ from hopwright.stages.release_sets import ReleaseSpec, ReviewParts
 from tests.annotation.reviews import make_review
 from tests.builders import all_items
 from tests.release.test_dataset import FACTS
-from tests.worlds import DictGraph
+from tests.worlds import DictGraph, settle_all
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def decide() -> list[Decided]:
         ]
     tasks = {(review.kind, review.item_id): CurrentTask("h", 2) for review in reviews}
     known: dict[str, Item] = {item.id: item for item in (*items, twin)}
-    context = CheckContext(default_table(), graph=DictGraph())
+    context = CheckContext(settle_all(default_table()), graph=DictGraph())
     return decide_all(CollectedReviews(tuple(reviews), (), (), tasks), known, context, Thresholds())
 
 

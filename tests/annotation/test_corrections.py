@@ -11,10 +11,10 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Correction, Item, Review, Vote
 from tests.annotation.reviews import make_review
 from tests.builders import all_items, bridge_item, chain_item, converging_item
-from tests.worlds import DictGraph
+from tests.worlds import DictGraph, settle_all
 
 GRAPH = DictGraph()
-CONTEXT = CheckContext(default_table(), graph=GRAPH)
+CONTEXT = CheckContext(settle_all(default_table()), graph=GRAPH)
 
 
 def fix(item: Item, hop: int | None = None, **corrections: str) -> Review:

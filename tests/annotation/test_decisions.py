@@ -24,9 +24,9 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Correction, Item, Review
 from tests.annotation.reviews import make_review, scores
 from tests.builders import bridge_item, chain_item
-from tests.worlds import DictGraph
+from tests.worlds import DictGraph, settle_all
 
-CONTEXT = CheckContext(default_table(), graph=DictGraph())
+CONTEXT = CheckContext(settle_all(default_table()), graph=DictGraph())
 USUAL = Thresholds()
 ITEM = chain_item()
 UNIT = (ITEM.id, "multi_hop", None)

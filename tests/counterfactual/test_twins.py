@@ -20,6 +20,7 @@ from hopwright.records import (
     Hop,
     Item,
     LiteralFact,
+    Passage,
     Rejected,
     ReverseLookup,
     Triplet,
@@ -222,7 +223,7 @@ def test_passages_are_rewritten_with_the_rest() -> None:
         chain_item(), 1,
         evidence=Evidence.of(
             triplets=chain_item().hops[0].evidence.triplets,
-            passages=({"title": "Night Harbour", "text": "Night Harbour is Ada Lindqvist's film."},),
+            passages=(Passage(title="Night Harbour", text="Night Harbour is Ada Lindqvist's film."),),
         ).model_copy(),
     )  # fmt: skip
     item = Item.model_validate_json(item.model_dump_json())

@@ -15,9 +15,9 @@ from hopwright.release.format import to_release
 from tests.builders import all_items, bridge_item, chain_item, converging_item, write_jsonl
 from tests.faults import claims, kinds, plant_faults
 from tests.release.test_format import bare
-from tests.worlds import DictGraph
+from tests.worlds import DictGraph, settle_all
 
-TABLE = default_table()
+TABLE = settle_all(default_table())
 GRAPH = DictGraph()
 
 
