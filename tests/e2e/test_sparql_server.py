@@ -338,8 +338,8 @@ def test_facts_of_the_sample_are_confirmed_by_a_server_of_the_sample(served_samp
     verdicts = verify_facts(client, checks)
     assert len(verdicts) > 3000 and client.requests < 40
     assert [str(verdict) for verdict in verdicts.values() if verdict.status != "confirmed"] == []
-    wrong = FactCheck("Q17", "P36", "Q64")
-    assert str(verify_facts(client, [wrong])[wrong]) == "different: P36 of Q17 is Q1490; expected Q64"
+    wrong = FactCheck("Q17", "P30", "Q46")
+    assert str(verify_facts(client, [wrong])[wrong]) == "different: P30 of Q17 is Q48; expected Q46"
 
 
 @pytest.mark.parametrize("fault", ["429 1", "503 1"])
@@ -348,7 +348,7 @@ def test_retry_after_is_obeyed_to_the_second(served_sample: str, fault: str) -> 
         client = make_client(proxy.url, first_wait_s=0)
         waits: list[float] = []
         client._sleep = lambda seconds: (waits.append(seconds), time.sleep(seconds))
-        assert verify_lookup(client, "Q17", "P36", "Q1490").status == "confirmed"
+        assert verify_lookup(client, "Q17", "P30", "Q48").status == "confirmed"
         first, second, third = (seen.at for seen in proxy.seen[:3])
     assert waits == [1, 1]
     assert second - first >= 1.0 and third - second >= 1.0
