@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from hopwright.graph.ingest import ingest
 from hopwright.graph.store import GraphStore
 from hopwright.synthesis.kinds import KindIndex
+from hopwright.synthesis.properties import default_table
 
 RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 DATES = {
@@ -140,8 +141,11 @@ class Names:
         """What an entity is, in a word."""
         return self._kinds.noun(id) if id in self._kinds.graph else ""
 
-    def link(self, name: str, kinds: Iterable[str]) -> str:
-        """The only entity of one of these kinds with this name, or an empty string. Very short names say nothing."""
+    def link(self, name: str, kinds: Iterable[str], *, labels: bool = False) -> str:
+        """The only entity of one of these kinds with this name, or an empty string. Very short names say nothing.
+
+        With `labels`, an alias is not enough.
+        """
         name = re.sub(r"\s+", " ", name).strip()
         if len(name) < 4:
             return ""
@@ -150,7 +154,13 @@ class Names:
         fitting = [id for id in found if self.kind(id) in wanted]
         # A name that something of another kind has too is no sure sign, unless it is that one's alias only.
         others = [id for id in self._labels.get(name, set()) if id not in fitting]
-        return fitting[0] if len(fitting) == 1 and not others else ""
+        if len(fitting) != 1 or others or (labels and fitting[0] not in self._labels.get(name, ())):
+            return ""
+        return fitting[0]
+
+    def labelled(self, name: str) -> list[str]:
+        """All entities with this label."""
+        return sorted(self._labels.get(name, ()))
 
 
 # ---------------------------------------------------------------- reading
@@ -201,6 +211,11 @@ _EPISODE = re.compile(r"(?:\d{4} )?episode of (.+?)(?: \(S\d+ E\d+\))?(?: direct
 _FOUNDED = re.compile(r"\b(?:founded|established) in (\d{4})\b")
 _SPAN = re.compile(r"\((\d{4})[–-](\d{4})\)$")
 _TRIBUTARY = re.compile(r"\btributary of (?:the )?([A-Z][\w' -]+?)(?: [Rr]iver)?(?: in .*)?$")
+_SEATED = re.compile(
+    r".*\b(?:university|college|school|museum|gallery|airport|library|bridge|stadium|arena|theat(?:er|re)|cathedral|church|palace|"
+    r"castle|cemetery|observatory|hospital|institute|academy|building|skyscraper|monument|park|station|racetrack|zoo|abbey)"
+    r" in (?P<town>[A-Z][\w' .-]+?), (?P<where>[A-Z][\w' .,-]+)$"
+)
 _OCCUPATIONS = re.compile(
     r"\b(" + "|".join(map(re.escape, sorted(RULES["occupations"], key=lambda one: (-len(one), one)))) + r")\b"
 )
@@ -216,8 +231,21 @@ def find_occupation(text: str) -> str:
 def read_descriptions(merge: Merge, names: Names) -> None:
     """Occupations, years of life, of publication and of founding, and makers, from Wikidata's one-line descriptions."""
     source = "description"
+    inside = containers(merge)
+    uses = Counter(object for _, property, object in merge.base if property == "P31")
+    classes = {
+        label[0]: id for id, label in sorted(merge.names.items()) if uses[id] > 2 and len(label[0]) > 3 and id != HUMAN
+    }
+    typed = {subject for subject, property, _ in merge.base if property == "P31"}
     for id, text in sorted(names.texts.items()):
         kind = names.kind(id)
+        if id not in typed and not uses[id]:
+            if kind == "person" and find_occupation(text):
+                merge.add_edge(id, "P31", HUMAN, source)
+            elif kind != "person" and (one := _find_class(text, classes)):
+                merge.add_edge(id, "P31", one, source)
+        if match := _SEATED.match(text):
+            _add_seat(merge, names, inside, id, match)
         if kind == "person":
             _read_person(merge, id, text, source)
         elif kind == "work":
@@ -243,6 +271,43 @@ def read_descriptions(merge: Merge, names: Names) -> None:
                 merge.refused[f"{source}: name not linked"] += 1
         if kind in ("work", "fiction") and (match := _MADE_BY.search(text)):
             _add_maker(merge, names, id, match)
+
+
+def _find_class(text: str, classes: Mapping[str, str]) -> str:
+    """The class that a description's head noun names, the longest one first; an empty string where there is none."""
+    words = re.split(r" (?:in|of|for|by|from|that|which|who|on|at|and|or|with|to)\b|[,(;]", text, maxsplit=1)[0].split()
+    for first in range(len(words)):
+        head = " ".join(words[first:])
+        if id := classes.get(head) or classes.get(head[:1].lower() + head[1:]):
+            return id
+    return ""
+
+
+def _add_seat(merge: Merge, names: Names, inside: Mapping[str, set[str]], id: str, match: re.Match[str]) -> None:
+    """Where a museum, a university or the like is: the town of that name that lies in the region named after it."""
+    if any((id, property, place) in merge.base for property in ("P131", "P276") for place in inside.get(id, ())):
+        return
+    around = {"USA": "United States of America", "United States": "United States of America", "UK": "United Kingdom"}
+    wide = [around.get(part.strip(), part.strip()) for part in match["where"].split(",")]
+    fitting = [
+        town
+        for town in names.labelled(match["town"])
+        if names.kind(town) == "place"
+        and any(_contains(inside, town, region) for name in wide for region in names.labelled(name))
+    ]
+    if len(fitting) == 1:
+        merge.add_edge(id, "P131", fitting[0], "description")
+    else:
+        merge.refused["description: town not linked"] += 1
+
+
+def containers(merge: Merge) -> dict[str, set[str]]:
+    """What every entity lies in, one step up."""
+    inside: dict[str, set[str]] = defaultdict(set)
+    for subject, property, object in merge.base:
+        if property in ("P131", "P17", "P361", "P276"):
+            inside[subject].add(object)
+    return inside
 
 
 def _read_person(merge: Merge, id: str, text: str, source: str) -> None:
@@ -428,25 +493,33 @@ _TYPES = {
 
 
 def read_redocred(path: Path, merge: Merge, names: Names) -> None:
-    """Relations of Re-DocRED between mentions whose names lead to one entity each."""
-    source, taken = "redocred", frozenset(RULES["redocred"]["take"])
+    """Relations of Re-DocRED between mentions whose names are the label of one entity each.
+
+    A subject's facts are taken where the document also says something of it that Wikidata's files have: so it is the same
+    thing, and not a namesake (a book and its film).
+    """
+    source, taken, table = "redocred", frozenset(RULES["redocred"]["take"]), default_table()
     for document in json.loads(path.read_text("utf-8")):
         linked = [_link_mention(names, cluster) for cluster in document["vertexSet"]]
-        for fact in document["labels"]:
-            property, subject = fact["r"], linked[fact["h"]]
+        facts = [(linked[one["h"]], one["r"], linked[one["t"]]) for one in document["labels"]]
+        confirmed = {s for s, p, o in facts if o and ((s, p, o) in merge.base or (s, p, o) in merge.edges)}
+        for fact, (subject, property, object) in zip(document["labels"], facts, strict=True):
+            entry = table.entity.get(property)
             if property not in taken:
                 merge.refused[f"{source}: property is not taken"] += 1
             elif not fact["evidence"]:
                 merge.refused[f"{source}: no sentence bears it out"] += 1
-            elif not subject:
+            elif not subject or (property not in DATES and not object):
                 merge.refused[f"{source}: name not linked"] += 1
+            elif subject not in confirmed:
+                merge.refused[f"{source}: nothing known confirms who or what it is"] += 1
             elif property in DATES:
-                times = [m["name"].replace(" ,", ",") for m in document["vertexSet"][fact["t"]]]
+                times = [mention["name"].replace(" ,", ",") for mention in document["vertexSet"][fact["t"]]]
                 merge.add_day(subject, property, read_day(times[0]), source)
-            elif object := linked[fact["t"]]:
-                merge.add_edge(subject, property, object, source)
+            elif entry and not (names.kind(subject) in entry.subject and names.kind(object) in entry.object):
+                merge.refused[f"{source}: its ends do not fit"] += 1
             else:
-                merge.refused[f"{source}: name not linked"] += 1
+                merge.add_edge(subject, property, object, source)
 
 
 def _link_mention(names: Names, cluster: list[dict[str, Any]]) -> str:
@@ -457,8 +530,7 @@ def _link_mention(names: Names, cluster: list[dict[str, Any]]) -> str:
         # A person's bare first or last name is shared by too many.
         if "PER" in kinds and " " not in name:
             continue
-        wanted = {kind for one in kinds for kind in _TYPES.get(one, ())}
-        if id := names.link(name, wanted):
+        if id := names.link(name, {kind for one in kinds for kind in _TYPES.get(one, ())}, labels=True):
             found.add(id)
     return found.pop() if len(found) == 1 else ""
 
@@ -650,10 +722,7 @@ def _show(day: Day) -> str:
 
 def settle_edges(merge: Merge) -> set[tuple[str, str, str]]:
     """All triplets, less those in which sources contradict each other where one value is all there is."""
-    inside: dict[str, set[str]] = defaultdict(set)
-    for subject, property, object in merge.base:
-        if property in ("P131", "P17", "P361", "P276"):
-            inside[subject].add(object)
+    inside = containers(merge)
     base_of: dict[tuple[str, str], set[str]] = defaultdict(set)
     for subject, property, object in merge.base:
         base_of[subject, property].add(object)
