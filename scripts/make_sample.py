@@ -137,9 +137,9 @@ class Names:
         """What an entity is, coarsely."""
         return self.added.get(id) or (self._kinds.kind(id) if id in self._kinds.graph else "other")
 
-    def noun(self, id: str) -> str:
+    def sort(self, id: str) -> str:
         """What an entity is, in a word."""
-        return self._kinds.noun(id) if id in self._kinds.graph else ""
+        return self._kinds.sort(id) if id in self._kinds.graph else ""
 
     def link(self, name: str, kinds: Iterable[str], *, labels: bool = False) -> str:
         """The only entity of one of these kinds with this name, or an empty string. Very short names say nothing.
@@ -211,11 +211,24 @@ _EPISODE = re.compile(r"(?:\d{4} )?episode of (.+?)(?: \(S\d+ E\d+\))?(?: direct
 _FOUNDED = re.compile(r"\b(?:founded|established) in (\d{4})\b")
 _SPAN = re.compile(r"\((\d{4})[–-](\d{4})\)$")
 _TRIBUTARY = re.compile(r"\btributary of (?:the )?([A-Z][\w' -]+?)(?: [Rr]iver)?(?: in .*)?$")
+_END = r"(?=$|[,;(]| and | in | for | from | with | founded | every | through | of [A-Z])"
 _SEATED = re.compile(
     r".*\b(?:university|college|school|museum|gallery|airport|library|bridge|stadium|arena|theat(?:er|re)|cathedral|church|palace|"
     r"castle|cemetery|observatory|hospital|institute|academy|building|skyscraper|monument|park|station|racetrack|zoo|abbey)"
     r" in (?P<town>[A-Z][\w' .-]+?), (?P<where>[A-Z][\w' .,-]+)$"
 )
+_TIES = tuple(
+    (re.compile(rf"\b(?:{words}) (?:the )?(?:Britain's |American |city of )?(?P<name>[A-Z][^,;()]*?){_END}"), property, kinds)
+    for words, property, kinds in (
+        ("(?:headquartered|based) in", "P159", ("place",)),
+        ("(?:awarded|given|presented|bestowed|conferred) by", "P1027", ("organization",)),
+        ("owned by", "P127", ("organization",)),
+        ("(?:subsidiary|division|imprint|label) of", "P749", ("organization",)),
+        ("operated by", "P137", ("organization", "transport")),
+        ("named after", "P138", ("person", "nature")),
+    )
+)
+"""What an organisation, a prize or a line has to do with another: words, property, kinds of the other."""
 _OCCUPATIONS = re.compile(
     r"\b(" + "|".join(map(re.escape, sorted(RULES["occupations"], key=lambda one: (-len(one), one)))) + r")\b"
 )
@@ -269,6 +282,8 @@ def read_descriptions(merge: Merge, names: Names) -> None:
                 merge.add_edge(id, "P403", mouth, source)
             else:
                 merge.refused[f"{source}: name not linked"] += 1
+        if kind in ("organization", "team", "award", "transport", "place"):
+            _add_ties(merge, names, inside, id, text)
         if kind in ("work", "fiction") and (match := _MADE_BY.search(text)):
             _add_maker(merge, names, id, match)
 
@@ -301,6 +316,30 @@ def _add_seat(merge: Merge, names: Names, inside: Mapping[str, set[str]], id: st
         merge.refused["description: town not linked"] += 1
 
 
+def _add_ties(merge: Merge, names: Names, inside: Mapping[str, set[str]], id: str, text: str) -> None:
+    for pattern, property, kinds in _TIES:
+        match = pattern.search(text)
+        if match is None or (property == "P159" and names.kind(id) not in ("organization", "team")):
+            continue
+        if property == "P1027" and names.kind(id) != "award":
+            continue
+        name = match["name"].strip()
+        found = [
+            one
+            for one in names.labelled(name)
+            if names.kind(one) in kinds and (property != "P159" or names.sort(one) == "settlement")
+        ]
+        if property == "P159":
+            # Of towns of one name, the one in the region that the description names next.
+            after = [part.strip() for part in text[match.end() :].strip(", ").split(",")]
+            regions = {region for part in after for region in names.labelled(part)}
+            found = [one for one in found if any(_contains(inside, one, region) for region in regions)] or found
+        if len(found) == 1:
+            merge.add_edge(id, property, found[0], "description")
+        else:
+            merge.refused["description: name not linked"] += 1
+
+
 def containers(merge: Merge) -> dict[str, set[str]]:
     """What every entity lies in, one step up."""
     inside: dict[str, set[str]] = defaultdict(set)
@@ -325,10 +364,16 @@ def _read_person(merge: Merge, id: str, text: str, source: str) -> None:
             merge.add_day(id, "P570", Day(int(match[2])), source)
 
 
-def _add_maker(merge: Merge, names: Names, id: str, match: re.Match[str]) -> None:
-    if " and " in match["name"] or " & " in match["name"]:
-        return
+def _add_maker(merge: Merge, names: Names, id: str, match: re.Match[str] | None) -> None:
+    assert match is not None
+    text = names.texts[id]
     property = _MAKER[match["what"]]
+    if property == "P50" and re.search(r"film|movie|series|drama", text):
+        # The film of a book: who wrote the book is not who made the film.
+        property = "P1877"
+        match = re.search(r"based on (?:the|a) (?:[\w ]+ )?(?:novel|book)(?: of the same name)? by (?P<name>[A-Z][\w. ]+)$", text)
+    if match is None or " and " in match["name"] or " & " in match["name"]:
+        return
     if maker := names.link(match["name"], ["person", "organization"] if property == "P175" else ["person"]):
         merge.add_edge(id, property, maker, "description")
     else:
@@ -561,6 +606,9 @@ def read_factbook(path: Path, merge: Merge, names: Names) -> list[tuple[str, str
             dated += [(country, rule["property"], rule["label"], rule["unit"], value, year) for value, year in rows if year]
             if rows:
                 _settle_figure(merge, country, rule, *rows[0])
+        government = re.sub(r"<[^>]*>", "", _dig(record, ["Government", "Government type"])).strip()
+        if form := RULES["governments"].get(government):
+            merge.add_edge(country, "P122", form, "factbook")
         _read_summit(merge, names, country, _dig(record, ["Geography", "Elevation", "highest point"]))
         for text, found, unit in (
             (_dig(record, ["Geography", "Major rivers (by length in km)"]), rivers, "km"),
@@ -747,9 +795,9 @@ def settle_edges(merge: Merge) -> set[tuple[str, str, str]]:
                 for one in sorted(every)
             )
             merge.disagreements.append((subject, property, shown, " ".join(sorted(keep)) or "neither"))
-    # The maker of a work: a second value would make the first one a list. What Wikidata's file has stands.
+    # The maker of a work, the owner of a firm: a second value would make the first one a list. What Wikidata's file has stands.
     for (subject, property), objects in sorted(new_of.items()):
-        if property in ("P57", "P50", "P86", "P170") and base_of[subject, property]:
+        if property in ("P57", "P50", "P86", "P170", "P1877", "P159", "P1027", "P127", "P749", "P137", "P138") and base_of[subject, property]:
             for one in objects:
                 gone.add((subject, property, one))
                 merge.refused[f"{property}: another value stands"] += 1
