@@ -1,10 +1,10 @@
 """Makes data/sample from the sources it is gathered from: `python scripts/make_sample.py SOURCES data/sample`.
 
-SOURCES holds `wikidata/` (Wikidata5M's layout, with descriptions and literals), `documents/` (2WikiMultihopQA's evidences,
-Re-DocRED, Wikipedia passages, the CIA World Factbook) and `passages/`. What is written holds facts only: ids, labels,
-triplets, numbers and dates, never a sentence. Sources that contradict each other are settled by what two of them share,
-else the fact is left out; each such case is a line of `disagreements.tsv`. What the sources other than Wikidata's files
-gave is listed, fact by fact, in `provenance.tsv.gz`. The same sources give the same bytes.
+SOURCES holds `wikidata/` (Wikidata5M's layout, with descriptions and literals), `documents/` (2WikiMultihopQA's
+evidences, Re-DocRED, Wikipedia passages, the CIA World Factbook) and `passages/`. What is written holds facts only: ids,
+labels, triplets, numbers and dates, never a sentence. Sources that contradict each other are settled by what two of
+them share, else the fact is left out; each such case is a line of `disagreements.tsv`. What the sources other than
+Wikidata's files gave is listed, fact by fact, in `provenance.tsv.gz`. The same sources give the same bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -33,8 +33,8 @@ from hopwright.synthesis.properties import default_table
 
 RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 DATES = {
-    "P569": "date of birth", "P570": "date of death", "P571": "inception", "P576": "dissolved, abolished or demolished date",
-    "P577": "publication date", "P580": "start time", "P582": "end time",
+    "P569": "date of birth", "P570": "date of death", "P571": "inception", "P577": "publication date",
+    "P576": "dissolved, abolished or demolished date", "P580": "start time", "P582": "end time",
 }  # fmt: skip
 MONTHS = ("January February March April May June July August September October November December").split()
 HUMAN, FILM = "Q5", "Q11424"
@@ -196,13 +196,15 @@ _HEAD = re.compile(
     r"\b(?:of|for|by|from|who|in|to|with|known|best|son|daughter|wife|husband|mother|father|brother|sister|at)\b|[(.;]"
 )
 _PUBLISHED = re.compile(
-    r"(\d{4}) (?:[\w' ,/-]{0,60}?)\b(?:film|movie|short|part-talkie|miniseries|video game|single|album|song)\b", re.IGNORECASE
+    r"(\d{4}) (?:[\w' ,/-]{0,60}?)\b(?:film|movie|short|part-talkie|miniseries|video game|single|album|song)\b",
+    re.IGNORECASE,
 )
 _BEGUN = re.compile(r"(\d{4}) (?:[\w' ,/-]{0,60}?)\b(?:television series|TV series)\b")
 _MADE_BY = re.compile(
     r"\b(?P<what>film|movie|novel|painting|book|album|single|song|fictional character|television series|sitcom)\b"
     r"(?: directed| written| created)? by (?P<name>[A-Z][^,()]*?)(?: starring .*)?$"
 )
+_AFTER = re.compile(r"based on (?:the|a) (?:[\w ]+ )?(?:novel|book)(?: of the same name)? by (?P<name>[A-Z][\w. ]+)$")
 _MAKER = {
     "film": "P57", "movie": "P57", "novel": "P50", "book": "P50", "painting": "P170", "album": "P175", "single": "P175",
     "song": "P175", "fictional character": "P170", "television series": "P170", "sitcom": "P170",
@@ -218,7 +220,7 @@ _SEATED = re.compile(
     r" in (?P<town>[A-Z][\w' .-]+?), (?P<where>[A-Z][\w' .,-]+)$"
 )
 _TIES = tuple(
-    (re.compile(rf"\b(?:{words}) (?:the )?(?:Britain's |American |city of )?(?P<name>[A-Z][^,;()]*?){_END}"), property, kinds)
+    (re.compile(rf"\b(?:{words}) (?:the )?(?:city of )?(?P<name>[A-Z][^,;()]*?){_END}"), property, kinds)
     for words, property, kinds in (
         ("(?:headquartered|based) in", "P159", ("place",)),
         ("(?:awarded|given|presented|bestowed|conferred) by", "P1027", ("organization",)),
@@ -371,7 +373,7 @@ def _add_maker(merge: Merge, names: Names, id: str, match: re.Match[str] | None)
     if property == "P50" and re.search(r"film|movie|series|drama", text):
         # The film of a book: who wrote the book is not who made the film.
         property = "P1877"
-        match = re.search(r"based on (?:the|a) (?:[\w ]+ )?(?:novel|book)(?: of the same name)? by (?P<name>[A-Z][\w. ]+)$", text)
+        match = _AFTER.search(text)
     if match is None or " and " in match["name"] or " & " in match["name"]:
         return
     if maker := names.link(match["name"], ["person", "organization"] if property == "P175" else ["person"]):
@@ -382,12 +384,15 @@ def _add_maker(merge: Merge, names: Names, id: str, match: re.Match[str] | None)
 
 # ---------------------------------------------------------------- 2WikiMultihopQA
 
+_OF_HUMANS = frozenset("P22 P25 P26 P40 P3373 P19 P20 P119 P69 P108 P27 P569 P570".split())
+_TO_HUMANS = frozenset("P22 P25 P26 P40 P3373 P57 P86".split())
+
 
 def read_wiki2(path: Path, merge: Merge, names: Names) -> dict[str, str]:
     """Evidences of 2WikiMultihopQA; returns the ids of the titles that its questions use.
 
-    Where a record gives no ids with its evidences, its list of entities is in the order of the evidences' subjects; that
-    holds for every record that gives both.
+    Where a record gives no ids with its evidences, its list of entities is in the order of the evidences' subjects;
+    that holds for every record that gives both.
     """
     titles: dict[str, set[str]] = defaultdict(set)
     called: dict[str, Counter[str]] = defaultdict(Counter)
@@ -412,7 +417,8 @@ def read_wiki2(path: Path, merge: Merge, names: Names) -> dict[str, str]:
         elif len(facts) != len(record["evidences"]):
             merge.refused[f"{source}: evidences and ids differ in number"] += 1
             continue
-        hint = next((one for word, one in RULES["classes"].items() if re.search(rf"\b{word}s?\b", record["question"])), "")
+        question = record["question"]
+        hint = next((one for word, one in RULES["classes"].items() if re.search(rf"\b{word}s?\b", question)), "")
         for (subject, label, object), (name, _, value) in zip(facts, record["evidences"], strict=True):
             property = RULES["wiki2"].get(label)
             if property is None:
@@ -427,9 +433,9 @@ def read_wiki2(path: Path, merge: Merge, names: Names) -> dict[str, str]:
             else:
                 merge.refused[f"{source}: object without id"] += 1
                 continue
-            if property in ("P22", "P25", "P26", "P40", "P3373", "P19", "P20", "P119", "P69", "P108", "P27", "P569", "P570"):
+            if property in _OF_HUMANS:
                 humans.add(subject)
-            if property in ("P22", "P25", "P26", "P40", "P3373", "P57", "P86"):
+            if property in _TO_HUMANS:
                 humans.add(object)
             if property in ("P57", "P86", "P175", "P577", "P571", "P123") and hint:
                 classes[subject].add(hint)
@@ -450,7 +456,10 @@ def read_wiki2(path: Path, merge: Merge, names: Names) -> dict[str, str]:
 
 # ---------------------------------------------------------------- passages
 
-_BORN = re.compile(rf"^\s*(?:[^;]{{0,90}}[;,])?\s*(?:born|b\.)(?: [A-Z][\w' .-]{{0,50}})?(?: on| in)?,? ?({_DATE})(?:,? in [^;]*)?\s*$")
+_BORN = re.compile(
+    rf"^\s*(?:[^;]{{0,90}}[;,])?\s*(?:born|b\.)(?: [A-Z][\w' .-]{{0,50}})?(?: on| in)?,? ?({_DATE})"
+    r"(?:,? in [^;]*)?\s*$"
+)
 _LIVED = re.compile(
     rf"^\s*(?:[^;0-9]{{0,90}}[;,])?\s*(?:born )?(?:[A-Z][^0-9;–-]{{0,40}}, )?({_DATE})(?:(?:,| in) [^0-9;–]{{0,60}}?)?"
     rf"\s*[–-]\s*(?:[A-Z][^0-9;–-]{{0,40}}, )?({_DATE})(?:(?:,| in) [^0-9;–]{{0,60}})?\s*$"
@@ -472,8 +481,8 @@ def read_passages(folder: Path, merge: Merge, names: Names, titles: Mapping[str,
     for line in (folder / "documents/passages.jsonl").read_text("utf-8").splitlines():
         one = json.loads(line)
         rows.append((one["title"], one["text"], one["wikidata_id"] or ""))
-    for one in json.loads((folder / "passages/wikipedia_passages.json").read_text("utf-8")):
-        rows.append((one["title"], one["text"], ""))
+    more = json.loads((folder / "passages/wikipedia_passages.json").read_text("utf-8"))
+    rows += [(one["title"], one["text"], "") for one in more]
     sure = {title: id for title, _, id in rows if id} | dict(titles)
     for title, text, _ in dict.fromkeys(rows):
         id = sure.get(title, "")
@@ -506,7 +515,8 @@ def _read_opening(merge: Merge, names: Names, id: str, text: str, *, trusted: bo
         occupation = find_occupation(says[1]) if says else ""
         if not trusted:
             known = find_occupation(names.texts.get(id, ""))
-            years = {day.year for p in ("P569", "P570") for days in merge.days.get((id, p), {}).values() for day in days}
+            claims = [merge.days.get((id, property), {}) for property in ("P569", "P570")]
+            years = {day.year for one in claims for days in one.values() for day in days}
             same = any(day is not None and day.year in years for _, day in found)
             if not same and not (occupation and occupation == known and not years):
                 merge.refused["passage: name alone does not tell who it is"] += 1
@@ -540,8 +550,8 @@ _TYPES = {
 def read_redocred(path: Path, merge: Merge, names: Names) -> None:
     """Relations of Re-DocRED between mentions whose names are the label of one entity each.
 
-    A subject's facts are taken where the document also says something of it that Wikidata's files have: so it is the same
-    thing, and not a namesake (a book and its film).
+    A subject's facts are taken where the document also says something of it that Wikidata's files have: so it is the
+    same thing, and not a namesake (a book and its film).
     """
     source, taken, table = "redocred", frozenset(RULES["redocred"]["take"]), default_table()
     for document in json.loads(path.read_text("utf-8")):
@@ -570,8 +580,8 @@ def read_redocred(path: Path, merge: Merge, names: Names) -> None:
 def _link_mention(names: Names, cluster: list[dict[str, Any]]) -> str:
     kinds = {mention["type"] for mention in cluster}
     found: set[str] = set()
-    spoken = sorted({re.sub(r" (['’.,])", r"\1", mention["name"]) for mention in cluster}, key=lambda one: (-len(one), one))
-    for name in spoken:
+    spoken = {re.sub(r" (['’.,])", r"\1", mention["name"]) for mention in cluster}
+    for name in sorted(spoken, key=lambda one: (-len(one), one)):
         # A person's bare first or last name is shared by too many.
         if "PER" in kinds and " " not in name:
             continue
@@ -588,7 +598,7 @@ _SCALE = {"trillion": Decimal(10) ** 12, "billion": Decimal(10) ** 9, "million":
 
 
 def read_factbook(path: Path, merge: Merge, names: Names) -> list[tuple[str, str, str, str, str, str]]:
-    """Figures, highest points, rivers and lakes; returns all dated figures: subject, property, label, unit, value, year."""
+    """Figures, highest points, rivers and lakes; returns the dated figures: like literals, a year in the type's place."""
     dated: list[tuple[str, str, str, str, str, str]] = []
     rivers: dict[str, set[Decimal]] = defaultdict(set)
     lakes: dict[str, set[Decimal]] = defaultdict(set)
@@ -603,7 +613,8 @@ def read_factbook(path: Path, merge: Merge, names: Names) -> list[tuple[str, str
             continue
         for rule in RULES["factbook"]:
             rows = _read_figures(record, rule)
-            dated += [(country, rule["property"], rule["label"], rule["unit"], value, year) for value, year in rows if year]
+            of = (country, rule["property"], rule["label"], rule["unit"])
+            dated += [(*of, value, year) for value, year in rows if year]
             if rows:
                 _settle_figure(merge, country, rule, *rows[0])
         government = re.sub(r"<[^>]*>", "", _dig(record, ["Government", "Government type"])).strip()
@@ -632,7 +643,8 @@ def read_factbook(path: Path, merge: Merge, names: Names) -> list[tuple[str, str
                 merge.numbers[id, property] = (unit, str(values.pop() * factor), "", "factbook")
                 merge.labels.setdefault(property, label)
             elif len(values) > 1:
-                merge.disagreements.append((id, property, "factbook: " + ", ".join(map(str, sorted(values))), "neither"))
+                shown = ", ".join(map(str, sorted(values)))
+                merge.disagreements.append((id, property, f"factbook: {shown}", "neither"))
     return dated
 
 
@@ -662,7 +674,8 @@ def _read_figures(record: Any, rule: Mapping[str, Any]) -> list[tuple[str, str]]
     node: Any = record
     for key in rule["path"]:
         node = node.get(key, {}) if isinstance(node, dict) else {}
-    texts = [node["text"]] if "text" in node else [one["text"] for one in node.values() if isinstance(one, dict) and "text" in one]
+    nodes = [node] if "text" in node else list(node.values())
+    texts = [one["text"] for one in nodes if isinstance(one, dict) and "text" in one]
     found: list[tuple[str, str]] = []
     for text in texts:
         plain = html.unescape(str(text)).strip()
@@ -686,7 +699,8 @@ def _settle_figure(merge: Merge, country: str, rule: Mapping[str, Any], value: s
     apart = min(abs(new - one) / max(abs(one), Decimal("0.000001")) for one in old)
     if apart > Decimal(str(rule["tolerance"])):
         shown = ", ".join(f"{one.normalize():f}" for one in old)
-        merge.disagreements.append((country, rule["property"], f"wikidata: {shown}; factbook ({year}): {value}", "neither"))
+        said = f"wikidata: {shown}; factbook ({year}): {value}"
+        merge.disagreements.append((country, rule["property"], said, "neither"))
         merge.drop.add(key)
     elif rule.get("replaces"):
         merge.drop.add(key)
@@ -724,8 +738,8 @@ def settle_days(merge: Merge) -> dict[tuple[str, str], tuple[Day, set[str]]]:
         own: list[Day] = []
         for _, value, kind in merge.literals.get(key, []):
             if kind == "dateTime" and re.match(r"\d{4}-", value):
-                year, month, day = map(int, value[:10].split("-"))
-                own.append(Day(year) if (month, day) == (1, 1) else Day(year, month, day))
+                stated = Day(*map(int, value[:10].split("-")))
+                own.append(Day(stated.year) if stated[1:] == (1, 1) else stated)
         if len(own) > 1:
             merge.refused["dates: Wikidata has several"] += 1
             continue
@@ -756,10 +770,11 @@ def settle_days(merge: Merge) -> dict[tuple[str, str], tuple[Day, set[str]]]:
         else:
             merge.drop.add(key)
             settled[key] = best
-    for (subject, property), (day, _) in sorted(settled.items()):
+    for (subject, property), (died, _) in sorted(settled.items()):
         born = settled.get((subject, "P569"))
-        if property == "P570" and born and not 0 <= day.year - born[0].year <= 115:
-            merge.disagreements.append((subject, property, f"{_show(born[0])} to {_show(day)} is no lifetime", "neither"))
+        if property == "P570" and born and not 0 <= died.year - born[0].year <= 115:
+            said_of = f"{_show(born[0])} to {_show(died)} is no lifetime"
+            merge.disagreements.append((subject, property, said_of, "neither"))
             del settled[subject, "P569"], settled[subject, "P570"]
     return settled
 
@@ -795,9 +810,9 @@ def settle_edges(merge: Merge) -> set[tuple[str, str, str]]:
                 for one in sorted(every)
             )
             merge.disagreements.append((subject, property, shown, " ".join(sorted(keep)) or "neither"))
-    # The maker of a work, the owner of a firm: a second value would make the first one a list. What Wikidata's file has stands.
+    # The maker of a work, the owner of a firm: a second value would make the first one a list. Wikidata's own stands.
     for (subject, property), objects in sorted(new_of.items()):
-        if property in ("P57", "P50", "P86", "P170", "P1877", "P159", "P1027", "P127", "P749", "P137", "P138") and base_of[subject, property]:
+        if property in RULES["single"]["first"] and base_of[subject, property]:
             for one in objects:
                 gone.add((subject, property, one))
                 merge.refused[f"{property}: another value stands"] += 1
@@ -872,7 +887,10 @@ def write_sample(merge: Merge, dated: list[tuple[str, str, str, str, str, str]],
         out / "wikidata5m_relation.txt.gz",
         ("\t".join([id, *merge.relations[id]]) for id in sorted(merge.relations, key=_by_number)),
     )
-    place: Callable[[tuple[str, ...]], tuple[Any, ...]] = lambda row: (_by_number(row[0]), _by_number(row[1]), *row[2:])
+
+    def place(row: tuple[str, ...]) -> tuple[Any, ...]:
+        return (_by_number(row[0]), _by_number(row[1]), *row[2:])
+
     write_packed(out / "attribute_literals.tsv.gz", ("\t".join(row) for row in sorted(set(rows), key=place)))
     write_packed(out / "dated_literals.tsv.gz", ("\t".join(row) for row in sorted(set(dated), key=place)))
     write_packed(out / "provenance.tsv.gz", ("\t".join(row) for row in sorted(provenance, key=place)))

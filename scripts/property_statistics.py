@@ -1,8 +1,8 @@
 """Statistics of a corpus's properties, as tab-separated lines: `python scripts/property_statistics.py data/sample`.
 
-Per property: facts, subjects, objects, the share of subjects with several values, the share of facts that also stand the
-other way round, and the property of the table that most often states the same pair reversed, with its share. Then the
-usable facts per domain.
+Per property: facts, subjects, objects, the share of subjects with several values, the share of facts that also stand
+the other way round, and the property that most often states the same pair reversed, with its share. Then the usable
+facts per domain.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def tell_domains(graph: GraphStore) -> None:
             if kinds.kind(subject) in value.subject:
                 literals[domains.of_fact(property, subject).domain] += 1
     sys.stdout.write("domain\tfacts\tthat may be asked for\tliterals\n")
-    for domain in sorted(facts | literals):
-        sys.stdout.write(f"{domain}\t{facts[domain]}\t{asked[domain]}\t{literals[domain]}\n")
+    for name in sorted(facts | literals):
+        sys.stdout.write(f"{name}\t{facts[name]}\t{asked[name]}\t{literals[name]}\n")
 
 
 def main(corpus: Path) -> None:
