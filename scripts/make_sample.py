@@ -1,9 +1,9 @@
 """Makes data/sample from the sources it is gathered from: `python scripts/make_sample.py SOURCES data/sample`.
 
 SOURCES holds `wikidata/` (Wikidata5M's layout, with descriptions and literals), `documents/` (2WikiMultihopQA's
-evidences, Re-DocRED, Wikipedia passages, the CIA World Factbook) and `passages/`. What is written holds facts only: ids,
-labels, triplets, numbers and dates, never a sentence. Sources that contradict each other are settled by what two of
-them share, else the fact is left out; each such case is a line of `disagreements.tsv`. What the sources other than
+evidences, Re-DocRED, Wikipedia passages, the CIA World Factbook) and `passages/`. What is written holds facts only:
+ids, labels, triplets, numbers and dates, never a sentence. Sources that contradict each other are settled by what two
+of them share, else the fact is left out; each such case is a line of `disagreements.tsv`. What the sources other than
 Wikidata's files gave is listed, fact by fact, in `provenance.tsv.gz`. The same sources give the same bytes.
 """
 
@@ -598,7 +598,7 @@ _SCALE = {"trillion": Decimal(10) ** 12, "billion": Decimal(10) ** 9, "million":
 
 
 def read_factbook(path: Path, merge: Merge, names: Names) -> list[tuple[str, str, str, str, str, str]]:
-    """Figures, highest points, rivers and lakes; returns the dated figures: like literals, a year in the type's place."""
+    """Figures, highest points, rivers and lakes; returns the dated figures, like literals with a year."""
     dated: list[tuple[str, str, str, str, str, str]] = []
     rivers: dict[str, set[Decimal]] = defaultdict(set)
     lakes: dict[str, set[Decimal]] = defaultdict(set)
@@ -617,6 +617,8 @@ def read_factbook(path: Path, merge: Merge, names: Names) -> list[tuple[str, str
             dated += [(*of, value, year) for value, year in rows if year]
             if rows:
                 _settle_figure(merge, country, rule, *rows[0])
+        for other in _list_neighbours(names, record):
+            merge.add_edge(country, "P47", other, "factbook")
         government = re.sub(r"<[^>]*>", "", _dig(record, ["Government", "Government type"])).strip()
         if form := RULES["governments"].get(government):
             merge.add_edge(country, "P122", form, "factbook")
@@ -660,6 +662,13 @@ def _link_country(names: Names, name: str) -> str:
         return ""
     turned = re.sub(r"^(.*), The$", r"\1", name).removeprefix("the ")
     return names.link(turned, ["country"]) or names.link("The " + turned, ["country"])
+
+
+def _list_neighbours(names: Names, record: Any) -> list[str]:
+    """The countries with which this one shares a land border."""
+    text = re.sub(r"<.*", "", _dig(record, ["Geography", "Land boundaries", "border countries"]))
+    found = (re.match(r"\s*([^\d(]+?) (?:\([^)]*\) )?[\d,.]+ km", part) for part in text.split(";"))
+    return [id for match in found if match and (id := _link_country(names, match[1]))]
 
 
 def _link_water(names: Names, name: str) -> str:
