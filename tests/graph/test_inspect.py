@@ -22,7 +22,7 @@ def test_info_counts_what_is_there(sample: GraphStore) -> None:
     assert about["top_properties"][0] == {
         "property": "P31", "label": "instance of", "count": len(sample.edges("P31")),
     }  # fmt: skip
-    assert about["literal_coverage"][0]["count"] == len(sample.literal_subjects("P569"))
+    assert about["literal_coverage"][0]["count"] == len(sample.literal_subjects("P577"))
     assert about["degree"]["p100"] == max(map(sample.degree, sample.entities()))
     text = render_info(about)
     assert "214,261" in text and "instance of" in text
