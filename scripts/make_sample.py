@@ -37,7 +37,7 @@ DATES = {
     "P576": "dissolved, abolished or demolished date", "P580": "start time", "P582": "end time",
 }  # fmt: skip
 MONTHS = ("January February March April May June July August September October November December").split()
-HUMAN, FILM = "Q5", "Q11424"
+HUMAN, COUNTRY, PROFESSION = "Q5", "Q6256", "Q28640"
 _MONTH = "|".join(MONTHS)
 _DATE = rf"(?:\d{{1,2}} (?:{_MONTH}),? \d{{4}}|(?:{_MONTH}) \d{{1,2}} ?, ?\d{{4}}|\d{{4}})"
 _DAY_FIRST = re.compile(rf"(\d{{1,2}}) ({_MONTH}),? (\d{{4}})")
@@ -129,9 +129,14 @@ class Names:
         self.added: dict[str, str] = {}
         """Kinds of entities that Wikidata's files do not have."""
         for id, names in merge.names.items():
-            self._labels[names[0]].add(id)
-            for name in names:
-                self._any[name].add(id)
+            self.learn(id, names)
+
+    def learn(self, id: str, names: Iterable[str]) -> None:
+        """Note an entity's names, its label first."""
+        for number, name in enumerate(names):
+            self._any[name].add(id)
+            if not number:
+                self._labels[name].add(id)
 
     def kind(self, id: str) -> str:
         """What an entity is, coarsely."""
@@ -248,9 +253,7 @@ def read_descriptions(merge: Merge, names: Names) -> None:
     source = "description"
     inside = containers(merge)
     uses = Counter(object for _, property, object in merge.base if property == "P31")
-    classes = {
-        label[0]: id for id, label in sorted(merge.names.items()) if uses[id] > 2 and len(label[0]) > 3 and id != HUMAN
-    }
+    classes = list_classes(merge)
     typed = {subject for subject, property, _ in merge.base if property == "P31"}
     for id, text in sorted(names.texts.items()):
         kind = names.kind(id)
@@ -288,6 +291,13 @@ def read_descriptions(merge: Merge, names: Names) -> None:
             _add_ties(merge, names, inside, id, text)
         if kind in ("work", "fiction") and (match := _MADE_BY.search(text)):
             _add_maker(merge, names, id, match)
+
+
+def list_classes(merge: Merge) -> dict[str, str]:
+    """The classes that entities have here, by their labels."""
+    uses = Counter(object for _, property, object in merge.base if property == "P31")
+    fitting = ((label[0], id) for id, label in sorted(merge.names.items()) if uses[id] > 2 and id != HUMAN)
+    return {label: id for label, id in fitting if len(label) > 3}
 
 
 def _find_class(text: str, classes: Mapping[str, str]) -> str:
@@ -385,16 +395,20 @@ def _add_maker(merge: Merge, names: Names, id: str, match: re.Match[str] | None)
 # ---------------------------------------------------------------- 2WikiMultihopQA
 
 _OF_HUMANS = frozenset("P22 P25 P26 P40 P3373 P19 P20 P119 P69 P108 P27 P569 P570".split())
+_OF_WORKS = frozenset("P57 P86 P162 P175 P577 P571 P123 P495".split())
 _TO_HUMANS = frozenset("P22 P25 P26 P40 P3373 P57 P86".split())
 
 
-def read_wiki2(path: Path, merge: Merge, names: Names) -> dict[str, str]:
+def read_wiki2(path: Path, merge: Merge, names: Names, states: Mapping[str, str]) -> dict[str, str]:
     """Evidences of 2WikiMultihopQA; returns the ids of the titles that its questions use.
+
+    `states`: today's countries by their names and by the adjectives that 2WikiMultihopQA uses for them at times.
 
     Where a record gives no ids with its evidences, its list of entities is in the order of the evidences' subjects;
     that holds for every record that gives both.
     """
     titles: dict[str, set[str]] = defaultdict(set)
+    lands: set[str] = set()
     called: dict[str, Counter[str]] = defaultdict(Counter)
     classes: dict[str, set[str]] = defaultdict(set)
     humans: set[str] = set()
@@ -437,14 +451,22 @@ def read_wiki2(path: Path, merge: Merge, names: Names) -> dict[str, str]:
                 humans.add(subject)
             if property in _TO_HUMANS:
                 humans.add(object)
-            if property in ("P57", "P86", "P175", "P577", "P571", "P123") and hint:
+            if property in _OF_WORKS and hint:
                 classes[subject].add(hint)
+            if property in ("P17", "P27", "P495"):
+                lands.add(object)
     for id in sorted(called):
         if id in merge.names:
             continue
         known = [name for name, _ in sorted(called[id].items(), key=lambda one: (-one[1], one[0]))]
-        merge.names[id] = list(dict.fromkeys(_TAIL.sub("", name) for name in known))
-        if id in humans:
+        # An adjective is no name: "Swedish", where a question said of what nationality somebody was.
+        found = [states.get(name, name) if id in lands else _TAIL.sub("", name) for name in known]
+        merge.names[id] = list(dict.fromkeys(found))
+        names.learn(id, merge.names[id])
+        if id in lands and merge.names[id][0] in states.values():
+            merge.add_edge(id, "P31", COUNTRY, source)
+            names.added[id] = "country"
+        elif id in humans:
             merge.add_edge(id, "P31", HUMAN, source)
             names.added[id] = "person"
         elif len(classes[id]) == 1:
@@ -484,11 +506,16 @@ def read_passages(folder: Path, merge: Merge, names: Names, titles: Mapping[str,
     more = json.loads((folder / "passages/wikipedia_passages.json").read_text("utf-8"))
     rows += [(one["title"], one["text"], "") for one in more]
     sure = {title: id for title, _, id in rows if id} | dict(titles)
+    classes, typed = list_classes(merge), {s for s, p, _ in (*merge.base, *merge.edges) if p == "P31"}
     for title, text, _ in dict.fromkeys(rows):
         id = sure.get(title, "")
         if id and id not in merge.names:
             merge.refused["passage: entity has no other fact"] += 1
         elif id:
+            says = _IS_A.search(re.sub(r"\([^()]*\)", "", text[:600]))
+            if id not in typed and says and (one := _find_class(says[1], classes)):
+                merge.add_edge(id, "P31", one, "passage")
+                typed.add(id)
             _read_opening(merge, names, id, text, trusted=True)
         elif id := names.link(_TAIL.sub("", title), ["person", "work"]):
             _read_opening(merge, names, id, text, trusted=False)
@@ -650,6 +677,20 @@ def read_factbook(path: Path, merge: Merge, names: Names) -> list[tuple[str, str
     return dated
 
 
+def list_states(path: Path) -> dict[str, str]:
+    """Today's independent countries by their names and adjectives; what two of them share is left out."""
+    found: dict[str, set[str]] = defaultdict(set)
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for record in map(json.loads, lines):
+            name = _dig(record, ["Government", "Country name", "conventional short form"])
+            free = _dig(record, ["Government", "Independence"])
+            if name in ("", "none") or not free or free.startswith("none"):
+                continue
+            for other in (name, _dig(record, ["People and Society", "Nationality", "adjective"])):
+                found[other.removeprefix("the ")].add(name.removeprefix("the "))
+    return {name: next(iter(one)) for name, one in found.items() if len(one) == 1 and name}
+
+
 def _dig(record: Any, path: Iterable[str]) -> str:
     for key in path:
         record = record.get(key, {}) if isinstance(record, dict) else {}
@@ -661,7 +702,12 @@ def _link_country(names: Names, name: str) -> str:
     if name in ("", "none"):
         return ""
     turned = re.sub(r"^(.*), The$", r"\1", name).removeprefix("the ")
-    return names.link(turned, ["country"]) or names.link("The " + turned, ["country"])
+    # The Factbook speaks of countries: that a film is called Canada too does not matter.
+    for form in (turned, "The " + turned):
+        found = [id for id in names.labelled(form) if names.kind(id) == "country"]
+        if len(found) == 1:
+            return found[0]
+    return names.link(turned, ["country"])
 
 
 def _list_neighbours(names: Names, record: Any) -> list[str]:
@@ -864,10 +910,12 @@ def write_sample(merge: Merge, dated: list[tuple[str, str, str, str, str, str]],
     days = settle_days(merge)
     triplets = settle_edges(merge)
     known = {id for s, _, o in triplets for id in (s, o)}
-    for id, label in RULES["labels"].items():
+    for id, label in RULES["occupations"].values():
         if id in known:
             merge.names.setdefault(id, [label])
-    for id, label in RULES["occupations"].values():
+            triplets.add((id, "P31", PROFESSION))
+            known.add(PROFESSION)
+    for id, label in RULES["labels"].items():
         if id in known:
             merge.names.setdefault(id, [label])
     merge.relations.setdefault("P106", ["occupation", "profession", "job"])
@@ -939,7 +987,8 @@ def main(sources: Path, out: Path) -> None:
         ingest(sources / "wikidata", Path(folder) / "store")
         names = Names(merge, KindIndex(GraphStore.open(Path(folder) / "store")), texts)
         read_descriptions(merge, names)
-        titles = read_wiki2(sources / "documents/2wiki_dev_half.jsonl", merge, names)
+        states = list_states(sources / "documents/factbook.jsonl.gz")
+        titles = read_wiki2(sources / "documents/2wiki_dev_half.jsonl", merge, names, states)
         read_passages(sources, merge, names, titles)
         read_redocred(sources / "documents/redocred_dev.json", merge, names)
         dated = read_factbook(sources / "documents/factbook.jsonl.gz", merge, names)

@@ -18,7 +18,6 @@ from hopwright.records import Compute, Constraint, Hop, ReverseLookup
 from hopwright.records.values import Value
 from hopwright.text.matching import fold, is_distinctive_name
 
-_IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
 _ASKING = re.compile(
     r"^(?:(?:in|of|for|on|at|by|to|from|after|with|under) )?(?:who|whom|whose|which|what|where|when|how)\b"
@@ -66,13 +65,7 @@ def check_every_hop_needed(case: CheckedItem, context: CheckContext) -> Iterator
 
 
 def check_named_twice(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
-    """No entity is named twice: what is said of it the second time may give away the first."""
-    seen: dict[str, int] = {}
-    for hop in case.item.hops:
-        for id in dict.fromkeys(_IDS.findall(_written(hop))):
-            if id in seen and hop.index != seen[id]:
-                yield hop.index, f"names {case.labels.get(id, id)!r}, which hop {seen[id]} names too"
-            seen.setdefault(id, hop.index)
+    """The question names no entity twice: what several hops start from is named once and then referred to."""
     text = case.padded
     names = {fold(label) for label in case.labels.values() if not label.islower()}  # classes are common nouns
     for name in sorted(names, key=lambda name: (-len(name), name)):
@@ -198,15 +191,6 @@ def _run_on(case: CheckedItem, changed: int, wrong: Value, facts: Facts, table: 
             return None
         moved.add(hop.index)
     return answers.get(case.last.index) if case.last.index in moved else None
-
-
-def _written(hop: Hop) -> str:
-    derivation = hop.derivation
-    if isinstance(derivation, Compute):
-        return derivation.expression
-    if isinstance(derivation, ReverseLookup):
-        return " ".join(one.value for one in _conditions(derivation) if one.property not in ("P31", "P279", "P21"))
-    return derivation.subject
 
 
 def _find_unlike(tree: ast.expr, units: Mapping[int, str], table: PropertyTable) -> Iterator[tuple[str, str]]:

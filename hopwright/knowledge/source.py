@@ -49,3 +49,15 @@ class PropertyRoles:
     """From a place to those beside it or around it: shares a border with, lies in, is located at, lies on."""
     latest_years: Mapping[str, int] = field(default_factory=dict)
     """Dates that cannot be later than a year in a world of adults and finished careers, by property."""
+    release: str = ""
+    """The date on which a work was published or released."""
+    ties: frozenset[str] = frozenset()
+    """From one of several that belong together to what they share: its director, its series, its family."""
+    lists: frozenset[str] = frozenset()
+    """From a whole to each of several that belong together: the cast of a film, the crew of a flight."""
+    complete: frozenset[str] = frozenset()
+    """Lists of which all members are known."""
+    kinship: frozenset[str] = frozenset()
+    """Between two that are closely related: spouses, siblings, teacher and student, a work and its sequel."""
+    doubtful: frozenset[str] = frozenset()
+    """Properties whose values are many, or changing, or disputed: asked for seldom."""

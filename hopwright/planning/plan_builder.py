@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.plan import PartialPlan
+from hopwright.planning.relations import Relations
 from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals, UsableLiteral
@@ -72,8 +73,12 @@ class PlanBuilder:
         preferences: SamplingPreferences,
         rng: random.Random,
         claims: Sequence[LinkedClaim] = (),
+        relations: Relations | None = None,
     ) -> None:
         self.traversals = traversals
+        self.relations = relations or Relations(traversals)
+        self.topics: tuple[str, ...] = ()
+        """What the steps name as their subjects, in order: later branches start from these or from their kin."""
         self.claims = claims
         self.targets = targets
         self.preferences = preferences
@@ -90,13 +95,13 @@ class PlanBuilder:
         """The entities taken so far."""
         return frozenset(self._entities)
 
-    def mark(self) -> tuple[int, frozenset[str], dict[str, str]]:
+    def mark(self) -> tuple[int, frozenset[str], dict[str, str], tuple[str, ...]]:
         """Where the sketch stands, for `reset`."""
-        return len(self.draft.steps), frozenset(self._entities), dict(self._tokens)
+        return len(self.draft.steps), frozenset(self._entities), dict(self._tokens), self.topics
 
-    def reset(self, mark: tuple[int, frozenset[str], dict[str, str]]) -> None:
+    def reset(self, mark: tuple[int, frozenset[str], dict[str, str], tuple[str, ...]]) -> None:
         """Take back what was added since a mark."""
-        count, entities, tokens = mark
+        count, entities, tokens, self.topics = mark
         del self.draft.steps[count:]
         self._entities, self._tokens = set(entities), dict(tokens)
 
@@ -113,6 +118,11 @@ class PlanBuilder:
                 raise PlanningDeadEnd("two names share a word")
             self._entities.add(entity)
             self._tokens.update(dict.fromkeys(tokens, entity))
+
+    def name(self, *entities: str) -> None:
+        """Reserve entities that the question names; one that it has named before may be meant again."""
+        self.take(*(one for one in entities if one not in self.topics))
+        self.topics = tuple(dict.fromkeys((*self.topics, *entities)))
 
     def take_claim(self, linked: LinkedClaim) -> None:
         """Reserve what a claim mentions: no hop may ask about it."""
@@ -159,7 +169,7 @@ class PlanBuilder:
             return StepOutput("entity", self.add(step, edge.subject), edge.subject)
         self.take(edge.object)
         if not reference:
-            self.take(edge.subject)
+            self.name(edge.subject)
         step_forward = Lookup(subject=reference or edge.subject, property=edge.property)
         return StepOutput("entity", self.add(step_forward, edge.object), edge.object)
 
@@ -183,13 +193,17 @@ class PlanBuilder:
     def single_out(self, entity: str, pair: tuple[Edge, Edge]) -> StepOutput:
         """The step that finds an entity by two of its facts."""
         one, other = pair
-        self.take(entity, one.object, other.object)
+        self.take(entity)
+        self.name(one.object, other.object)
         condition = Constraint(property=other.property, value=other.object)
         derivation = ReverseLookup(property=one.property, value=one.object, constraints=(condition,))
         return StepOutput("entity", self.add(derivation, entity), entity)
 
-    def extend(self, state: StepOutput, suits: Callable[[str], bool]) -> StepOutput:
-        """A step from an entity to another one that suits, along a property or against it."""
+    def extend(self, state: StepOutput, suits: Callable[[str], bool], like: Sequence[str] = ()) -> StepOutput:
+        """A step from an entity to another one that suits, along a property or against it.
+
+        `like`: entities of which the same could be asked with another answer; such properties are taken first.
+        """
         last = self.draft.steps[-1].derivation if self.draft.steps else None
         within = isinstance(last, Lookup) and last.property in WITHIN and state.ref == f"hop{len(self.draft.steps)}"
         forward = [
@@ -202,6 +216,9 @@ class PlanBuilder:
         ]
         if not forward and not backward:
             raise PlanningDeadEnd("nothing to ask about the entity")
+        if like:
+            answers = {e.property: e.object for rival in like for e in self.traversals.lookups_from(rival)}
+            forward = [e for e in forward if answers.get(e.property, e.object) != e.object] or forward
         if backward and (not forward or self.rng.random() < 0.25):
             return self.walk(self.choose(backward), state.ref, backward=True)
         return self.walk(self.choose(forward), state.ref)
@@ -214,7 +231,7 @@ class PlanBuilder:
         if isinstance(value, dt.date):
             exact = entry.value == "date" and (value.month, value.day) != (1, 1)
             if full_date and exact and entry.ask:
-                return StepOutput("date", self.add(derivation, value, "date"), of=measure.property)
+                return StepOutput("date", self.add(derivation, value, "date"), measure.entity, of=measure.property)
             if full_date or not entry.year_ask:
                 raise PlanningDeadEnd("the date cannot be worded")
             ref = self.add(derivation, value.year, "number", "year")
@@ -285,6 +302,12 @@ class PlanBuilder:
                 ):
                     return edge
         return None
+
+    def choose_close(self, edges: Sequence[tuple[float, Edge]]) -> Edge:
+        """Choose among facts by how closely they belong to the topic, those of the topic itself first."""
+        best = max(closeness for closeness, _ in edges)
+        near = [edge for closeness, edge in edges if closeness >= 0.8 * best]
+        return self.choose(near)
 
     def choose(self, edges: Sequence[Edge]) -> Edge:
         """Choose a domain first, a new one rather, then a property, then an edge: the frequent ones do not take all."""

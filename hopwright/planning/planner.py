@@ -22,6 +22,7 @@ from hopwright.planning.plan import PartialPlan, Plan, named_entities, stated_nu
 from hopwright.planning.plan_builder import WITHIN, PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.planning.programs import Branch, OperationSequence, load_sequence_index
 from hopwright.planning.random_draws import draw_by_weights
+from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import SamplingPreferences, SlotSpec
 from hopwright.planning.topologies import Topology
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals
@@ -56,6 +57,7 @@ class Planner:
         claims: Sequence[Claim] = (),
     ) -> None:
         self.traversals = GraphTraversals(graph, table, kinds)
+        self.relations = Relations(self.traversals)
         self.targets = DatedTargets(self.traversals)
         self.domains = DomainIndex(table, kinds)
         self.table = table
@@ -97,7 +99,9 @@ class Planner:
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
         for number in range(tries):
-            builder = PlanBuilder(self.traversals, self.targets, self.domains, liking, rng, self.claims)
+            builder = PlanBuilder(
+                self.traversals, self.targets, self.domains, liking, rng, self.claims, self.relations
+            )
             try:
                 layout = draw_by_weights(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
@@ -125,7 +129,9 @@ class Planner:
         self, anchor: str, kept: Sequence[Edge], preferences: SamplingPreferences
     ) -> PlanBuilder:
         """A sketch in which nothing is said yet, but what the anchor's own hops name is in use."""
-        builder = PlanBuilder(self.traversals, self.targets, self.domains, preferences, random.Random(0))
+        builder = PlanBuilder(
+            self.traversals, self.targets, self.domains, preferences, random.Random(0), relations=self.relations
+        )
         ends = {anchor, *(end for edge in kept for end in (edge.subject, edge.object))}
         with contextlib.suppress(PlanningDeadEnd):  # two of them share a word: planning will say so
             builder.take(*sorted(ends))
@@ -251,6 +257,7 @@ def _run(
         partners=partners,
         anchor=anchor,
         forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
+        branches=any(not needs for needs in program.depends_on[place + 1 :]),
     )
     return operation.build(builder, [states[need - 1] for need in program.depends_on[place]], here)
 

@@ -75,6 +75,10 @@ class EntityProperty(_Entry):
     """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
     reverse_np: tuple[str, ...] = ()
     """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
+    role: str = ""
+    """What the object is to the subject, as a noun: `director`."""
+    group: tuple[str, ...] = ()
+    """What several objects are to their subject, to follow `all`: `in the cast of {s}`."""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
     ask_typed: tuple[str, ...] = ()
@@ -155,6 +159,11 @@ class LiteralProperty(_Entry):
     more: tuple[str, ...] = ()
     """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    """Noun phrases for the one of two that has the smaller or earlier value: `the older`."""
+    last: tuple[str, ...] = ()
+    to: str = ""
+    """The infinitive of the event: `be born`, to follow `the first to`."""
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
     variants: tuple[LiteralWording, ...] = ()

@@ -60,6 +60,17 @@ GENDERS: Mapping[str, Literal["female", "male"]] = MappingProxyType(
     {"Q6581072": "female", "Q1052281": "female", "Q6581097": "male", "Q2449503": "male"}
 )
 
+TIES = frozenset(
+    ["P22", "P25", "P50", "P57", "P58", "P61", "P81", "P84", "P86", "P112", "P127", "P135", "P144", "P170"]
+    + ["P175", "P176", "P179", "P184", "P264", "P344", "P403", "P450", "P485", "P647", "P676"]
+    + ["P749", "P1040", "P1066", "P1877", "P2438", "P2515", "P2554", "P3450", "P4552", "P4614", "P8345"]
+)
+"""Parents, makers of all kinds, line, grave, owner, movement, source, series, label, teachers, mouth, range, season."""
+LISTS = frozenset(["P40", "P58", "P112", "P161", "P527", "P710", "P725", "P800", "P974", "P1029", "P3320"])
+"""Children, writers, founders, cast, parts, participants, voices, notable works, tributaries, crew, board."""
+KINSHIP = frozenset(["P22", "P25", "P26", "P40", "P155", "P156", "P184", "P451", "P802", "P1066", "P3373"])
+"""Father, mother, spouse, child, follows, followed by, advisor, partner, student, teacher, sibling."""
+
 ROLES = PropertyRoles(
     instance_of=INSTANCE_OF,
     country=COUNTRY,
@@ -90,5 +101,10 @@ ROLES = PropertyRoles(
     ),
     holders=HOLDERS,
     neighbours=NEIGHBOURS,
+    release=PUBLICATION,
+    ties=TIES,
+    lists=LISTS,
+    complete=frozenset({BORDERS}),
+    kinship=KINSHIP,
     latest_years=MappingProxyType({BIRTH: 2004, WORK_START: 2020}),
 )

@@ -8,25 +8,25 @@ from collections.abc import Callable, Sequence
 
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
-    admits_target,
     has_full_date,
     list_events,
     list_numbers,
     list_shared,
     list_ways,
 )
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.plan_builder import WITHIN, PlanBuilder, PlanningDeadEnd
+from hopwright.planning.random_draws import draw
+from hopwright.planning.traversals import Edge
 
-# Whether a film is about something, or something lies somewhere, is no question to count over a list.
-NOT_COUNTED_PROPERTIES = frozenset({"P921", "P138", "P6885", "P7938"})
-# Fewer than so many do not give a list in which some of them stand beside others.
-MIN_SHARING_SUBJECTS = 3
 OUTWARD_LOOKUP = "extend-outward"
 """A look-up that may not say in what its subject lies: one that does has come before it."""
 _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "between-two", "total-two", "compare-three"})
-_MEASURED = frozenset({"year", "date", "number", "ahead", "compare", "compare-three", "total", "between", "rate"})
+_MEASURED = frozenset({"year", "date", "number", "rate"})
+_PAIRED = 60
+_KIN = 8
 
 
 def satisfies_reader(builder: PlanBuilder, context: OperationContext) -> Callable[[str], bool]:
@@ -52,21 +52,11 @@ def can_continue_from(builder: PlanBuilder, readers: tuple[str, ...], entity: st
 
 def find_entity_with_literal(builder: PlanBuilder, context: OperationContext) -> str | None:
     """An entity with a literal that the reader can use, and to which a question leads: such are rarer than facts."""
-    if context.reader in ("dated-among", "dated-stated"):
-        for _ in range(20):
-            target = builder.targets.any(builder.rng)
-            if target is None or builder.refuses_target(target) or not admits_target(builder, target):
-                continue
-            if builder.traversals.lookups_to(entity := target.condition.object) and builder.admits(entity):
-                return entity
-        return None
     if context.reader not in _MEASURED:
         return None
     wanted = satisfies_reader(builder, context)
     for _ in range(30):
-        dated = context.reader in ("year", "date", "between") or (
-            context.reader.startswith("compare") and builder.rng.random() < 0.3
-        )
+        dated = context.reader in ("year", "date")
         measure = builder.targets.random_event(builder.rng) if dated else builder.targets.random_number(builder.rng)
         if measure is None:
             break
@@ -78,30 +68,73 @@ def find_entity_with_literal(builder: PlanBuilder, context: OperationContext) ->
     return None
 
 
-def find_entity_of_same_sort(builder: PlanBuilder, entity: str, reader: str) -> str:
-    """Another entity of the same sort that can be compared, or that has an event in common."""
-    if reader == "between-two":
-        properties = sorted(list_events(builder, entity))
-    elif reader == "total-two":
-        properties = [m.property for m in builder.traversals.measures(entity) if list_ways(builder, m.property, 2)]
-    else:
-        properties = [m.property for m in builder.traversals.measures(entity) if m.entry.more and m.entry.less]
-    if not properties:
-        raise PlanningDeadEnd("nothing to compare the entity by")
-    for _ in range(10):
-        other = builder.traversals.comparable(entity, builder.rng.choice(properties), builder.rng)
-        if other is not None and builder.admits(other) and builder.traversals.lookups_to(other):
-            return other
-    raise PlanningDeadEnd("nothing comparable")
+def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
+    """A fact beside which another stands whose object goes with its own: the director and the composer of a film."""
+    wanted = satisfies_reader(builder, context)
+    branching = builder.relations.branching
+    names = sorted(branching)
+    known, domains = builder.preferences.weights, builder.preferences.domains
+    table = builder.traversals.table.entity
+    weights = [known.get(name, 1.0) * domains.get(table[name].domain, 1.0) * len(branching[name]) ** 0.5 for name in names]
+    for name in builder.rng.choices(names, weights, k=_PAIRED) if any(weights) else ():
+        edge = draw(builder.rng, branching[name])
+        if not builder.admits(edge.subject) or not builder.admits(edge.object) or not wanted(edge.object):
+            continue
+        for other in builder.traversals.lookups_from(edge.subject):
+            if (
+                other.object != edge.object
+                and builder.traversals.kinds.kind(other.object) == builder.traversals.kinds.kind(edge.object)
+                and builder.admits(other.object)
+                and _are_distinct(builder, edge.subject, edge.object, other.object)
+                and fits_partner(builder, context.reader, edge.object, other.object)
+                and (context.reader not in SAME_SORT_OPERATIONS or wanted(other.object))
+            ):
+                return edge
+    raise PlanningDeadEnd("no two facts of one topic go together")
 
 
-def are_of_same_sort(builder: PlanBuilder, one: str, other: str, reader: str) -> bool:
-    """Whether two entities are of one sort and have in common what a reader compares, adds or measures between."""
-    if one == other or builder.traversals.kinds.sort(one) != builder.traversals.kinds.sort(other):
+def _are_distinct(builder: PlanBuilder, *entities: str) -> bool:
+    """Whether no two names share a telling word."""
+    words = [word for one in entities for word in builder.traversals.tokens(one)]
+    return len(set(words)) == len(words)
+
+
+def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple[float, Edge]]:
+    """Facts of the plan's topics, and of their kin, whose objects go with what the other branch found.
+
+    Each with how closely it belongs to the topic.
+    """
+    wanted = satisfies_reader(builder, context)
+    partner = context.partners[0] if context.partners else None
+    found = []
+    for edge in _edges_around(builder, builder.topics):
+        if not builder.admits(edge.object) or not wanted(edge.object):
+            continue
+        if edge.subject not in builder.topics and not builder.admits(edge.subject):
+            continue
+        if partner is not None and not fits_partner(builder, context.reader, partner.entity, edge.object):
+            continue
+        found.append((builder.relations.related(builder.topics[0], edge.subject), edge))
+    return found
+
+
+def fits_partner(builder: PlanBuilder, reader: str, one: str, other: str) -> bool:
+    """Whether a reader can take two entities together; anything goes with a year or a date."""
+    if not one or reader not in SAME_SORT_OPERATIONS:
+        return True
+    kinds = builder.traversals.kinds
+    if one == other or kinds.kind(one) != kinds.kind(other):
         return False
     if reader == "between-two":
         return bool(list_events(builder, one).keys() & list_events(builder, other).keys())
     return bool(list_shared(builder, [one, other], comparing=reader.startswith("compare")))
+
+
+def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:
+    """Look-ups of the topics, then of those that belong with them."""
+    traversals = builder.traversals
+    kin = [other for topic in topics for other in builder.relations.kin(topic)[:_KIN]]
+    return [edge for one in dict.fromkeys((*topics, *kin)) for edge in traversals.lookups_from(one)]
 
 
 def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
@@ -136,23 +169,23 @@ def _follow(readers: tuple[str, ...], property: str) -> tuple[str, ...]:
 def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     """What an operation needs of the entity that it reads."""
     measures = builder.traversals.measures
-    if reader in ("year", "between", "between-two"):
+    if reader in ("year", "between-two"):
         return lambda entity: any(isinstance(m.value, dt.date) and m.entry.event for m in measures(entity))
     if reader == "date":
         return lambda entity: any(has_full_date(m) for m in measures(entity))
     if reader == "number":
         return lambda entity: bool(list_numbers(builder, entity))
-    if reader in ("ahead", "compare", "compare-three"):
+    if reader in ("compare", "compare-three"):
         return lambda entity: any(m.entry.more and m.entry.less for m in measures(entity))
-    if reader in ("total", "total-two"):
+    if reader == "total-two":
         return lambda entity: any(list_ways(builder, m.property, 2) for m in measures(entity))
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
-    if reader == "members":
-        shared_by = builder.traversals.shared_by
-        return lambda entity: any(
-            len(e) >= MIN_SHARING_SUBJECTS and one not in NOT_COUNTED_PROPERTIES for one, e in shared_by(entity).items()
-        )
-    if reader in ("dated-stated", "dated-among"):
-        return lambda entity: bool(builder.targets.conditioned(entity))
+    if reader in ("largest-of", "group-size"):
+        graph = builder.traversals.graph
+        return lambda entity: any(len(graph.objects(entity, one)) >= 3 for one in ROLES.complete)
+    if reader in ("age", "turned"):
+        return lambda entity: any(m.property == ROLES.birth for m in measures(entity))
+    if reader == "first-by":
+        return lambda entity: bool(builder.relations.groups_sharing(entity))
     return lambda entity: True

@@ -1,0 +1,237 @@
+"""Computations that choose one of several entities that belong together: the first, the last, the largest."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+
+from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.lookahead import satisfies_reader
+from hopwright.planning.operations.operation_inputs import (
+    MAX_ENTITIES_CONSIDERED,
+    are_apart,
+    draw_others,
+    list_shared,
+    read_value,
+)
+from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.random_draws import draw
+from hopwright.planning.relations import Group
+from hopwright.records.values import Scalar
+
+_TRIED = 12
+_NAMED = 4
+
+
+def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Whichever of several entities has the largest or the smallest value of a property."""
+    shared = list_shared(builder, [state.entity for state in inputs], comparing=True)
+    weights = builder.preferences.weights
+    shared.sort(key=lambda name: builder.rng.random() ** (1 / weights.get(name, 1.0)), reverse=True)
+    wanted = context.forced  # an anchor's hop that goes on from the winner
+    suits = satisfies_reader(builder, context)
+    for property in shared[:6]:
+        values = {state.entity: read_value(builder, state.entity, property) for state in inputs}
+        ranked = sorted(inputs, key=lambda state: values[state.entity])
+        for largest in builder.rng.sample((True, False), 2):
+            winner = ranked[-1] if largest else ranked[0]
+            if wanted is not None and winner.entity not in (wanted.subject, wanted.object):
+                continue
+            if suits(winner.entity):
+                name = "argmax" if largest else "argmin"
+                expression = f"{name}({property}, {', '.join(state.ref for state in inputs)})"
+                ref = builder.compute(expression, "comparison", winner.entity)
+                return StepOutput("entity", ref, winner.entity)
+    raise PlanningDeadEnd("the entities have nothing to compare them by")
+
+
+def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The first or last, largest or smallest, of four named entities that share something."""
+    suits = satisfies_reader(builder, context)
+    for group in _draw_groups(builder, context):
+        pool = [one for one in group.members if builder.admits(one)]
+        if len(pool) < _NAMED or not builder.admits(group.shared):
+            continue
+        for property in _shuffled(builder, _properties(builder, pool)):
+            named = _pick(builder, pool, property, suits, group.shared)
+            if named is None:
+                continue
+            members, winner, largest = named
+            builder.name(group.shared, *(one for one in members if one != winner))
+            builder.take(winner)
+            function = "argmax" if largest else "argmin"
+            ref = builder.compute(f"{function}({property}, {_write(group, members)})", "comparison", winner)
+            return StepOutput("entity", ref, winner)
+    raise PlanningDeadEnd("nothing to choose from that belongs together")
+
+
+def first_by(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Of four named entities the first or last that shares something with others through the entity that is read."""
+    (state,) = inputs
+    suits = satisfies_reader(builder, context)
+    groups = builder.relations.groups_sharing(state.entity)
+    for group in builder.rng.sample(groups, len(groups)):
+        pool = [one for one in group.members if builder.admits(one)]
+        for property in _shuffled(builder, _properties(builder, pool)):
+            mine = draw_others(builder, _dated(builder, pool, property), builder.rng.choice((2, 2, 3)))
+            if len(mine) < 2 or not are_apart(builder, mine, property):
+                continue
+            theirs = _strangers(builder, mine, group, property, _NAMED - len(mine))
+            if theirs is None:
+                continue
+            largest = builder.rng.random() < 0.4
+            winner = _extreme(builder, mine, property, largest)
+            if not suits(winner):
+                continue
+            named = builder.rng.sample([*mine, *theirs], _NAMED)
+            # The listed must not be told apart by the date alone: one of the others comes before the winner.
+            if _extreme(builder, named, property, largest) == winner:
+                continue
+            builder.name(*(one for one in named if one != winner))
+            builder.take(winner)
+            set = f"{'among' if group.outward else 'listed'}({group.property}, {state.ref}, {', '.join(named)})"
+            ref = builder.compute(f"{_function(largest)}({property}, {set})", "comparison", winner)
+            return StepOutput("entity", ref, winner)
+    raise PlanningDeadEnd("nothing else belongs to the entity")
+
+
+def first_after(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Of four named works or people that belong with the plan's topic, the first after (or last before) a year."""
+    (state,) = inputs
+    for topic in builder.topics:
+        for group in builder.relations.groups_of(topic)[:6]:
+            pool = [one for one in group.members if builder.admits(one)]
+            if len(pool) < _NAMED or group.shared in builder.used:
+                continue
+            for property in _properties(builder, pool, dates=True):
+                dated = [one for one in pool if _year(builder, one, property) not in (None, state.whole)]
+                for _ in range(4):
+                    named = draw_others(builder, dated, _NAMED)
+                    if len(named) < _NAMED or not are_apart(builder, named, property):
+                        break
+                    later = builder.rng.random() < 0.5
+                    side = [one for one in named if (_year(builder, one, property) > state.whole) == later]  # type: ignore[operator]
+                    if not 2 <= len(side) < _NAMED:
+                        continue
+                    winner = _extreme(builder, side, property, not later)
+                    builder.name(group.shared, *(one for one in named if one != winner))
+                    builder.take(winner)
+                    inner = f"{'after' if later else 'before'}({property}, {state.ref}, {_write(group, named)})"
+                    ref = builder.compute(f"{_function(not later)}({property}, {inner})", "comparison", winner)
+                    return StepOutput("entity", ref, winner)
+    raise PlanningDeadEnd("nothing dated belongs with the topic")
+
+
+def largest_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The largest or smallest of all that stand in a relation to an entity, where all of them are known."""
+    (state,) = inputs
+    suits = satisfies_reader(builder, context)
+    for property in sorted(ROLES.complete):
+        members = builder.traversals.graph.objects(state.entity, property)
+        if not _NAMED <= len(members) <= 12:
+            continue
+        for measure in _shuffled(builder, _properties(builder, members, all=True)):
+            if not are_apart(builder, members, measure):
+                continue
+            largest = builder.rng.random() < 0.5
+            winner = _extreme(builder, members, measure, largest)
+            if builder.admits(winner) and suits(winner):
+                builder.take(winner)
+                expression = f"{_function(largest)}({measure}, all({property}, {state.ref}))"
+                return StepOutput("entity", builder.compute(expression, "comparison", winner), winner)
+    raise PlanningDeadEnd("the entity has no complete list to choose from")
+
+
+def _draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterator[Group]:
+    """Groups around what the plan names already, or around entities drawn anew."""
+    for topic in builder.topics:
+        yield from builder.relations.groups_of(topic)
+    if builder.topics:
+        return
+    for _ in range(_TRIED):
+        edge = builder.random_edge(lambda entity: True, within=True)
+        if edge is None:
+            return
+        for end in (edge.subject, edge.object):
+            groups = [one for one in builder.relations.groups_of(end) if len(one.members) >= _NAMED]
+            if groups:
+                yield draw(builder.rng, groups)
+
+
+def _strangers(
+    builder: PlanBuilder, mine: Sequence[str], group: Group, property: str, size: int
+) -> list[str] | None:
+    """Entities akin to some that belong to a group, which do not belong to it themselves."""
+    graph = builder.traversals.graph
+    near: dict[str, None] = {}
+    for one in mine:
+        for other in builder.relations.kin(one):
+            if builder.traversals.kinds.sort(other) != builder.traversals.kinds.sort(one):
+                continue
+            held = graph.objects(other, group.property) if group.outward else graph.subjects(group.property, other)
+            if held and group.shared not in held and _year(builder, other, property) is not None:
+                near[other] = None
+    found = draw_others(builder, list(near), size, mine)
+    return found if len(found) == size and are_apart(builder, [*mine, *found], property) else None
+
+
+def _pick(
+    builder: PlanBuilder, pool: Sequence[str], property: str, suits: object, shared: str
+) -> tuple[list[str], str, bool] | None:
+    for _ in range(3):
+        named = draw_others(builder, _dated(builder, pool, property), _NAMED, [shared])
+        if len(named) < _NAMED:
+            return None
+        if not are_apart(builder, named, property):
+            continue
+        for largest in builder.rng.sample((True, False), 2):
+            winner = _extreme(builder, named, property, largest)
+            if suits(winner):  # type: ignore[operator]
+                return named, winner, largest
+    return None
+
+
+def _properties(
+    builder: PlanBuilder, pool: Sequence[str], *, dates: bool = False, all: bool = False
+) -> list[str]:
+    """Properties by which enough of a pool can be compared, of such as are never disputed: what does not change."""
+    counts: dict[str, int] = {}
+    for one in pool[:MAX_ENTITIES_CONSIDERED]:
+        for measure in builder.traversals.measures(one):
+            entry = measure.entry
+            if not (entry.more and entry.less and entry.stable) or (dates and not isinstance(measure.value, dt.date)):
+                continue
+            counts[measure.property] = counts.get(measure.property, 0) + 1
+    least = len(pool) if all else 2
+    return sorted(name for name, count in counts.items() if count >= least)
+
+
+def _dated(builder: PlanBuilder, pool: Sequence[str], property: str) -> list[str]:
+    return [one for one in pool if any(m.property == property for m in builder.traversals.measures(one))]
+
+
+def _year(builder: PlanBuilder, entity: str, property: str) -> int | None:
+    for measure in builder.traversals.measures(entity):
+        if measure.property == property and isinstance(measure.value, dt.date):
+            return measure.value.year
+    return None
+
+
+def _extreme(builder: PlanBuilder, entities: Sequence[str], property: str, largest: bool) -> str:
+    values: dict[str, Scalar] = {one: read_value(builder, one, property) for one in entities}
+    ranked = sorted(entities, key=lambda one: values[one])
+    return ranked[-1] if largest else ranked[0]
+
+
+def _function(largest: bool) -> str:
+    return "argmax" if largest else "argmin"
+
+
+def _write(group: Group, members: Sequence[str]) -> str:
+    return f"{'among' if group.outward else 'listed'}({group.property}, {group.shared}, {', '.join(members)})"
+
+
+def _shuffled(builder: PlanBuilder, properties: Sequence[str]) -> list[str]:
+    weights = builder.preferences.weights
+    return sorted(properties, key=lambda name: builder.rng.random() ** (1 / weights.get(name, 1.0)), reverse=True)
