@@ -242,7 +242,7 @@ class PlanSampler:
             closed=functools.partial(self._shares.is_closed, slot),
             roots=names,
             root_weights=reached,
-            min_domains=3 if chance(self._seed, slot, "domains") < 0.9 else 0,
+            min_domains=3 if chance(self._seed, slot, "domains") < 0.5 else 0,
         )
 
     def _list_roots(self, shares: QuotaController) -> tuple[list[str], list[float]]:

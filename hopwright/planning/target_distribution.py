@@ -53,10 +53,10 @@ class TargetDistribution:
 
 
 DEFAULT_KINDS: Mapping[str, float] = {
-    "temporal": 0.26, "counting": 0.24, "comparison": 0.18, "arithmetic": 0.18, "combinatorics": 0.14,
+    "comparison": 0.62, "temporal": 0.32, "counting": 0.03, "arithmetic": 0.02, "combinatorics": 0.01,
 }  # fmt: skip
-DEFAULT_ANSWERS: Mapping[str, float] = {"entity": 0.46, "number": 0.46, "year": 0.06, "date": 0.02}
-DEFAULT_BANDS: Mapping[str, float] = {"head": 0.4, "middle": 0.32, "tail": 0.28}
+DEFAULT_ANSWERS: Mapping[str, float] = {"entity": 0.6, "number": 0.28, "year": 0.07, "date": 0.05}
+DEFAULT_BANDS: Mapping[str, float] = {"head": 0.2, "middle": 0.4, "tail": 0.4}
 DEFAULT_ANCHORING: Mapping[str, float] = {"2": 0.15, "1": 0.15, "0": 0.1, "none": 0.6}
 
 

@@ -22,19 +22,19 @@ class TargetParameters(Parameters):
         default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
     )
     kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
-        default={"temporal": 26, "counting": 24, "comparison": 18, "arithmetic": 18, "combinatorics": 14},
+        default={"comparison": 62, "temporal": 32, "counting": 3, "arithmetic": 2, "combinatorics": 1},
         min_length=1,
         title="Computations",
         description="Shares of what the computing hops do.",
     )
     answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
-        default={"entity": 46, "number": 46, "year": 6, "date": 2},
+        default={"entity": 60, "number": 28, "year": 7, "date": 5},
         min_length=1,
         title="Final answers",
         description="Shares of the types of the final answer.",
     )
     popularity: dict[Literal["head", "middle", "tail"], Share] = Field(
-        default={"head": 40, "middle": 32, "tail": 28},
+        default={"head": 20, "middle": 40, "tail": 40},
         min_length=1,
         title="Popularity",
         description="Shares of the well-known, the middling and the obscure: thirds, by their number of facts, of the "

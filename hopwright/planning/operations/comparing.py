@@ -127,6 +127,8 @@ def largest_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     """The largest or smallest of all that stand in a relation to an entity, where all of them are known."""
     (state,) = inputs
     suits = satisfies_reader(builder, context)
+    if builder.traversals.kinds.kind(state.entity) != "country":
+        raise PlanningDeadEnd("the entity has no complete list to choose from")
     for property in sorted(ROLES.complete):
         members = builder.traversals.graph.objects(state.entity, property)
         if not _NAMED <= len(members) <= 12:

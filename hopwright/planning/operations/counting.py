@@ -14,6 +14,8 @@ _LEAST, _MOST = 3, 20
 def count_group(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """How many stand in a relation to an entity, where all of them are known."""
     (state,) = inputs
+    if builder.traversals.kinds.kind(state.entity) != "country":
+        raise PlanningDeadEnd("the entity has no complete list to count")
     for property in sorted(ROLES.complete):
         count = len(builder.traversals.graph.objects(state.entity, property))
         if _LEAST <= count <= _MOST:

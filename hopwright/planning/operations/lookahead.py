@@ -87,7 +87,6 @@ def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
                 and builder.admits(other.object)
                 and _are_distinct(builder, edge.subject, edge.object, other.object)
                 and fits_partner(builder, context.reader, edge.object, other.object)
-                and (context.reader not in SAME_SORT_OPERATIONS or wanted(other.object))
             ):
                 return edge
     raise PlanningDeadEnd("no two facts of one topic go together")
@@ -104,7 +103,9 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
 
     Each with how closely it belongs to the topic.
     """
-    wanted = satisfies_reader(builder, context)
+    # Of two that are compared one wins, and only of that one more is asked.
+    first = context.reader in SAME_SORT_OPERATIONS and bool(context.partners)
+    wanted = can_precede(builder, context.readers[:1] if first else context.readers)
     partner = context.partners[0] if context.partners else None
     found = []
     for edge in _edges_around(builder, builder.topics):
@@ -153,6 +154,8 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             )
         else:
             verdict = _need_of(builder, readers[0])(entity)
+            if verdict and readers[0].startswith("compare"):  # it may win, and then something has to follow
+                verdict = _can_follow(builder, readers[1:], entity)
         if len(known) >= _REMEMBERED:
             known.clear()
         known[readers, entity, most] = verdict
@@ -183,9 +186,11 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader in ("largest-of", "group-size"):
         graph = builder.traversals.graph
-        return lambda entity: any(len(graph.objects(entity, one)) >= 3 for one in ROLES.complete)
+        return lambda entity: builder.traversals.kinds.kind(entity) == "country" and any(
+            len(graph.objects(entity, one)) >= 3 for one in ROLES.complete
+        )
     if reader in ("age", "turned"):
         return lambda entity: any(m.property == ROLES.birth for m in measures(entity))
     if reader == "first-by":
-        return lambda entity: bool(builder.relations.groups_sharing(entity))
+        return lambda entity: any(len(group.members) >= 4 for group in builder.relations.groups_sharing(entity))
     return lambda entity: True
