@@ -60,4 +60,6 @@ class PropertyRoles:
     kinship: frozenset[str] = frozenset()
     """Between two that are closely related: spouses, siblings, teacher and student, a work and its sequel."""
     doubtful: frozenset[str] = frozenset()
-    """Properties whose values are many, or changing, or disputed: asked for seldom."""
+    """Dates and numbers on which sources differ: never asked for."""
+    seldom: frozenset[str] = frozenset()
+    """Properties that say little, or whose values are nested or several: asked for seldom."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.plan import PartialPlan
 from hopwright.planning.relations import Relations
@@ -34,6 +35,7 @@ WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P10
 # A domain that the plan has not touched yet is so much likelier to be chosen.
 _NEW_DOMAIN = 15.0
 _IN_BAND = 3.0
+_SELDOM = 0.15
 # Larger than any degree's share of plans that would be worth a bound of its own.
 _ENDLESS = HUB_DEGREE * 64
 _T = TypeVar("_T")
@@ -270,7 +272,10 @@ class PlanBuilder:
     def prefer(self, options: Sequence[_T], property_of: Callable[[_T], str]) -> _T:
         """Choose one of the options, those of properties over their share more seldom."""
         weights = self.preferences.weights
-        return draw_by_weights(self.rng, options, [weights.get(property_of(one), 1.0) for one in options])
+        names = [property_of(one) for one in options]
+        return draw_by_weights(
+            self.rng, options, [weights.get(name, 1.0) * (_SELDOM if name in ROLES.seldom else 1.0) for name in names]
+        )
 
     def count_domains(self) -> int:
         """The domains that the steps so far touch."""
@@ -291,7 +296,7 @@ class PlanBuilder:
         """
         degree, preferences = self.traversals.degree, self.preferences
         for band in dict.fromkeys((preferences.band, "")):
-            for edge in self.traversals.random_edges(self.rng, preferences.roots, preferences.root_weights, 16):
+            for edge in self.traversals.random_edges(self.rng, preferences.roots, preferences.root_weights, 60):
                 if (
                     (within or edge.property not in WITHIN)
                     and (not band or preferences.band_of(degree(edge.subject)) == band)
@@ -321,7 +326,7 @@ class PlanBuilder:
         weights = [
             self.preferences.domains.get(name, 1.0)
             * (1 if name in touched else _NEW_DOMAIN)
-            * max(known.get(property, 1.0) for property in by_domain[name])
+            * max(known.get(p, 1.0) * (_SELDOM if p in ROLES.seldom else 1.0) for p in by_domain[name])
             for name in names
         ]
         drawn = draw_by_weights(self.rng, names, weights) if any(weights) else draw(self.rng, names)

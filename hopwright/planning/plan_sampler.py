@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.anchor_resolution import AnchorResolver, ResolvedAnchorHop
 from hopwright.planning.plan import Plan, entities_of, named_entities
@@ -251,7 +252,7 @@ class PlanSampler:
         domains = Counter(table.entity[name].domain for name in self._planner.traversals.askable)
         weights = self._mix.domains
         roots = {
-            name: weights[domain] / domains[domain] * shares.weights.get(name, 1.0)
+            name: weights[domain] / domains[domain] * shares.weights.get(name, 1.0) * (0.2 if name in ROLES.seldom else 1.0)
             for name in self._planner.traversals.askable
             if weights.get(domain := table.entity[name].domain, 0.0) > 0
         }

@@ -159,7 +159,7 @@ class Planner:
         # The winner of a comparison is one of the compared, so only what is looked up must be new.
         looked_up = [s.value for s in plan.steps if s.answer_type == "entity" and not isinstance(s.derivation, Compute)]
         named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
-        if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
+        if len(set(looked_up)) != len(looked_up) or not named.isdisjoint(looked_up):
             raise PlanningDeadEnd("an entity repeats")
         numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
         numbers += [claim.number for claim in plan.claims]

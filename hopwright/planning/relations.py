@@ -15,6 +15,7 @@ from hopwright.planning.traversals import Edge, GraphTraversals
 _MOST_MEMBERS = 60
 _MOST_KIN = 24
 _MOST_SHARING = 400
+_SAMPLED = 4000
 
 
 class Group(NamedTuple):
@@ -55,6 +56,30 @@ class Relations:
             )
             if edges:
                 found[property] = edges
+        return found
+
+    @functools.cached_property
+    def single(self) -> dict[str, tuple[Edge, ...]]:
+        """Property → all facts from which a branch may start."""
+        found = {property: self._traversals.facts_of(property) for property in self._traversals.askable}
+        return {property: edges for property, edges in found.items() if edges}
+
+    @functools.cached_property
+    def pools(self) -> dict[str, tuple[Group, ...]]:
+        """Property → groups of at least four, of facts taken evenly over all of the graph's."""
+        found: dict[str, tuple[Group, ...]] = {}
+        graph = self._traversals.graph
+        for property in sorted(ROLES.ties | ROLES.lists):
+            ends = graph.sample_edges(property, _SAMPLED)
+            shared = dict.fromkeys(object if property in ROLES.ties else subject for subject, object in ends)
+            groups = tuple(
+                group
+                for one in shared
+                for group in self.groups_sharing(one)
+                if group.property == property and len(group.members) >= 4
+            )
+            if groups:
+                found[property] = groups
         return found
 
     def _list_groups(self, entity: str) -> tuple[Group, ...]:

@@ -105,6 +105,8 @@ ROLES = PropertyRoles(
     ties=TIES,
     lists=LISTS,
     complete=frozenset({BORDERS}),
+    doubtful=frozenset({"P7295"}),
+    seldom=frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY, "P131", "P495", "P7938"}),
     kinship=KINSHIP,
     latest_years=MappingProxyType({BIRTH: 2004, WORK_START: 2020}),
 )

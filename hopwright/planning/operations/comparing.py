@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import satisfies_reader
+from hopwright.planning.operations.lookahead import satisfies_reader, weigh_roots
 from hopwright.planning.operations.operation_inputs import (
     MAX_ENTITIES_CONSIDERED,
     are_apart,
@@ -20,7 +20,7 @@ from hopwright.planning.random_draws import draw
 from hopwright.planning.relations import Group
 from hopwright.records.values import Scalar
 
-_TRIED = 12
+_TRIED = 40
 _NAMED = 4
 
 
@@ -49,20 +49,20 @@ def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operati
 def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The first or last, largest or smallest, of four named entities that share something."""
     suits = satisfies_reader(builder, context)
-    for group in _draw_groups(builder, context):
+    for group in _draw_groups(builder):
         pool = [one for one in group.members if builder.admits(one)]
         if len(pool) < _NAMED or not builder.admits(group.shared):
             continue
         for property in _shuffled(builder, _properties(builder, pool)):
-            named = _pick(builder, pool, property, suits, group.shared)
-            if named is None:
-                continue
-            members, winner, largest = named
-            builder.name(group.shared, *(one for one in members if one != winner))
-            builder.take(winner)
-            function = "argmax" if largest else "argmin"
-            ref = builder.compute(f"{function}({property}, {_write(group, members)})", "comparison", winner)
-            return StepOutput("entity", ref, winner)
+            values = _values(builder, pool, property)
+            for winner in _able(builder, values, suits):
+                for largest in builder.rng.sample((True, False), 2):
+                    behind = [one for one in values if (values[one] < values[winner]) == largest and one != winner]  # type: ignore[operator]
+                    others = draw_others(builder, behind, _NAMED - 1, [winner, group.shared])
+                    named = [winner, *others]
+                    if len(named) == _NAMED and are_apart(builder, named, property):
+                        builder.rng.shuffle(named)
+                        return _choose(builder, group, group.shared, named, winner, property, largest)
     raise PlanningDeadEnd("nothing to choose from that belongs together")
 
 
@@ -74,26 +74,30 @@ def first_by(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operat
     for group in builder.rng.sample(groups, len(groups)):
         pool = [one for one in group.members if builder.admits(one)]
         for property in _shuffled(builder, _properties(builder, pool)):
-            mine = draw_others(builder, _dated(builder, pool, property), builder.rng.choice((2, 2, 3)))
-            if len(mine) < 2 or not are_apart(builder, mine, property):
-                continue
-            theirs = _strangers(builder, mine, group, property, _NAMED - len(mine))
-            if theirs is None:
-                continue
-            largest = builder.rng.random() < 0.4
-            winner = _extreme(builder, mine, property, largest)
-            if not suits(winner):
-                continue
-            named = builder.rng.sample([*mine, *theirs], _NAMED)
-            # The listed must not be told apart by the date alone: one of the others comes before the winner.
-            if _extreme(builder, named, property, largest) == winner:
-                continue
-            builder.name(*(one for one in named if one != winner))
-            builder.take(winner)
-            set = f"{'among' if group.outward else 'listed'}({group.property}, {state.ref}, {', '.join(named)})"
-            ref = builder.compute(f"{_function(largest)}({property}, {set})", "comparison", winner)
-            return StepOutput("entity", ref, winner)
+            values = _values(builder, pool, property)
+            for winner in _able(builder, values, suits):
+                largest = builder.rng.random() < 0.4
+                behind = [one for one in values if (values[one] < values[winner]) == largest and one != winner]  # type: ignore[operator]
+                mine = [winner, *draw_others(builder, behind, builder.rng.choice((1, 1, 2)), [winner])]
+                theirs = _strangers(builder, mine, group, property, _NAMED - len(mine)) if len(mine) > 1 else None
+                if theirs is None:
+                    continue
+                named = builder.rng.sample([*mine, *theirs], _NAMED)
+                # The date alone must not tell: one of the others comes before the winner.
+                if _extreme(builder, named, property, largest) != winner:
+                    return _choose(builder, group, state.ref, named, winner, property, largest)
     raise PlanningDeadEnd("nothing else belongs to the entity")
+
+
+def _choose(
+    builder: PlanBuilder, group: Group, shared: str, named: Sequence[str], winner: str, property: str, largest: bool
+) -> StepOutput:
+    """Append the step that chooses the winner among the named."""
+    builder.name(*((shared,) if shared.startswith("Q") else ()), *(one for one in named if one != winner))
+    builder.take(winner)
+    set = f"{'among' if group.outward else 'listed'}({group.property}, {shared}, {', '.join(named)})"
+    ref = builder.compute(f"{_function(largest)}({property}, {set})", "comparison", winner)
+    return StepOutput("entity", ref, winner)
 
 
 def first_after(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -145,20 +149,16 @@ def largest_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     raise PlanningDeadEnd("the entity has no complete list to choose from")
 
 
-def _draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterator[Group]:
+def _draw_groups(builder: PlanBuilder) -> Iterator[Group]:
     """Groups around what the plan names already, or around entities drawn anew."""
     for topic in builder.topics:
         yield from builder.relations.groups_of(topic)
     if builder.topics:
         return
-    for _ in range(_TRIED):
-        edge = builder.random_edge(lambda entity: True, within=True)
-        if edge is None:
-            return
-        for end in (edge.subject, edge.object):
-            groups = [one for one in builder.relations.groups_of(end) if len(one.members) >= _NAMED]
-            if groups:
-                yield draw(builder.rng, groups)
+    pools = builder.relations.pools
+    names, weights = weigh_roots(builder, pools)
+    for name in builder.rng.choices(names, weights, k=_TRIED) if any(weights) else ():
+        yield draw(builder.rng, pools[name])
 
 
 def _strangers(
@@ -178,20 +178,10 @@ def _strangers(
     return found if len(found) == size and are_apart(builder, [*mine, *found], property) else None
 
 
-def _pick(
-    builder: PlanBuilder, pool: Sequence[str], property: str, suits: object, shared: str
-) -> tuple[list[str], str, bool] | None:
-    for _ in range(3):
-        named = draw_others(builder, _dated(builder, pool, property), _NAMED, [shared])
-        if len(named) < _NAMED:
-            return None
-        if not are_apart(builder, named, property):
-            continue
-        for largest in builder.rng.sample((True, False), 2):
-            winner = _extreme(builder, named, property, largest)
-            if suits(winner):  # type: ignore[operator]
-                return named, winner, largest
-    return None
+def _able(builder: PlanBuilder, values: Mapping[str, Scalar], suits: Callable[[str], bool]) -> list[str]:
+    """Some of the entities from which the plan can go on, in a drawn order."""
+    able = [one for one in values if suits(one)]
+    return builder.rng.sample(able, min(3, len(able)))
 
 
 def _properties(
@@ -209,8 +199,8 @@ def _properties(
     return sorted(name for name, count in counts.items() if count >= least)
 
 
-def _dated(builder: PlanBuilder, pool: Sequence[str], property: str) -> list[str]:
-    return [one for one in pool if any(m.property == property for m in builder.traversals.measures(one))]
+def _values(builder: PlanBuilder, pool: Sequence[str], property: str) -> dict[str, Scalar]:
+    return {one: m.value for one in pool for m in builder.traversals.measures(one) if m.property == property}
 
 
 def _year(builder: PlanBuilder, entity: str, property: str) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
@@ -18,6 +18,7 @@ from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.plan_builder import WITHIN, PlanBuilder, PlanningDeadEnd
 from hopwright.planning.random_draws import draw
 from hopwright.planning.traversals import Edge
+from hopwright.records import Lookup
 
 OUTWARD_LOOKUP = "extend-outward"
 """A look-up that may not say in what its subject lies: one that does has come before it."""
@@ -26,6 +27,7 @@ _REMEMBERED = 150_000
 SAME_SORT_OPERATIONS = frozenset({"compare", "between-two", "total-two", "compare-three"})
 _MEASURED = frozenset({"year", "date", "number", "rate"})
 _PAIRED = 60
+_OF_ONE = 0.7
 _KIN = 8
 
 
@@ -71,25 +73,46 @@ def find_entity_with_literal(builder: PlanBuilder, context: OperationContext) ->
 def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
     """A fact beside which another stands whose object goes with its own: the director and the composer of a film."""
     wanted = satisfies_reader(builder, context)
-    branching = builder.relations.branching
-    names = sorted(branching)
-    known, domains = builder.preferences.weights, builder.preferences.domains
-    table = builder.traversals.table.entity
-    weights = [known.get(name, 1.0) * domains.get(table[name].domain, 1.0) * len(branching[name]) ** 0.5 for name in names]
+    # Two facts of one entity rather; else one of an entity, and one of its kin.
+    branching = builder.relations.branching if builder.rng.random() < _OF_ONE else builder.relations.single
+    names, weights = weigh_roots(builder, branching)
     for name in builder.rng.choices(names, weights, k=_PAIRED) if any(weights) else ():
         edge = draw(builder.rng, branching[name])
         if not builder.admits(edge.subject) or not builder.admits(edge.object) or not wanted(edge.object):
             continue
-        for other in builder.traversals.lookups_from(edge.subject):
+        for other in _edges_around(builder, (edge.subject,)):
             if (
                 other.object != edge.object
                 and builder.traversals.kinds.kind(other.object) == builder.traversals.kinds.kind(edge.object)
                 and builder.admits(other.object)
-                and _are_distinct(builder, edge.subject, edge.object, other.object)
+                and (
+                    other.subject == edge.subject
+                    or (
+                        context.reader in SAME_SORT_OPERATIONS
+                        and other.property == edge.property
+                        and builder.admits(other.subject)
+                    )
+                )
+                and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
                 and fits_partner(builder, context.reader, edge.object, other.object)
             ):
                 return edge
     raise PlanningDeadEnd("no two facts of one topic go together")
+
+
+def weigh_roots(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> tuple[list[str], list[float]]:
+    """The properties that a plan may begin with, and their weights: every domain by its share, then by their size."""
+    table, known = builder.traversals.table.entity, builder.preferences.weights
+    names = [name for name in sorted(pools) if name in table]
+    sizes = {name: len(pools[name]) ** 0.5 for name in names}
+    totals: dict[str, float] = {}
+    for name in names:
+        totals[table[name].domain] = totals.get(table[name].domain, 0.0) + sizes[name]
+    domains = builder.preferences.domains
+    return names, [
+        known.get(name, 1.0) * domains.get(table[name].domain, 1.0) * sizes[name] / totals[table[name].domain] ** 0.7
+        for name in names
+    ]
 
 
 def _are_distinct(builder: PlanBuilder, *entities: str) -> bool:
@@ -111,12 +134,19 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
     for edge in _edges_around(builder, builder.topics):
         if not builder.admits(edge.object) or not wanted(edge.object):
             continue
-        if edge.subject not in builder.topics and not builder.admits(edge.subject):
-            continue
+        if edge.subject not in builder.topics:
+            if not builder.admits(edge.subject) or not _is_parallel(builder, context.reader, edge):
+                continue
         if partner is not None and not fits_partner(builder, context.reader, partner.entity, edge.object):
             continue
         found.append((builder.relations.related(builder.topics[0], edge.subject), edge))
     return found
+
+
+def _is_parallel(builder: PlanBuilder, reader: str, edge: Edge) -> bool:
+    """Whether of another than the topic the same is asked as of the topic, so that the two can be compared."""
+    first = builder.draft.steps[0].derivation
+    return reader in SAME_SORT_OPERATIONS and isinstance(first, Lookup) and first.property == edge.property
 
 
 def fits_partner(builder: PlanBuilder, reader: str, one: str, other: str) -> bool:
@@ -124,7 +154,7 @@ def fits_partner(builder: PlanBuilder, reader: str, one: str, other: str) -> boo
     if not one or reader not in SAME_SORT_OPERATIONS:
         return True
     kinds = builder.traversals.kinds
-    if one == other or kinds.kind(one) != kinds.kind(other):
+    if one == other or kinds.kind(one) != kinds.kind(other) or kinds.kind(one) == "country":
         return False
     if reader == "between-two":
         return bool(list_events(builder, one).keys() & list_events(builder, other).keys())
@@ -156,6 +186,16 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             verdict = _need_of(builder, readers[0])(entity)
             if verdict and readers[0].startswith("compare"):  # it may win, and then something has to follow
                 verdict = _can_follow(builder, readers[1:], entity)
+            elif verdict and readers[0] == "first-by":
+                verdict = any(
+                    sum(map(builder.traversals.is_dated, group.members)) >= 3
+                    and any(
+                        _can_follow(builder, readers[1:], one)
+                        for one in group.members
+                        if builder.traversals.is_dated(one)
+                    )
+                    for group in builder.relations.groups_sharing(entity)
+                )
         if len(known) >= _REMEMBERED:
             known.clear()
         known[readers, entity, most] = verdict

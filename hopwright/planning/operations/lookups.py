@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     draw_paired_edge,
@@ -59,6 +60,8 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
 def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The year of an entity's event."""
     found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
+    if context.reader == "turned":  # nobody asks how old one was in the year of another's birth
+        found = [m for m in found if m.property != ROLES.birth]
     if not found:
         raise PlanningDeadEnd("the entity has no dated event that suits")
     measure = builder.prefer_measure(found)
@@ -69,6 +72,8 @@ def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
 def date(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The full date of an entity's event."""
     found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.ask]
+    if context.reader == "age":
+        found = [m for m in found if m.property != ROLES.birth]
     if not found:
         raise PlanningDeadEnd("the entity has no full date")
     measure = builder.prefer_measure(found)
