@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -133,6 +134,18 @@ def kinship(one: float, other: float) -> float:
     """How much one number looks like made from the other: near, and a round step away."""
     gap = abs(one - other)
     return 0.5 * (len(f"{gap:.6g}".rstrip("0").rstrip(".")) == 1) - 0.25 * math.log1p(gap)
+
+
+def differs_in_one_digit(one: str, other: str) -> bool:
+    """Whether two numbers from a thousand on, written with separators, differ in a single digit."""
+    if "," not in one or len(one) != len(other):
+        return False
+    return sum(mine != theirs for mine, theirs in zip(one, other, strict=True)) == 1
+
+
+def count_digit_edits(options: Sequence[str]) -> int:
+    """How many pairs of four numbers differ in a single digit."""
+    return sum(differs_in_one_digit(one, other) for one, other in itertools.combinations(options, 2))
 
 
 @functools.lru_cache(maxsize=131_072)
