@@ -36,7 +36,7 @@ from hopwright.distractors.numeric_distractors import (
 )
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.confusions import CONFUSED_DATES, CONFUSED_ROLES
+from hopwright.knowledge.wikidata.confusions import BESIDE_IN_PLACE, CONFUSED_DATES, CONFUSED_ROLES
 from hopwright.knowledge.wikidata.facts import Facts, GraphFacts
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.properties import PropertyTable
@@ -65,6 +65,8 @@ _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
 _MOST_YEARS: Mapping[str, int] = {"person": 50, "work": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
+_BESIDE_IN_TIME = 15
+"""Years within which two entities are contemporaries."""
 _MOST_SIBLINGS = 1
 """Options that no slip yields, but that are merely of the same sort."""
 
@@ -108,6 +110,7 @@ class DistractorMaker:
         self._likeness = likeness
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
         self._compare_facts = functools.lru_cache(200_000)(self._siblings.kinship)
+        self._around = functools.lru_cache(50_000)(self._list_around)
         self._list_subjects = functools.lru_cache(20_000)(self._read_subjects)
         self._find_similar = functools.lru_cache(20_000)(self._list_similar)
 
@@ -207,7 +210,7 @@ class DistractorMaker:
         task.rng.shuffle(similar)
         kinds += [("neighbour", one, derivation.property) for one in similar]
         for kind, entity, property in kinds:
-            if entity != subject and self._siblings.kind(entity) != self._siblings.kind(subject):
+            if kind == "operand" and self._siblings.kind(entity) != self._siblings.kind(subject):
                 continue
             held = self._facts.scalars(entity, property)
             if len(held) == 1:
@@ -231,6 +234,8 @@ class DistractorMaker:
         near = self._values.similar(property, held[0], self._siblings.sort(entity))
         if len(near) < _FEWEST_SIMILAR:
             near = [*near, *self._values.similar(property, held[0], self._siblings.kind(entity))]
+        if len(near) < _FEWEST_SIMILAR and isinstance(held[0], dt.date):
+            near = [*near, *self._values.similar(property, held[0])]
         return [one for one in dict.fromkeys(near) if one != entity]
 
     # ---------------------------------------------------------------- entities
@@ -344,7 +349,9 @@ class DistractorMaker:
         else:
             match = _EXTREME.match(derivation.expression)
             pools = [(match[1], "literal")] if match else []
-        yield "sibling", self._spread(answer, self._siblings.near(answer, pools, rng)), MOST_CANDIDATES
+        siblings = self._siblings.near(answer, pools, rng)
+        yield "neighbour", self._list_next(answer, siblings), 4
+        yield "sibling", self._spread(answer, siblings), MOST_CANDIDATES
 
     def _holds_for_sort(self, entity: str, property: str, sort: str) -> bool:
         """Whether an entity is the value of a property of anything of a sort."""
@@ -455,6 +462,21 @@ class DistractorMaker:
         """What a guesser may go by: capitals and length of the name, how well known it is, its place by alphabet."""
         card = self._siblings.card(entity)
         return card.capitals, len(card.label), card.degree, card.folded
+
+    def _list_next(self, answer: str, siblings: Sequence[str]) -> list[str]:
+        """Siblings next to the answer in time (contemporaries, nearest first) or in place (common border, district)."""
+        apart = [(self._siblings.years_apart(answer, one), one) for one in siblings]
+        found = [one for years, one in sorted((y, one) for y, one in apart if y is not None and y <= _BESIDE_IN_TIME)]
+        around = self._around(answer)
+        for one in siblings if around else ():
+            places = self._around(one)
+            if one in around or answer in places or around & places:
+                found.append(one)
+        return list(dict.fromkeys(found))
+
+    def _list_around(self, entity: str) -> frozenset[str]:
+        """What an entity borders on or lies in."""
+        return frozenset(place for property, place in self._graph.out_edges(entity) if property in BESIDE_IN_PLACE)
 
     def _is_wrong(self, candidate: str, derivation: Derivation, answers: Mapping[int, Value], compared: str) -> bool:
         """Whether a candidate can be offered: comparable where there is a comparison, else not true in the graph."""

@@ -70,10 +70,12 @@ def choose_number_distractors(
 def choose_count_distractors(
     value: int, *, lowest: int, highest: int | None, rng: random.Random
 ) -> tuple[NumericSlip, NumericSlip, NumericSlip] | None:
-    """Pick a window of four adjacent counts around the right one; None where a uniform rank puts it past a limit."""
-    first = value - rng.randrange(4)
-    if first < lowest or (highest is not None and first + 3 > highest):
-        return None  # were it put elsewhere, counts near a limit would stand at its side more often than not
+    """Pick a window of four adjacent counts around the right one; None where the limits leave none."""
+    last = value if highest is None else min(value, highest - 3)
+    windows = range(max(lowest, value - 3), last + 1)
+    if not windows:
+        return None
+    first = rng.choice(windows)
     others = [one for one in range(first, first + 4) if one != value]
     one, two, three = ((count, _name_miscount(count - value)) for count in others[:3])
     return one, two, three

@@ -31,3 +31,6 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
     "P156": ("P155",),
 }
 """A property → those whose objects are taken for its own, and whose being so does not make them true."""
+
+BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706", "P30"])
+"""Shares a border with; lies in; is located at; lies on; is on the continent: what makes two places neighbours."""

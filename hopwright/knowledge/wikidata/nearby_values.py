@@ -23,12 +23,12 @@ class NearbyValues:
         self._read = functools.lru_cache(512)(self._read_all)
         self._read_sort = functools.lru_cache(2_048)(self._list_of_sort)
 
-    def similar(self, property: str, value: Scalar, sort: str, most: int = 6) -> list[str]:
-        """Entities of a sort, or kind, with other values than one, at most so many on each side, each value once; nearest first.
+    def similar(self, property: str, value: Scalar, sort: str = "", most: int = 6) -> list[str]:
+        """Entities of a sort, a kind or any, with other values than one, at most so many on each side, each value once; nearest first.
 
         Of dates, those of one year count as one value.
         """
-        keys, entities = self._read_sort(property, sort)
+        keys, entities = self._read_sort(property, sort) if sort else self._read(property)
         wanted = _order(value)
         found: list[tuple[float, str]] = []
         for places in (range(bisect_left(keys, wanted) - 1, -1, -1), range(bisect_left(keys, wanted), len(keys))):
