@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
+from hopwright.knowledge.wikidata.dates import find_year
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.text.matching import fold
 
@@ -26,7 +27,6 @@ _NEAR = frozenset(
 # A whole and its parts can both be right (a birthplace: the borough, the city), so neither stands for the other.
 _UP = frozenset(["P131", "P361", "P17", "P279", "P276", "P30", "P706"])
 _BESIDE = frozenset(["P527", "P150", "P710", "P155", "P156", "P460"])
-_ERA = ("P569", "P571", "P577", "P580", "P585", "P1619", "P619")
 
 
 class EntityKindSource(Protocol):
@@ -184,7 +184,7 @@ class SimilarEntities:
             log_degree=math.log(degree + 1),
             noun=self.noun(entity),
             neighbours=self.neighbours(entity),
-            era=self._era(entity),
+            era=find_year(self._graph, entity),
         )
 
     def _neighbours(self, entity: str) -> frozenset[str]:
@@ -200,12 +200,6 @@ class SimilarEntities:
         beside = {object for property, object in edges if property in _BESIDE}
         higher = {object for one in above for property, object in self._graph.out_edges(one) if property in _UP}
         return frozenset({entity, *above, *beside, *higher})
-
-    def _era(self, entity: str) -> int | None:
-        for literal in self._graph.literals(entity):
-            if literal.property in _ERA and literal.value[:4].isdigit():
-                return int(literal.value[:4])
-        return None
 
 
 def _window(entries: Sequence[tuple[int, str]], degree: int, size: int, rng: random.Random) -> Iterator[str]:
