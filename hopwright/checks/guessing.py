@@ -45,7 +45,8 @@ class OptionView:
 
     `conditions`: for each condition that the question states openly, which options meet it. `years`: by which they are
     known. `links`: their facts in the graph. `compared`: which of them the question compares. `elsewhere`: in how many
-    other hops of the item they stand.
+    earlier hops of the item they stand. `inputs_stated`: whether the question states all that is to be computed with,
+    so that finding the number that fits is no shortcut but the computation itself.
     """
 
     conditions: tuple[tuple[bool, ...], ...] = ()
@@ -53,6 +54,7 @@ class OptionView:
     links: tuple[int, ...] = ()
     compared: tuple[bool, ...] = ()
     elsewhere: tuple[int, ...] = ()
+    inputs_stated: bool = False
 
     def add(
         self,
@@ -69,6 +71,7 @@ class OptionView:
             self.links if links is None else links,
             self.compared if compared is None else compared,
             self.elsewhere,
+            self.inputs_stated,
         )
 
 
@@ -337,7 +340,7 @@ def _by_other_hops(guess: Guess) -> Scores:
 
 def _by_choices(guess: Guess) -> Scores:
     """Whether an option is a number of ways to choose, out of as many or as many as the question states."""
-    values, stated = _read_whole(guess), _find_stated(guess.question)
+    values, stated = _read_unstated(guess)
     if not values:
         return _NOTHING
     ways = {math.comb(n, k) for n in stated if 4 <= n <= 100 for k in range(2, n - 1)}
@@ -347,7 +350,7 @@ def _by_choices(guess: Guess) -> Scores:
 
 def _by_sums(guess: Guess) -> Scores:
     """Whether an option is the sum or the difference of two stated numbers, or the product."""
-    values, stated = _read_whole(guess), _find_stated(guess.question)
+    values, stated = _read_unstated(guess)
     if not values:
         return _NOTHING
     made = {one for a, b in itertools.combinations(sorted(stated), 2) for one in (a + b, b - a, a * b)}
@@ -356,7 +359,7 @@ def _by_sums(guess: Guess) -> Scores:
 
 def _by_steps(guess: Guess) -> Scores:
     """Whether an option lies a whole number of stated steps from a stated number."""
-    values, stated = _read_whole(guess), _find_stated(guess.question)
+    values, stated = _read_unstated(guess)
     if not values:
         return _NOTHING
     steps = [one for one in stated if 3 <= one <= 40]
@@ -366,7 +369,7 @@ def _by_steps(guess: Guess) -> Scores:
 
 def _by_divisors(guess: Guess) -> Scores:
     """How many stated numbers divide an option."""
-    values, stated = _read_whole(guess), _find_stated(guess.question)
+    values, stated = _read_unstated(guess)
     return [float(sum(value % one == 0 for one in stated if 3 <= one <= 40)) for value in values] or _NOTHING
 
 
@@ -382,9 +385,11 @@ def _find_stated(question: str) -> frozenset[int]:
     return frozenset(found | {_COUNT_WORDS[word] for word in fold(question).split() if word in _COUNT_WORDS})
 
 
-def _read_whole(guess: Guess) -> list[int]:
-    values = _read_values(guess) if guess.answer_type == "number" else []
-    return [int(value) for value in values] if all(value == int(value) for value in values) else []
+def _read_unstated(guess: Guess) -> tuple[list[int], frozenset[int]]:
+    """The options as whole numbers, and those that the question states; nothing where it states all inputs."""
+    values = [] if guess.view.inputs_stated or guess.answer_type != "number" else _read_values(guess)
+    whole = [int(value) for value in values] if all(value == int(value) for value in values) else []
+    return whole, _find_stated(guess.question)
 
 
 _COUNT_WORDS = {

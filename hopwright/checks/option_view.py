@@ -24,7 +24,9 @@ def view_hop(case: CheckedItem, hop: Hop, context: CheckContext | None, *, final
     guess = view_options(item.question if final else hop.question, options, label, hop.answer_type)
     if not case.planned:
         return guess
-    view = OptionView(elsewhere=_count_elsewhere(case, hop, guess))
+    view = OptionView(
+        elsewhere=_count_elsewhere(case, hop, guess), inputs_stated=not final and isinstance(hop.derivation, Compute)
+    )
     ids = _find_ids(hop, guess)
     if hop.answer_type == "entity" and all(ids):
         if isinstance(hop.derivation, Compute):
@@ -57,6 +59,6 @@ def _find_ids(hop: Hop, guess: Guess) -> tuple[str, ...]:
 
 
 def _count_elsewhere(case: CheckedItem, hop: Hop, guess: Guess) -> tuple[int, ...]:
-    """In how many other hops each option stands, as the answer or beside it."""
-    others = [{one.answer, *one.options.values()} for one in case.item.hops if one is not hop]
+    """In how many earlier hops each option stands, as the answer or beside it; later ones name this one's answer."""
+    others = [{one.answer, *one.options.values()} for one in case.item.hops if one.index < hop.index]
     return tuple(sum(text in texts for texts in others) for text in guess.options)

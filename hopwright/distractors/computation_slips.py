@@ -25,8 +25,9 @@ FindSimilar = Callable[[str, str], Sequence[str]]
 _SWAPPED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult,
 }  # fmt: skip
-_OPPOSITE = {"argmax": "argmin", "argmin": "argmax", "max": "min", "min": "max", "comb": "perm", "perm": "comb"}
+_OPPOSITE = {"argmax": "argmin", "argmin": "argmax", "max": "min", "min": "max"}
 _MOST_SIMILAR = 4
+_MISCOUNTS = (1, -1, 2, -2, 3, -3)
 
 
 def list_slips(
@@ -84,8 +85,8 @@ def _mutate(
                 function.id = _OPPOSITE[name]
                 yield "slip"
                 function.id = name
-                if name in ("comb", "perm"):
-                    yield from _miscount(node)
+            case ast.Call(func=ast.Name(id="comb" | "perm")):
+                yield from _miscount(node)
 
 
 def _mistake_value(
@@ -116,9 +117,14 @@ def _mistake_value(
 
 
 def _miscount(call: ast.Call) -> Iterator[DistractorKind]:
-    """One more or one less in either place of `comb(n, k)`."""
-    for place, step in itertools.product((1, 0), (ast.Add(), ast.Sub())):
+    """A few more or fewer in either place of `comb(n, k)`.
+
+    What the question states is not miscounted where the other rests on an earlier hop: a reader would only have to look
+    for the number of choices out of so many.
+    """
+    computed = [place for place in (0, 1) if "hop" in ast.unparse(call.args[place])] or [0, 1]
+    for step, place in itertools.product(_MISCOUNTS, computed):
         held = call.args[place]
-        call.args[place] = ast.BinOp(held, step, ast.Constant(1))
+        call.args[place] = ast.BinOp(held, ast.Add(), ast.Constant(step))
         yield "slip"
         call.args[place] = held

@@ -164,7 +164,7 @@ class DistractorMaker:
             year=year,
             lowest=1 if value == int(value) else 0,
             rng=rng,
-            stepped=isinstance(derivation, Compute) and derivation.kind != "combinatorics",
+            stepped=year or (isinstance(derivation, Compute) and derivation.kind != "combinatorics"),
             loose=isinstance(derivation, Compute) and derivation.kind == "combinatorics",
             shown={number for text in (hop.question, task.asked) for number, _ in find_numbers(text)},
         )
@@ -333,6 +333,8 @@ class DistractorMaker:
             confused = CONFUSED_ROLES.get(derivation.property, ())
             yield "slip", [one for other in confused for one in self._facts.objects(subject, other)], 2
             yield "sibling", proposed, len(proposed)
+            if self._siblings.kind(answer) == "country":
+                yield "neighbour", self._siblings.beside(answer, rng), 5
             similar = self._siblings.near(subject, [(derivation.property, "subject")], rng)
             held = [one for other in similar for one in self._facts.objects(other, derivation.property)[:1]]
             yield "neighbour", self._spread(answer, self._siblings.rank(answer, list(dict.fromkeys(held)), rng)), 6

@@ -24,6 +24,7 @@ _MOST_APART = 40
 """Years that an option may lie from the right year."""
 _STEPPED = 200
 """Below it a whole number may be missed by any few; above, by slips and as other things' numbers only."""
+_AT_AN_END = 2.5
 _WEIGHTS = (12.0, 1.0, 2.0, 1.0, 4.0)
 """Of the rank by size, length, roundness, form, and likeness to the others (see `choose_three`)."""
 
@@ -50,7 +51,7 @@ def choose_number_distractors(
     for number, kind in slips:
         if number not in found and form.fits(number):
             found[number] = form.describe(number, kind, 2.0 - 0.12 * len(found) + 0.5 * rng.random())
-    if stepped and (year or value < _STEPPED) and value == int(value):
+    if stepped and (len(found) < 3 if year else value < _STEPPED) and value == int(value):
         _add_steps(form, found, rng)
     if len(found) < 3:
         return None
@@ -75,7 +76,8 @@ def choose_count_distractors(
     windows = range(max(lowest, value - 3), last + 1)
     if not windows:
         return None
-    first = rng.choice(windows)
+    # Counts are mostly in the middle of what they could be: the windows that put them at an end make up for that.
+    first = rng.choices(windows, [_AT_AN_END if value - first in (0, 3) else 1.0 for first in windows])[0]
     others = [one for one in range(first, first + 4) if one != value]
     one, two, three = ((count, _name_miscount(count - value)) for count in others[:3])
     return one, two, three
