@@ -1,10 +1,10 @@
 """Guessing an answer from the options, the words of the question and at most one condition that it states.
 
-No solver may be right on more than `MOST_RIGHT` of the questions that it speaks on, nor may striking out what it points
-to leave a better guess than that. Every solver gives one score per option; ties share the guess, so a solver with nothing
-to go by scores exactly one in four. One that speaks on few questions (`LEAST_COVERAGE`) is reported only. The last one is
-trained: a conditional logit over all the features of form at once, fitted on one half of the items and scored on the
-other, both ways round.
+No solver may be right on more than `MOST_RIGHT` of the questions that it speaks on, nor may striking out what it
+points to leave a better guess than that. Every solver gives one score per option; ties share the guess, so a solver
+with nothing to go by scores exactly one in four. One that speaks on few questions (`LEAST_COVERAGE`) is reported only.
+The last one is trained: a conditional logit over all the features of form at once, fitted on one half of the items and
+scored on the other, both ways round.
 """
 
 from __future__ import annotations
@@ -200,10 +200,16 @@ def kinship(one: float, other: float) -> float:
 
 
 def differs_in_one_digit(one: str, other: str) -> bool:
-    """Whether two numbers from a thousand on, written with separators, differ in a single digit."""
+    """Whether two numbers from a thousand on, written with separators, differ in a single digit.
+
+    Zeros at the end of both do not count: 12,000 and 13,000 differ by a thousand, not in a digit.
+    """
     if "," not in one or len(one) != len(other):
         return False
-    return sum(mine != theirs for mine, theirs in zip(one, other, strict=True)) == 1
+    pairs = [(mine, theirs) for mine, theirs in zip(one, other, strict=True) if mine.isdigit()]
+    while pairs and pairs[-1] == ("0", "0"):
+        pairs.pop()
+    return len(pairs) > 3 and sum(mine != theirs for mine, theirs in pairs) == 1
 
 
 def count_digit_edits(options: Sequence[str]) -> int:
@@ -321,7 +327,7 @@ def _by_era(guess: Guess) -> Scores:
     years = [year for year in guess.view.years if year is not None]
     if len(years) < 4:
         return _NOTHING
-    return [-float(sum(abs(one - other) for other in years)) for one in years]
+    return [-float(sum((one - other) ** 2 for other in years)) for one in years]
 
 
 def _by_popularity(guess: Guess) -> Scores:

@@ -1,7 +1,7 @@
 """The conditions that a question states openly: what an option must meet, or it is struck out without any computing.
 
-Of a reverse look-up's conditions all but one are open. The one that is not tells the answer from its rivals: it rests on
-a computed number, else on an earlier answer, else it is the first stated value. A look-up of an earlier answer is as
+Of a reverse look-up's conditions all but one are open. The one that is not tells the answer from its rivals: it rests
+on a computed number, else on an earlier answer, else it is the first stated value. A look-up of an earlier answer is as
 open as that answer is: the capital of the country that borders Bulgaria must be a capital of a country that does.
 """
 
@@ -109,7 +109,9 @@ def find_telling_condition(derivation: ReverseLookup, answers: Mapping[int, Valu
 
 def list_compared(derivation: Compute, answers: Mapping[int, Value]) -> tuple[str, ...]:
     """The entities among which a computation picks, as they stand in its expression."""
-    found = (answers.get(int(one[3:])) if _HOP.match(one) else one for one in _REFERENCES.findall(derivation.expression))
+    found = (
+        answers.get(int(one[3:])) if _HOP.match(one) else one for one in _REFERENCES.findall(derivation.expression)
+    )
     return tuple(dict.fromkeys(one for one in found if isinstance(one, str)))
 
 

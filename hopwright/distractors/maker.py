@@ -1,9 +1,9 @@
 """Three wrong options for a hop: of the answer's type and form, false, and each what a slip would yield.
 
-All meet what the question states openly (see `open_conditions`), and at least two come from a named slip: the plan run
-with one hop's wrong answer, the loser of a comparison, what meets every condition but the computed one, a property taken
-for another, the same fact of a similar thing, and for numbers slips of computation. Where no such three exist, the
-reason is given instead.
+All meet what the question states openly (see `open_conditions`), and at least two come from a named slip: the plan
+run with one hop's wrong answer, the loser of a comparison, what meets every condition but the computed one, a property
+taken for another, the same fact of a similar thing, and for numbers slips of computation. Where no such three exist,
+the reason is given instead.
 """
 
 from __future__ import annotations
@@ -502,7 +502,7 @@ class DistractorMaker:
         return False
 
     def _may_replace(self, candidate: str, answer: str) -> bool:
-        """Whether a candidate has a usable name, is of the answer's kind, and is neither part of it nor its namesake."""
+        """Whether a candidate has a usable name and the answer's kind, and is neither part of it nor its namesake."""
         return (
             candidate != answer
             and bool(_NAME.match(self._siblings.card(candidate).label))
@@ -513,12 +513,11 @@ class DistractorMaker:
     def _suits(self, candidate: str, answer: str, noun: str, derivation: Derivation) -> bool:
         """Whether a candidate is of the answer's class, role and era; `noun`: what the question calls the answer."""
         kind = self._siblings.kind(answer)
-        if kind not in ("person", "country"):
-            if self._siblings.sort(candidate) != self._siblings.sort(answer):
-                return False
-        if isinstance(derivation, Lookup) and kind != "country":
-            if not self._facts.subjects(derivation.property, candidate):
-                return False  # whoever is asked for as a director has directed something
+        if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
+            return False
+        looked_up = isinstance(derivation, Lookup) and kind != "country"
+        if looked_up and not self._facts.subjects(derivation.property, candidate):
+            return False  # whoever is asked for as a director has directed something
         if noun and self._siblings.noun(candidate) != noun:
             return False  # asked for a Spanish city, nobody takes a Swiss one
         years = self._siblings.years_apart(candidate, answer)

@@ -24,6 +24,7 @@ _MOST_APART = 40
 """Years that an option may lie from the right year."""
 _STEPPED = 200
 """Below it a whole number may be missed by any few; above, by slips and as other things' numbers only."""
+_LOOSE = 25
 _AT_AN_END = 2.5
 _WEIGHTS = (12.0, 1.0, 2.0, 1.0, 4.0)
 """Of the rank by size, length, roundness, form, and likeness to the others (see `choose_three`)."""
@@ -61,7 +62,9 @@ def choose_number_distractors(
     hub = rng.choice((2, 3) if rank in (1, 2) else (0, 1))
     targets = (rank, rng.randrange(4), rng.randrange(4), rng.randrange(4), hub)
     pool = _keep_both_sides(found, value, rank)
-    chosen = choose_three(own, [found[one] for one in pool], [_kinship_of_texts], rng, targets=targets, weights=_WEIGHTS)
+    chosen = choose_three(
+        own, [found[one] for one in pool], [_kinship_of_texts], rng, targets=targets, weights=_WEIGHTS
+    )
     if chosen is None:
         return None
     one, two, three = ((pool[place], found[pool[place]].kind) for place in chosen)
@@ -120,7 +123,7 @@ class _Form:
             alike = near and (len(str(int(number))), str(number)[0]) == (len(str(int(self.value))), str(self.value)[0])
             return alike and number <= LATEST_YEAR
         if self._loose:
-            return self._decimal / 12 <= number <= 12 * self._decimal
+            return self._decimal / _LOOSE <= number <= _LOOSE * self._decimal
         spread = 3 if self._decimal >= 50 else 5
         if self._decimal >= 5 and not self._decimal / spread <= number <= spread * self._decimal:
             return False

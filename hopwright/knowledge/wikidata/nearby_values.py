@@ -24,9 +24,9 @@ class NearbyValues:
         self._read_sort = functools.lru_cache(2_048)(self._list_of_sort)
 
     def similar(self, property: str, value: Scalar, sort: str = "", most: int = 6) -> list[str]:
-        """Entities of a sort, a kind or any, with other values than one, at most so many on each side, each value once; nearest first.
+        """Entities with other values than one, nearest first: at most so many on each side, each value once.
 
-        Of dates, those of one year count as one value.
+        `sort`: a sort or a kind that they are of. Of dates, those of one year count as one value.
         """
         keys, entities = self._read_sort(property, sort) if sort else self._read(property)
         wanted = _order(value)
@@ -59,7 +59,11 @@ class NearbyValues:
 
     def _list_of_sort(self, property: str, sort: str) -> tuple[Sequence[float], Sequence[str]]:
         keys, entities = self._read(property)
-        pairs = [(key, one) for key, one in zip(keys, entities, strict=True) if sort in (self._kinds.sort(one), self._kinds.kind(one))]
+        pairs = [
+            (key, one)
+            for key, one in zip(keys, entities, strict=True)
+            if sort in (self._kinds.sort(one), self._kinds.kind(one))
+        ]
         return [key for key, _ in pairs], [one for _, one in pairs]
 
 
