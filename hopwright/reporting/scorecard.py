@@ -9,8 +9,9 @@ from collections import Counter
 
 from pydantic import BaseModel, ConfigDict
 
-from hopwright.checks.case import CheckedItem
-from hopwright.checks.guessing import CHANCE, GuessTally, view_options
+from hopwright.checks.case import CheckContext, CheckedItem
+from hopwright.checks.guessing import CHANCE, LEAST_COVERAGE, GuessTally
+from hopwright.checks.option_view import view_hop
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.records import Item, plan_id
 
@@ -38,13 +39,19 @@ class Frequent(_ScorecardFigures):
 
 
 class SolverScore(_ScorecardFigures):
-    """How often a solver that sees options only (and the words of the question) is right. See `guessing`."""
+    """How often a solver that sees options only (and the words of the question) is right. See `guessing`.
+
+    `struck`: how often a guess is right once what the solver points to is struck out. `coverage`: the share of the
+    questions that it speaks on.
+    """
 
     solver: str
     tried: int
     accuracy: float
     bound: float
     met: bool
+    struck: float = CHANCE
+    coverage: float = 1.0
 
 
 class Threshold(_ScorecardFigures):
@@ -106,9 +113,13 @@ class Scorecard(_ScorecardFigures):
 
 
 class ScorecardMaker:
-    """Counts items one by one; keeps counters and digests, not texts."""
+    """Counts items one by one; keeps counters and digests, not texts.
 
-    def __init__(self) -> None:
+    `context`: where the solvers that go by conditions, eras and popularity look those up; without one they are silent.
+    """
+
+    def __init__(self, context: CheckContext | None = None) -> None:
+        self._context = context
         self._items = 0
         self._plans: set[bytes] = set()
         self._shapes: set[bytes] = set()
@@ -140,10 +151,13 @@ class ScorecardMaker:
         self._words.update(lower)
         self._pairs.update(_digest(f"{one} {other}") for one, other in itertools.pairwise(lower))
         self._templates[mask_question(case)] += 1
-        self._item_guesses.add(view_options(item.question, item.options, item.label, case.last.answer_type))
+        whole = view_hop(case, case.last, self._context, final=True)
+        if whole is not None:
+            self._item_guesses.add(whole)
         for hop in item.hops:
-            if hop.label is not None and len(hop.options) == 4 and not case.by_selection(hop):
-                self._hop_guesses.add(view_options(hop.question, hop.options, hop.label, hop.answer_type))
+            alone = None if case.by_selection(hop) else view_hop(case, hop, self._context)
+            if alone is not None:
+                self._hop_guesses.add(alone)
             if hop.distractors:
                 kinds = [one.kind for one in hop.distractors]
                 self._kinds.update(kinds)
@@ -240,11 +254,13 @@ def render_scorecard(card: Scorecard) -> str:
     lines += [
         "## Guessing from the options",
         "",
-        "Solvers that see the four options and the words of the question, and know nothing. They try where they see a",
-        f"difference. Chance is {CHANCE:.0%}; the bound is chance plus three standard errors of so many guesses.",
+        "Solvers that see the four options, the words of the question and at most one of its conditions. They try",
+        f"where they see a difference. Chance is {CHANCE:.0%}. Struck: how often a guess is right among what is left",
+        "once the options that the solver points to are struck out. A solver is held to the bound where it speaks on",
+        f"at least {LEAST_COVERAGE:.0%} of the questions.",
         "",
-        "| solver | multi-hop: tried | right | bound | sub-questions: tried | right | bound |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| solver | multi-hop: tried | right | struck | bound | sub-questions: tried | right | struck | bound |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     by_hop = {one.solver: one for one in card.hop_solvers}
     by_item = {one.solver: one for one in card.item_solvers}
@@ -272,6 +288,8 @@ def _list_solvers(tally: GuessTally) -> tuple[SolverScore, ...]:
             accuracy=round(one.accuracy, 4),
             bound=round(one.bound, 4),
             met=not one.guessable,
+            struck=round(one.struck, 4),
+            coverage=round(one.coverage, 4),
         )
         for one in tally.scores()
     )
@@ -318,9 +336,11 @@ def _list_kinds(card: Scorecard) -> str:
 
 def _cells(one: SolverScore | None) -> str:
     if one is None:
-        return "– | – | –"
-    right = f"{one.accuracy:.1%}"
-    return f"{one.tried:,} | {right if one.met else f'**{right}**'} | {one.bound:.1%}"
+        return "– | – | – | –"
+    right, struck = (f"{share:.1%}" for share in (one.accuracy, one.struck))
+    if not one.met:
+        right, struck = (f"**{right}**", struck) if one.accuracy > one.bound else (right, f"**{struck}**")
+    return f"{one.tried:,} | {right} | {struck} | {one.bound:.1%}"
 
 
 def _escape(text: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hopwright.checks import CheckContext, run_checks
 from hopwright.checks.guessing import overlap
-from hopwright.distractors.maker import DistractorMaker, Likeness
+from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortage
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.notes import write_note
@@ -161,9 +161,11 @@ class Synthesizer:
             )
             asked = wording.question if index == len(plan.steps) else ""
             distractors = self.distractors.make(hop, answers, hops, asked)
-            if distractors is None:
+            if isinstance(distractors, OptionShortage):
                 return Rejected(
-                    key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
+                    key=plan.id,
+                    check=f"distractors_{distractors.reason}",
+                    reason=f"hop {index}, {hop.answer!r}: {distractors.detail}",
                 )
             options, label = assign_options(hop.answer, distractors, f"{self._seed}:{plan.id}:{index}")
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
