@@ -29,6 +29,7 @@ from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
+    CHOICE_FRAMES,
     DISTANCE_FRAMES,
     FIRST_AFTER_FRAMES,
     FIRST_BY_FRAMES,
@@ -130,7 +131,7 @@ class ComputationVerbaliser:
         names = self._names(form.entities)
         best = superlative(self._best(form))
         if form.moment:
-            moment = self._text.event(form.moment) if say == self._text.described else say(form.moment)
+            moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
             frame = self._pick(FIRST_AFTER_FRAMES)
             return frame.format(
                 names=names, tie=self._tie(members, form.entities, say), turn="first" if form.later else "last",
@@ -155,12 +156,7 @@ class ComputationVerbaliser:
         best = self._best(form)
         said = self._text.described
         if form.members is None:
-            pair, short = self._pair(form.entities), len(form.entities) == 2
-            if not short:
-                best = superlative(best)
-            opening = self._pick([frame for frame in PAIR_FRAMES if "{many}" not in frame or self._kind(winner) != ""])
-            self._text.openings.append(opening.format(pair=pair, Pair=_upper(pair)))
-            return f"{best} of the two" if opening.endswith((".", ";")) and short else best
+            return self._describe_pair(form, winner, best)
         best = superlative(best)
         if not form.entities:
             return f"{best} of the {self._members(form.members, said)}"
@@ -174,7 +170,25 @@ class ComputationVerbaliser:
         self._text.openings.append(frame.format(names=names, Names=_upper(names), tie=tie, were=tie))
         return f"{best} of them" if frame.endswith(".") else best
 
-    def _pair(self, entities: Sequence[str]) -> str:
+    def _describe_pair(self, form: Extreme, winner: str, best: str) -> str:
+        """Which of two or three is meant: before the question, as a question of its own, or in one phrase."""
+        pair, person = self._pair(form.entities), self._kind(winner) == "person"
+        if len(form.entities) > 2:
+            best = superlative(best)
+        style = self._text.draw()
+        if style < 0.25 and not best.startswith("the one"):
+            return f"{best} of {pair}"
+        if style < 0.45:
+            return f"whichever of {pair} {self._predicate(form)}"
+        if style < 0.6 and person and len(form.entities) == 2:
+            frame = self._pick(CHOICE_FRAMES)
+            either = self._pair(form.entities, "or")
+            self._text.openings.append(frame.format(predicate=self._predicate(form), either=either))
+            return "that person"
+        self._text.openings.append(self._pick(PAIR_FRAMES[: 3 if len(form.entities) == 2 else 4]).format(pair=pair))
+        return best
+
+    def _pair(self, entities: Sequence[str], word: str = "and") -> str:
         """`the director and the composer of X`, or two descriptions."""
         lookups = [self._text.step(one).derivation for one in entities]
         entry = self._text.table.entity
@@ -185,8 +199,15 @@ class ComputationVerbaliser:
             roles = [entry[one.property].role for one in lookups if isinstance(one, Lookup)]
             if all(roles):
                 subject = self._text.described(lookups[0].subject)  # type: ignore[union-attr]
-                return f"{listed([f'the {role}' for role in roles])} of {subject}"
-        return listed(sorted((self._text.described(one) for one in entities), key=_has_clause))
+                return f"{listed([f'the {role}' for role in roles], word)} of {subject}"
+        named = [one for one in lookups if isinstance(one, Lookup) and one.subject.startswith("Q")]
+        if len(named) == len(entities) and len({one.property for one in named}) == 1:
+            role = entry[named[0].property].role if named[0].property in entry else ""
+            if role and word == "and":
+                return f"the {pluralise(role)} of {listed([self._text.described(one.subject) for one in named])}"
+            if role:
+                return listed([f"the {role} of {self._text.described(one.subject)}" for one in named], word)
+        return listed(sorted((self._text.described(one) for one in entities), key=_has_clause), word)
 
     def _best(self, form: Extreme) -> str:
         """Which of two is meant: `the older`."""
@@ -280,7 +301,7 @@ class ComputationVerbaliser:
 
     def _moment(self, moment: str | tuple[str, str], say: Say) -> str:
         if isinstance(moment, str):
-            return self._text.event(moment) if say == self._text.described else say(moment)
+            return self._text.event(moment) if say == self._text.described else self._text.dated_event(moment, say)
         property, entity = moment
         events = self._text.table.literal[property].worded(self._kind(entity)).event
         return self._text.fill(events, "s", say(entity))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-PAIR_FRAMES = (
-    "Of {pair},", "Between {pair},", "Taking {pair} together,", "Comparing {pair},", "As for {pair},",
-    "{Pair} were not born in the same year;", "Looking at {pair},", "With regard to {pair},",
-    "If one compares {pair},", "Considering {pair},", "Out of {pair},", "Given {pair},",
-)  # fmt: skip
+PAIR_FRAMES = ("Of {pair},", "Between {pair},", "Of {pair},", "Among {pair},")
 """How what is compared is set before the question; what follows says `the older`."""
 
+CHOICE_FRAMES = (
+    "Who {predicate}, {either}, and", "Which of the two {predicate}, {either}, and",
+    "Who was it that {predicate}, {either}, and",
+)  # fmt: skip
+"""The comparison as a question of its own; what follows says `that person`."""
+
 SET_FRAMES = (
-    "Of {names}, {tie},", "Among {names}, {tie},", "Out of {names}, {tie},", "Taking {names}, {tie},",
-    "Here are four that belong together: {names}, {tie}.", "Looking at {names}, {tie},",
-    "Considering {names}, {tie},", "Given {names}, {tie},", "Comparing {names}, {tie},",
-    "Think of {names}, {tie}.", "If one compares {names}, {tie},", "As for {names}, {tie},",
+    "Of {names}, {tie},", "Among {names}, {tie},", "Out of {names}, {tie},", "Of {names} ({tie}),",
+    "Take {names}, {tie}.", "Consider {names}, {tie}.",
 )  # fmt: skip
 
 FIRST_BY_FRAMES = (

@@ -26,6 +26,8 @@ ReferenceWording = Callable[[str], str]
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
+_SHORT = 0.8
+"""How often the shortest of several noun phrases is taken."""
 _MENTION = re.compile("\x01([^\x02]+)\x02")
 _OF_NAME = re.compile(r"\b(?:of|the|von|van|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
 
@@ -207,6 +209,17 @@ class PlanVerbaliser:
                 return self.fill(events, "s", self.described(derivation.subject))
         return self.described(reference)
 
+    def dated_event(self, reference: str, say: ReferenceWording) -> str:
+        """The event behind a looked-up year with its year, for a sub-question: `the death of X in 1947`."""
+        derivation = self.step(reference).derivation
+        if not isinstance(derivation, Lookup) or derivation.property not in self.table.literal:
+            return say(reference)
+        kind = self.names.kind(self.entity(derivation.subject))
+        events = self.table.literal[derivation.property].worded(kind).event
+        if not events:
+            return say(reference)
+        return f"{self.fill(events, 's', self.stated(derivation.subject))} in {say(reference)}"
+
     def when(self, expression: str, say: ReferenceWording) -> str:
         """A moment, as `in 1933`, `35 years before 1968`, or with the offset described."""
         if expression.isdigit():
@@ -231,15 +244,17 @@ class PlanVerbaliser:
         if _RELATIVE.search(phrase):
             ending = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
             templates = [one for one in ending if not _RELATIVE.search(one)] or ending
+        if slot == "s" and not templates[0].endswith("?") and self._rng.random() < _SHORT:
+            templates = [min(templates, key=len)]
         return self.pick(templates).replace(f"{{{slot}}}", phrase)
 
     def pick(self, options: Sequence[_Option]) -> _Option:
         """One of several ways to say the same."""
         return options[self._rng.randrange(len(options))]
 
-    def chance(self, share: float) -> bool:
-        """Whether something that is said so often is said here."""
-        return self._rng.random() < share
+    def draw(self) -> float:
+        """A number from 0 to 1 that decides between ways to say something."""
+        return self._rng.random()
 
     def _templates(self, lookup: Lookup, step: PlanStep, form: str, say: ReferenceWording) -> tuple[str, ...]:
         literal = self.table.literal.get(lookup.property)
