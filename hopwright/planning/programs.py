@@ -294,7 +294,7 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False
     if size - computing < (2 if size >= 4 else 1):
         return False
-    if names["first-of"] + names["first-by"] + names["first-after"] > 1:
+    if names["first-of"] + names["first-by"] + names["first-after"] + names["first-by-after"] > 1:
         return False  # one list of names is enough
     roots = sum(not one.takes for one in operations)
     if roots > 1 and names["first-of"] + names["first-by"] + names["largest-of"]:

@@ -63,6 +63,7 @@ GENDERS: Mapping[str, Literal["female", "male"]] = MappingProxyType(
 TIES = frozenset(
     ["P22", "P25", "P50", "P57", "P58", "P61", "P81", "P84", "P86", "P112", "P127", "P135", "P144", "P170"]
     + ["P175", "P176", "P179", "P184", "P264", "P344", "P403", "P450", "P485", "P647", "P676"]
+    + ["P54", "P69", "P102", "P108", "P118", "P119", "P166", "P463", "P607", "P6379"]
     + ["P749", "P1040", "P1066", "P1877", "P2438", "P2515", "P2554", "P3450", "P4552", "P4614", "P8345"]
 )
 """Parents, makers of all kinds, line, grave, owner, movement, source, series, label, teachers, mouth, range, season."""

@@ -12,6 +12,7 @@ from hopwright.planning.operations.operation_inputs import (
     MAX_ENTITIES_CONSIDERED,
     are_apart,
     draw_others,
+    find_input,
     list_shared,
     read_value,
 )
@@ -22,6 +23,7 @@ from hopwright.records.values import Scalar
 
 _TRIED = 40
 _NAMED = 4
+_MOST_WORDS = 10
 
 
 def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -59,8 +61,8 @@ def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operat
                 for largest in builder.rng.sample((True, False), 2):
                     behind = [one for one in values if (values[one] < values[winner]) == largest and one != winner]  # type: ignore[operator]
                     others = draw_others(builder, behind, _NAMED - 1, [winner, group.shared])
-                    named = [winner, *others]
-                    if len(named) == _NAMED and are_apart(builder, named, property):
+                    named = _shorten(builder, [winner, *others])
+                    if len(named) >= 3 and are_apart(builder, named, property):
                         builder.rng.shuffle(named)
                         return _choose(builder, group, group.shared, named, winner, property, largest)
     raise PlanningDeadEnd("nothing to choose from that belongs together")
@@ -127,6 +129,37 @@ def first_after(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     raise PlanningDeadEnd("nothing dated belongs with the topic")
 
 
+def first_by_after(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Of four named entities the first after (or last before) a year that is tied to the entity that is read."""
+    then, state = find_input(inputs, "year"), find_input(inputs, "entity")
+    groups = builder.relations.groups_sharing(state.entity)
+    for group in builder.rng.sample(groups, len(groups)):
+        pool = [one for one in group.members if builder.admits(one)]
+        for property in _shuffled(builder, _properties(builder, pool, dates=True)):
+            dated = [one for one in pool if _year(builder, one, property) not in (None, then.whole)]
+            mine = draw_others(builder, dated, 3)
+            theirs = _strangers(builder, mine, group, property, _NAMED - 3) if len(mine) == 3 else None
+            if theirs is None or _year(builder, theirs[0], property) == then.whole:
+                continue
+            named = builder.rng.sample([*mine, *theirs], _NAMED)
+            for later in builder.rng.sample((True, False), 2):
+                side = [one for one in named if (_year(builder, one, property) > then.whole) == later]  # type: ignore[operator]
+                ours = [one for one in side if one in mine]
+                if not ours or len(ours) == 3 or len(side) == _NAMED:
+                    continue
+                winner = _extreme(builder, ours, property, not later)
+                # Whoever overlooks the year, or the tie, comes to another one.
+                if winner in (_extreme(builder, mine, property, not later), _extreme(builder, side, property, not later)):
+                    continue
+                builder.name(*(one for one in named if one != winner))
+                builder.take(winner)
+                set = f"{'among' if group.outward else 'listed'}({group.property}, {state.ref}, {', '.join(named)})"
+                inner = f"{'after' if later else 'before'}({property}, {then.ref}, {set})"
+                ref = builder.compute(f"{_function(not later)}({property}, {inner})", "comparison", winner)
+                return StepOutput("entity", ref, winner)
+    raise PlanningDeadEnd("nothing dated belongs to the entity")
+
+
 def largest_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The largest or smallest of all that stand in a relation to an entity, where all of them are known."""
     (state,) = inputs
@@ -176,6 +209,12 @@ def _strangers(
                 near[other] = None
     found = draw_others(builder, list(near), size, mine)
     return found if len(found) == size and are_apart(builder, [*mine, *found], property) else None
+
+
+def _shorten(builder: PlanBuilder, named: list[str]) -> list[str]:
+    """Without the last of four, where their names are many words."""
+    words = sum(len(builder.traversals.graph.label(one).split()) for one in named)
+    return named[:-1] if words > _MOST_WORDS else named
 
 
 def _able(builder: PlanBuilder, values: Mapping[str, Scalar], suits: Callable[[str], bool]) -> list[str]:

@@ -231,6 +231,6 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
         )
     if reader in ("age", "turned"):
         return lambda entity: any(m.property == ROLES.birth for m in measures(entity))
-    if reader == "first-by":
+    if reader in ("first-by", "first-by-after"):
         return lambda entity: any(len(group.members) >= 4 for group in builder.relations.groups_sharing(entity))
     return lambda entity: True

@@ -32,6 +32,7 @@ from hopwright.wording.rules.frames import (
     CHOICE_FRAMES,
     DISTANCE_FRAMES,
     FIRST_AFTER_FRAMES,
+    FIRST_BY_AFTER_FRAMES,
     FIRST_BY_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], str]
 _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
+_BORN_OR_DIED = re.compile(r"^(?:was born|died)")
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
@@ -129,7 +131,15 @@ class ComputationVerbaliser:
             predicate = self._predicate(form)
             return f"Of all the {self._members(members, say)}, which {predicate}?" if noun else ""
         names = self._names(form.entities)
-        best = superlative(self._best(form))
+        best = self._best_of_many(form)
+        if form.moment and members.tests:
+            moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
+            kind = self._kind(form.entities[0])
+            event = self._text.table.literal[form.property].worded(kind).year_predicate[0].removesuffix(" in {y}")
+            return self._pick(FIRST_BY_AFTER_FRAMES).format(
+                names=names, best=best, one=self._member_predicate(members, form.entities[0], say), event=event,
+                when=f"{'after' if form.later else 'before'} {moment}",
+            )  # fmt: skip
         if form.moment:
             moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
             frame = self._pick(FIRST_AFTER_FRAMES)
@@ -157,7 +167,7 @@ class ComputationVerbaliser:
         said = self._text.described
         if form.members is None:
             return self._describe_pair(form, winner, best)
-        best = superlative(best)
+        best = self._best_of_many(form)
         if not form.entities:
             return f"{best} of the {self._members(form.members, said)}"
         names = self._names(form.entities)
@@ -178,7 +188,7 @@ class ComputationVerbaliser:
         style = self._text.draw()
         if style < 0.25 and not best.startswith("the one"):
             return f"{best} of {pair}"
-        if style < 0.45:
+        if style < 0.4 and not _BORN_OR_DIED.search(self._predicate(form)):
             return f"whichever of {pair} {self._predicate(form)}"
         if style < 0.6 and person and len(form.entities) == 2:
             frame = self._pick(CHOICE_FRAMES)
@@ -216,6 +226,12 @@ class ComputationVerbaliser:
         if phrases:
             return self._pick(phrases)
         return f"the one that {self._pick(entry.more if form.largest else entry.less)}"
+
+    def _best_of_many(self, form: Extreme) -> str:
+        """Which of several is meant, in an adjective: `the oldest`."""
+        entry = self._text.table.literal[form.property].worded(self._kind(form.entities[0]) if form.entities else "country")
+        phrases = entry.last if form.largest else entry.first
+        return superlative(phrases[0]) if phrases else superlative(self._best(form))
 
     def _predicate(self, form: Extreme) -> str:
         entry = self._text.table.literal[form.property].worded(self._kind(form.entities[0]) if form.entities else "country")

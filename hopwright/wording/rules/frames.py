@@ -34,6 +34,13 @@ FIRST_AFTER_FRAMES = (
     "Considering {names}, {tie}, which was the {turn} to {to} {when}?",
 )
 
+FIRST_BY_AFTER_FRAMES = (
+    "Of {names}, which is {best} that {one} and {event} {when}?",
+    "Among {names}, which is {best} that {one} and {event} {when}?",
+    "Which is {best} of {names} that {one} and {event} {when}?",
+    "Out of {names}, which is {best} that {one} and {event} {when}?",
+)
+
 AGE_FRAMES = (
     "How old was {p} {when}?", "What age was {p} {when}?", "{When}, how old was {p}?", "{When}, what age was {p}?",
     "What was the age of {p} {when}?", "{p} was how old {when}?", "How many years old was {p} {when}?",
