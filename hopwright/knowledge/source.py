@@ -55,8 +55,6 @@ class PropertyRoles:
     """From one of several that belong together to what they share: its director, its series, its family."""
     lists: frozenset[str] = frozenset()
     """From a whole to each of several that belong together: the cast of a film, the crew of a flight."""
-    complete: frozenset[str] = frozenset()
-    """Lists of which all members are known."""
     kinship: frozenset[str] = frozenset()
     """Between two that are closely related: spouses, siblings, teacher and student, a work and its sequel."""
     doubtful: frozenset[str] = frozenset()

@@ -12,7 +12,7 @@ from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.traversals import Edge, GraphTraversals
 
 # A value that more than so many share says little of any two of them.
-_MOST_MEMBERS = 60
+_MOST_MEMBERS = 150
 _MOST_KIN = 24
 _MOST_SHARING = 400
 _SAMPLED = 4000

@@ -105,7 +105,6 @@ ROLES = PropertyRoles(
     release=PUBLICATION,
     ties=TIES,
     lists=LISTS,
-    complete=frozenset({BORDERS}),
     doubtful=frozenset({"P7295"}),
     seldom=frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY, "P131", "P495", "P7938"}),
     kinship=KINSHIP,

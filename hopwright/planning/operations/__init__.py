@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from hopwright.planning.operations.arithmetic import choose_of, rate, total
 from hopwright.planning.operations.base import Operation
-from hopwright.planning.operations.comparing import compare, first_after, first_by, first_by_after, first_of, largest_of
-from hopwright.planning.operations.counting import count_group
+from hopwright.planning.operations.comparing import compare, first_after, first_by, first_by_after, first_of
+from hopwright.planning.operations.counting import count_by
 from hopwright.planning.operations.lookups import date, extend, lead, named_year, number, year
 from hopwright.planning.operations.temporal import age, age_of_named, apart, apart_named, between, turned
 
@@ -27,8 +27,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("first-by", ("entity",), "entity", "comparison", 0.45, first_by),
     Operation("first-after", ("year",), "entity", "comparison", 0.9, first_after, inner=False),
     Operation("first-by-after", ("year", "entity"), "entity", "comparison", 1.5, first_by_after, inner=False),
-    Operation("largest-of", ("entity",), "entity", "comparison", 0.03, largest_of),
-    Operation("group-size", ("entity",), "amount", "counting", 0.1, count_group, final=0.3),
+    Operation("count-by", ("entity",), "amount", "counting", 0.15, count_by),
     Operation("between-two", ("entity", "entity"), "amount", "temporal", 0.1, between, inner=False),
     Operation("apart", ("year", "year"), "amount", "temporal", 0.25, apart, inner=False),
     Operation("apart-three", ("year", "year", "year"), "amount", "temporal", 0.25, apart, inner=False),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader, weigh_roots
 from hopwright.planning.operations.operation_inputs import (
@@ -160,28 +159,6 @@ def first_by_after(builder: PlanBuilder, inputs: Sequence[StepOutput], context: 
     raise PlanningDeadEnd("nothing dated belongs to the entity")
 
 
-def largest_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The largest or smallest of all that stand in a relation to an entity, where all of them are known."""
-    (state,) = inputs
-    suits = satisfies_reader(builder, context)
-    if builder.traversals.kinds.kind(state.entity) != "country":
-        raise PlanningDeadEnd("the entity has no complete list to choose from")
-    for property in sorted(ROLES.complete):
-        members = builder.traversals.graph.objects(state.entity, property)
-        if not _NAMED <= len(members) <= 12:
-            continue
-        for measure in _shuffled(builder, _properties(builder, members, all=True)):
-            if not are_apart(builder, members, measure):
-                continue
-            largest = builder.rng.random() < 0.5
-            winner = _extreme(builder, members, measure, largest)
-            if builder.admits(winner) and suits(winner):
-                builder.take(winner)
-                expression = f"{_function(largest)}({measure}, all({property}, {state.ref}))"
-                return StepOutput("entity", builder.compute(expression, "comparison", winner), winner)
-    raise PlanningDeadEnd("the entity has no complete list to choose from")
-
-
 def _draw_groups(builder: PlanBuilder) -> Iterator[Group]:
     """Groups around what the plan names already, or around entities drawn anew."""
     for topic in builder.topics:
@@ -197,7 +174,15 @@ def _draw_groups(builder: PlanBuilder) -> Iterator[Group]:
 def _strangers(
     builder: PlanBuilder, mine: Sequence[str], group: Group, property: str, size: int
 ) -> list[str] | None:
-    """Entities akin to some that belong to a group, which do not belong to it themselves."""
+    """Dated entities akin to some that belong to a group, which do not belong to it themselves."""
+    found = list_strangers(builder, mine, group, size, property)
+    return found if found is not None and are_apart(builder, [*mine, *found], property) else None
+
+
+def list_strangers(
+    builder: PlanBuilder, mine: Sequence[str], group: Group, size: int, property: str = ""
+) -> list[str] | None:
+    """So many entities akin to some of a group, that have another value where these share one; None for too few."""
     graph = builder.traversals.graph
     near: dict[str, None] = {}
     for one in mine:
@@ -205,10 +190,10 @@ def _strangers(
             if builder.traversals.kinds.sort(other) != builder.traversals.kinds.sort(one):
                 continue
             held = graph.objects(other, group.property) if group.outward else graph.subjects(group.property, other)
-            if held and group.shared not in held and _year(builder, other, property) is not None:
+            if held and group.shared not in held and (not property or _year(builder, other, property) is not None):
                 near[other] = None
     found = draw_others(builder, list(near), size, mine)
-    return found if len(found) == size and are_apart(builder, [*mine, *found], property) else None
+    return found if len(found) == size else None
 
 
 def _shorten(builder: PlanBuilder, named: list[str]) -> list[str]:

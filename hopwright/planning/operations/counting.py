@@ -1,24 +1,30 @@
-"""Computations that count a set of which all members are known."""
+"""Computations that count which of several named entities belong to something."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.comparing import list_strangers
+from hopwright.planning.operations.operation_inputs import draw_others
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 
-_LEAST, _MOST = 3, 20
+_NAMED = 6
 
 
-def count_group(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """How many stand in a relation to an entity, where all of them are known."""
+def count_by(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """How many of several named entities, akin to one another, are tied to the entity that is read."""
     (state,) = inputs
-    if builder.traversals.kinds.kind(state.entity) != "country":
-        raise PlanningDeadEnd("the entity has no complete list to count")
-    for property in sorted(ROLES.complete):
-        count = len(builder.traversals.graph.objects(state.entity, property))
-        if _LEAST <= count <= _MOST:
-            expression = f"size(all({property}, {state.ref}))"
-            return StepOutput("amount", builder.compute(expression, "counting", count), number=count)
-    raise PlanningDeadEnd("the entity has no complete list to count")
+    groups = builder.relations.groups_sharing(state.entity)
+    for group in builder.rng.sample(groups, len(groups)):
+        pool = [one for one in group.members if builder.admits(one)]
+        mine = draw_others(builder, pool, builder.rng.choice((3, 4)))
+        theirs = list_strangers(builder, mine, group, _NAMED - len(mine)) if len(mine) >= 3 else None
+        if theirs is None:
+            continue
+        named = builder.rng.sample([*mine, *theirs], _NAMED)
+        builder.name(*named)
+        members = f"{'among' if group.outward else 'listed'}({group.property}, {state.ref}, {', '.join(named)})"
+        ref = builder.compute(f"size({members})", "counting", len(mine))
+        return StepOutput("amount", ref, number=len(mine))
+    raise PlanningDeadEnd("too few belong to the entity")

@@ -110,7 +110,7 @@ def weigh_roots(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> 
         totals[table[name].domain] = totals.get(table[name].domain, 0.0) + sizes[name]
     domains = builder.preferences.domains
     return names, [
-        known.get(name, 1.0) * domains.get(table[name].domain, 1.0) * sizes[name] / totals[table[name].domain] ** 0.7
+        known.get(name, 1.0) * domains.get(table[name].domain, 1.0) * sizes[name] / totals[table[name].domain] ** 0.9
         for name in names
     ]
 
@@ -221,16 +221,11 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader in ("compare", "compare-three"):
         return lambda entity: any(m.entry.more and m.entry.less for m in measures(entity))
     if reader == "total-two":
-        return lambda entity: any(list_ways(builder, m.property, 2) for m in measures(entity))
+        return lambda entity: builder.traversals.kinds.kind(entity) == "nature" and any(list_ways(builder, m.property, 2) for m in measures(entity))
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
-    if reader in ("largest-of", "group-size"):
-        graph = builder.traversals.graph
-        return lambda entity: builder.traversals.kinds.kind(entity) == "country" and any(
-            len(graph.objects(entity, one)) >= 3 for one in ROLES.complete
-        )
     if reader in ("age", "turned"):
-        return lambda entity: any(m.property == ROLES.birth for m in measures(entity))
-    if reader in ("first-by", "first-by-after"):
+        return lambda entity: {ROLES.birth, ROLES.death} <= {m.property for m in measures(entity)}
+    if reader in ("first-by", "first-by-after", "count-by"):
         return lambda entity: any(len(group.members) >= 4 for group in builder.relations.groups_sharing(entity))
     return lambda entity: True

@@ -29,6 +29,8 @@ def between(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operati
 
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The years between looked-up years: two, or the first and the last of several."""
+    if any(state.of == ROLES.birth for state in inputs):
+        raise PlanningDeadEnd("years since a birth are an age")
     values = [state.whole for state in inputs]
     years = _check(max(values) - min(values))
     if len(set(values)) != len(values):
@@ -43,6 +45,8 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
 def apart_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The years between a looked-up year and an event of what the plan is about."""
     (state,) = inputs
+    if state.of == ROLES.birth:
+        raise PlanningDeadEnd("years since a birth are an age")
     for topic in builder.topics:
         events = list_events(builder, topic)
         for property in sorted(events):
@@ -82,7 +86,7 @@ def turned(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
     """The birthday that a person celebrated in a looked-up year."""
     then, person = find_input(inputs, "year"), find_input(inputs, "entity")
     born, death = (list_events(builder, person.entity).get(name) for name in (ROLES.birth, ROLES.death))
-    if born is None or not 4 <= then.whole - born <= _OLDEST or (death is not None and death <= then.whole):
+    if born is None or death is None or not 4 <= then.whole - born <= _OLDEST or death <= then.whole:
         raise PlanningDeadEnd("the person did not live then")
     return _give(builder, f"{then.ref} - year(value({ROLES.birth}, {person.ref}))", then.whole - born)
 
@@ -100,7 +104,7 @@ def _check(years: int) -> int:
 def _age(builder: PlanBuilder, person: str, then: dt.date) -> int:
     born = full_date(builder, person, ROLES.birth)
     death = list_events(builder, person).get(ROLES.death)
-    if born is None or then <= born or (death is not None and death <= then.year):
+    if born is None or then <= born or death is None or death <= then.year:
         raise PlanningDeadEnd("the person did not live then")
     years = _years(born, then)
     if not 1 <= years <= _OLDEST:

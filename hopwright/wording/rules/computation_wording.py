@@ -30,6 +30,7 @@ from hopwright.wording.rules.frames import (
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
     CHOICE_FRAMES,
+    COUNT_FRAMES,
     DISTANCE_FRAMES,
     FIRST_AFTER_FRAMES,
     FIRST_BY_AFTER_FRAMES,
@@ -75,7 +76,8 @@ class ComputationVerbaliser:
             case AgeInYear():
                 return self._ask_age_in_year(form, say)
             case GroupSize():
-                return self._pick((f"How many {self._members(form.members, say)} are there?",))
+                many = pluralise_verb(self._member_predicate(form.members, form.members.entities[0], say))
+                return self._pick(COUNT_FRAMES).format(names=self._names(form.members.entities), many=many)
             case Combinations():
                 return self._ask_pairs(form, say)
             case AggregateValue():
@@ -98,7 +100,8 @@ class ComputationVerbaliser:
             case YearDistance():
                 return f"the number of years between {self._moments(form, self._text.described)}"
             case GroupSize():
-                return f"the number of {self._members(form.members, self._text.described)}"
+                many = pluralise_verb(self._member_predicate(form.members, form.members.entities[0], self._text.described))
+                return f"the number of those of {self._names(form.members.entities)} that {many}"
             case ClaimComputation(how="group"):
                 return f"the number of {self._claimed.name_groups(form)}"
         raise ExpressionError(f"no words for {expression}")
@@ -153,11 +156,12 @@ class ComputationVerbaliser:
             frame = self._pick(FIRST_BY_FRAMES)
             return frame.format(names=names, best=best, one=predicate, many=pluralise_verb(predicate))
         tie = self._tie(members, form.entities, say)
+        who = "who" if self._kind(winner) == "person" else "which"
         return self._pick(
             (
-                f"Of {names}, {tie}, which {self._predicate(form)}?",
+                f"Of {names}, {tie}, {who} {self._predicate(form)}?",
                 f"Which of {names}, {tie}, {self._predicate(form)}?",
-                f"Among {names}, {tie}, which {self._predicate(form)}?",
+                f"Among {names}, {tie}, {who} {self._predicate(form)}?",
             )
         )
 
@@ -174,7 +178,7 @@ class ComputationVerbaliser:
         if form.members.tests:
             predicate = pluralise_verb(self._member_predicate(form.members, form.entities[0], said))
             self._text.openings.append(self._pick((f"Of {names},", f"Among {names},", f"Out of {names},")))
-            return f"{best} of those that {predicate}"
+            return f"{best} of those {'who' if self._kind(winner) == 'person' else 'that'} {predicate}"
         tie = self._tie(form.members, form.entities, said)
         frame = self._pick(SET_FRAMES)
         self._text.openings.append(frame.format(names=names, Names=_upper(names), tie=tie, were=tie))
@@ -267,7 +271,8 @@ class ComputationVerbaliser:
                 return f"all {predicate.removeprefix(verb)}"
         if predicate.startswith("has "):
             return f"all with {predicate.removeprefix('has ')}"
-        return f"all of which {pluralise_verb(predicate)}"
+        whom = "whom" if self._kind(entities[0]) == "person" else "which"
+        return f"all of {whom} {pluralise_verb(predicate)}"
 
     def _member_predicate(self, members: Members, entity: str, say: Say) -> str:
         """What makes one of the named a member: `was directed by E`."""
@@ -309,8 +314,15 @@ class ComputationVerbaliser:
     def _ask_distance(self, form: YearDistance, say: Say) -> str:
         if len(form.moments) > 2:
             return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
-        one, other = sorted((self._moment(moment, say) for moment in form.moments), key=_has_clause)
+        one, other = (self._moment(moment, say) for moment in self._in_order(form.moments))
         return self._pick(DISTANCE_FRAMES).format(a=one, b=other)
+
+    def _in_order(self, moments: Sequence[str | tuple[str, str]]) -> list[str | tuple[str, str]]:
+        """Moments of which both years are looked up, the earlier first."""
+        years = [self._text.step(one).value if isinstance(one, str) else None for one in moments]
+        if all(isinstance(year, int) for year in years):
+            return [one for _, one in sorted(zip(years, moments, strict=True), key=lambda pair: int(str(pair[0])))]
+        return list(moments)
 
     def _moments(self, form: YearDistance, say: Say) -> str:
         return listed(sorted((self._moment(one, say) for one in form.moments), key=_has_clause))
@@ -326,17 +338,15 @@ class ComputationVerbaliser:
         """The age of somebody on a date: of whom the first event is the birth."""
         if isinstance(form.birth, tuple):
             person = say(form.birth[1])
-        elif say == self._text.described:
+        else:
             derivation = self._text.step(form.birth).derivation
             assert isinstance(derivation, Lookup)
-            person = say(derivation.subject)
-        else:
-            person = ""
+            if say == self._text.described:
+                person = say(derivation.subject)
+            else:
+                person = f"{self._text.stated(derivation.subject)}, born on {say(form.birth)},"
         when = self._happened(form.then, say)
-        if not person:
-            born = say(str(form.birth))
-            return f"How old was somebody born on {born} {when}?"
-        return self._pick(AGE_FRAMES).format(p=person, when=when, When=_upper(when))
+        return self._pick(AGE_FRAMES).format(p=person, when=when, When=_upper(when)).replace(",?", "?")
 
     def _happened(self, moment: str | tuple[str, str], say: Say) -> str:
         """`when X died`, or `on 3 May 1951` in a sub-question."""
@@ -383,8 +393,8 @@ class ComputationVerbaliser:
         step = self._text.step(form.pool)
         counted = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
         if say == self._text.described and isinstance(counted, GroupSize):
-            everyone = f"the {self._members(counted.members, say)}"
-            return self._pick(PAIRS_FRAMES).format(all=everyone)
+            many = pluralise_verb(self._member_predicate(counted.members, counted.members.entities[0], say))
+            return self._pick(PAIRS_FRAMES).format(names=self._names(counted.members.entities), many=many)
         return self._pick(
             (f"How many different pairs can be formed from {say(form.pool)} members?",
              f"If each of {say(form.pool)} meets every other once, how many meetings is that?")

@@ -43,8 +43,8 @@ FIRST_BY_AFTER_FRAMES = (
 
 AGE_FRAMES = (
     "How old was {p} {when}?", "What age was {p} {when}?", "{When}, how old was {p}?", "{When}, what age was {p}?",
-    "What was the age of {p} {when}?", "{p} was how old {when}?", "How many years old was {p} {when}?",
-    "{When}, how many years old was {p}?", "At what age was {p} {when}?", "Exactly how old was {p} {when}?",
+    "What was the age of {p} {when}?", "How many years old was {p} {when}?",
+    "{When}, how many years old was {p}?", "{When}, how many years of age was {p}?", "Exactly how old was {p} {when}?",
     "{When}, what was the age of {p}?", "How old, in full years, was {p} {when}?",
 )  # fmt: skip
 
@@ -62,7 +62,7 @@ AGE_IN_YEAR_FRAMES = (
 DISTANCE_FRAMES = (
     "How many years lie between {a} and {b}?", "How many years separate {a} from {b}?",
     "How many years passed between {a} and {b}?", "How many years apart were {a} and {b}?",
-    "By how many years is {a} removed from {b}?", "Between {a} and {b}, how many years passed?",
+    "What span of years lies between {a} and {b}?", "Between {a} and {b}, how many years passed?",
     "What is the distance in years between {a} and {b}?", "How long, in years, was it between {a} and {b}?",
     "Counting from {a}, how many years is it to {b}?", "How great, in years, is the gap between {a} and {b}?",
     "How many years went by between {a} and {b}?", "What number of years lies between {a} and {b}?",
@@ -74,8 +74,12 @@ SPAN_FRAMES = (
     "How many years passed between the first and the last of these: {all}?",
 )
 
+COUNT_FRAMES = (
+    "How many of {names} {many}?", "Of {names}, how many {many}?", "Among {names}, how many {many}?",
+    "Out of {names}, how many {many}?", "How many out of {names} {many}?", "What number of {names} {many}?",
+)  # fmt: skip
+
 PAIRS_FRAMES = (
-    "If {all} play one another once, how many matches are there?",
-    "How many different pairs can be formed among {all}?",
-    "If each of {all} meets every other once, how many meetings is that?",
+    "How many different pairs can be formed from those of {names} that {many}?",
+    "Of {names}, take those that {many}: how many different pairs can be formed from them?",
 )
