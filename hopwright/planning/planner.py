@@ -213,7 +213,7 @@ def run_programs(
     states: list[StepOutput] = []
     while True:
         place = branch.place
-        dead: set[object] = layout.hopeless if place == 0 else set()
+        dead: set[object] = layout.hopeless if place == 0 and anchor else set()
         for _ in range(_PATIENCE):
             program = branch.choose(builder.rng, dead)
             while program is not None and not _inputs_suffice(program, place, builder, states):

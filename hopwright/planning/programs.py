@@ -297,8 +297,10 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     if names["first-of"] + names["first-by"] + names["first-after"] + names["first-by-after"] + names["count-by"] > 1:
         return False  # one list of names is enough
     roots = sum(not one.takes for one in operations)
-    if roots > 1 and names["first-of"] + names["first-by"] + names["count-by"]:
+    if roots > 1 and names["first-by"] + names["count-by"]:
         return False  # branches start from one topic, not from a list
+    if roots > 1 and names["first-of"] and (operations[0].name != "first-of" or names["lead"]):
+        return False  # beside a list stands an event of what those listed share
     if operations[0].name == "named-year":
         return False  # the year of what no step has named yet
     # A plain graph of named numbers asks for nothing but arithmetic.

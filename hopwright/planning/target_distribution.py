@@ -35,7 +35,7 @@ class TargetDistribution:
     bands: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_BANDS))
     anchoring: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANCHORING))
     domains: Mapping[str, float] = field(default_factory=lambda: {domain.value: 1.0 for domain in Domain})
-    property_share: float = 0.4
+    property_share: float = 0.3
     theme_share: float = 0.04
     min_domains: int = 2
     claim_share: float = 0.0

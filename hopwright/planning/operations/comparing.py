@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader, weigh_roots
 from hopwright.planning.operations.operation_inputs import (
@@ -12,6 +13,7 @@ from hopwright.planning.operations.operation_inputs import (
     are_apart,
     draw_others,
     find_input,
+    full_year,
     list_shared,
     read_value,
 )
@@ -54,6 +56,8 @@ def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operat
         pool = [one for one in group.members if builder.admits(one)]
         if len(pool) < _NAMED or not builder.admits(group.shared):
             continue
+        if context.branches and full_year(builder, group.shared, ROLES.death) is None:
+            continue  # the other branch starts from what they share
         for property in _shuffled(builder, _properties(builder, pool)):
             values = _values(builder, pool, property)
             for winner in _able(builder, values, suits):

@@ -90,11 +90,15 @@ def number(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
 
 def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The year of an event of what the plan is about."""
-    for topic in builder.topics:
-        events = list_events(builder, topic)
-        for measure in builder.traversals.measures(topic):
-            if measure.property in events and measure.entry.year_ask:
-                return builder.measure(topic, measure)
+    measures = [
+        measure
+        for topic in builder.topics[:1]
+        for measure in builder.traversals.measures(topic)
+        if measure.property in list_events(builder, topic) and measure.entry.year_ask and measure.property != ROLES.birth
+    ]
+    if measures:
+        measure = builder.prefer_measure(measures)
+        return builder.measure(measure.entity, measure)
     raise PlanningDeadEnd("what the plan is about has no dated event")
 
 

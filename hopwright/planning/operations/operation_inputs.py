@@ -141,3 +141,8 @@ def full_date(builder: PlanBuilder, entity: str, property: str) -> dt.date | Non
             assert isinstance(measure.value, dt.date)
             return measure.value
     return None
+
+
+def full_year(builder: PlanBuilder, entity: str, property: str) -> int | None:
+    """The year of an entity's event, or None."""
+    return list_events(builder, entity).get(property)

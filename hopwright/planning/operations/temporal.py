@@ -85,6 +85,8 @@ def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
 def turned(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The birthday that a person celebrated in a looked-up year."""
     then, person = find_input(inputs, "year"), find_input(inputs, "entity")
+    if then.of == ROLES.birth:
+        raise PlanningDeadEnd("nobody asks how old one was in the year of another's birth")
     born, death = (list_events(builder, person.entity).get(name) for name in (ROLES.birth, ROLES.death))
     if born is None or death is None or not 4 <= then.whole - born <= _OLDEST or death <= then.whole:
         raise PlanningDeadEnd("the person did not live then")

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 Say = Callable[[str], str]
 _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
 _BORN_OR_DIED = re.compile(r"^(?:was born|died)")
+_MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
@@ -266,6 +267,8 @@ class ComputationVerbaliser:
                 raise ExpressionError(f"no group for {members.property}")
             return f"all {self._text.fill(group, 's', say(members.shared))}"
         predicate = self._member_predicate(members, entities[0], say)
+        if match := _MEMBER.match(predicate):
+            return f"all members of {match[1]}"
         for verb in ("was ", "is "):
             if predicate.startswith(verb):
                 return f"all {predicate.removeprefix(verb)}"
