@@ -87,6 +87,7 @@ class PlanSampler:
         self._bounds = _find_bounds(planner)
         self._themes = ThemeIndex(planner.traversals, graph)
         self._shares = QuotaController(planner.traversals, self._themes, distribution, seed)
+        self._domains: Mapping[str, float] = distribution.domains
         self._deck: _AnchorPool | None = None
         self._roots = functools.lru_cache(1)(self._list_roots)
 
@@ -98,6 +99,7 @@ class PlanSampler:
                 self._mix,
                 QuotaController(self._planner.traversals, self._themes, self._mix, self._seed),
             )
+            self._domains = self._mix.domains
             self._calibrate()
         return self._fill(slot)
 
@@ -235,7 +237,7 @@ class PlanSampler:
     def _taste(self, slot: int, band: str) -> SamplingPreferences:
         names, reached = self._roots(self._shares)
         return SamplingPreferences(
-            domains=self._mix.domains,
+            domains=self._domains,
             band=band,
             band_of=self.band_of,
             weights=self._shares.property_weights(slot),
@@ -250,7 +252,7 @@ class PlanSampler:
         """The properties that a chain may begin with: every domain by its weight, its properties alike."""
         table = self._planner.table
         domains = Counter(table.entity[name].domain for name in self._planner.traversals.askable)
-        weights = self._mix.domains
+        weights = self._domains
         roots = {
             name: weights[domain] / domains[domain] * shares.weights.get(name, 1.0) * (0.2 if name in ROLES.seldom else 1.0)
             for name in self._planner.traversals.askable
@@ -271,6 +273,7 @@ class PlanSampler:
             if not pilots:
                 return
             self._shares = self._shares.learn([pilot.plan for pilot in pilots])
+            self._domains = self._balance_domains([pilot.plan for pilot in pilots])
             reached = Counter(
                 (dimension, name)
                 for pilot in pilots
@@ -285,6 +288,18 @@ class PlanSampler:
                 anchoring=_correct(self._mix.anchoring, self._wishes.anchoring, "anchoring", reached, drawn),
                 bands=_correct(self._mix.bands, self._wishes.bands, "band", reached, drawn),
             )
+
+    def _balance_domains(self, pilots: Sequence[Plan]) -> dict[str, float]:
+        """How welcome each domain is next: those that hold more of the hops than they should become less so."""
+        held = Counter(
+            str(ruling.domain) for plan in pilots for ruling in self._planner.domains.of_steps(plan.steps)
+        )
+        hops, total = sum(held.values()) or 1, sum(self._mix.domains.values()) or 1.0
+        return {
+            name: self._domains.get(name, 0.0)
+            * min(2.5, max(0.3, (share / total + 0.02) / (held[str(name)] / hops + 0.02)))
+            for name, share in self._mix.domains.items()
+        }
 
 
 @functools.lru_cache(64)

@@ -35,28 +35,12 @@ class Relations:
 
     def __init__(self, traversals: GraphTraversals) -> None:
         self._traversals = traversals
+        self.paired: dict[tuple[str, ...], dict[str, tuple[Edge, ...]]] = {}
+        """By the operations that follow: property → facts from which one of two branches may start."""
         self.groups_of = functools.lru_cache(50_000)(self._list_groups)
         self.groups_sharing = functools.lru_cache(50_000)(self._list_sharing)
         self.kin = functools.lru_cache(50_000)(self._list_kin)
         self.related = functools.lru_cache(50_000)(self._rate)
-
-    @functools.cached_property
-    def branching(self) -> dict[str, tuple[Edge, ...]]:
-        """Property → facts beside which their subject has another, with an object of the same kind."""
-        found: dict[str, tuple[Edge, ...]] = {}
-        kind = self._traversals.kinds.kind
-        for property in self._traversals.askable:
-            edges = tuple(
-                edge
-                for edge in self._traversals.facts_of(property)
-                if any(
-                    other.object != edge.object and kind(other.object) == kind(edge.object)
-                    for other in self._traversals.lookups_from(edge.subject)
-                )
-            )
-            if edges:
-                found[property] = edges
-        return found
 
     @functools.cached_property
     def single(self) -> dict[str, tuple[Edge, ...]]:

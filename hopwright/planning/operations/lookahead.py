@@ -17,7 +17,7 @@ from hopwright.planning.operations.operation_inputs import (
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.plan_builder import WITHIN, PlanBuilder, PlanningDeadEnd
 from hopwright.planning.random_draws import draw
-from hopwright.planning.traversals import Edge
+from hopwright.planning.traversals import Edge, spread
 from hopwright.records import Lookup
 
 OUTWARD_LOOKUP = "extend-outward"
@@ -26,8 +26,8 @@ _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "between-two", "total-two", "compare-three"})
 _MEASURED = frozenset({"year", "date", "number", "rate"})
-_PAIRED = 60
-_OF_ONE = 0.7
+_PAIRED = 12
+_SAMPLED = 1500
 _KIN = 8
 
 
@@ -72,32 +72,45 @@ def find_entity_with_literal(builder: PlanBuilder, context: OperationContext) ->
 
 def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
     """A fact beside which another stands whose object goes with its own: the director and the composer of a film."""
-    wanted = satisfies_reader(builder, context)
-    # Two facts of one entity rather; else one of an entity, and one of its kin.
-    branching = builder.relations.branching if builder.rng.random() < _OF_ONE else builder.relations.single
-    names, weights = weigh_roots(builder, branching)
+    pools = _list_paired(builder, context.readers)
+    names, weights = weigh_roots(builder, pools)
     for name in builder.rng.choices(names, weights, k=_PAIRED) if any(weights) else ():
-        edge = draw(builder.rng, branching[name])
-        if not builder.admits(edge.subject) or not builder.admits(edge.object) or not wanted(edge.object):
-            continue
-        for other in _edges_around(builder, (edge.subject,)):
-            if (
-                other.object != edge.object
-                and builder.traversals.kinds.kind(other.object) == builder.traversals.kinds.kind(edge.object)
-                and builder.admits(other.object)
-                and (
-                    other.subject == edge.subject
-                    or (
-                        context.reader in SAME_SORT_OPERATIONS
-                        and other.property == edge.property
-                        and builder.admits(other.subject)
-                    )
-                )
-                and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
-                and fits_partner(builder, context.reader, edge.object, other.object)
-            ):
-                return edge
+        edge = draw(builder.rng, pools[name])
+        if builder.admits(edge.subject) and builder.admits(edge.object):
+            for other in _list_beside(builder, context.reader, edge):
+                if builder.admits(other.object) and (other.subject == edge.subject or builder.admits(other.subject)):
+                    return edge
     raise PlanningDeadEnd("no two facts of one topic go together")
+
+
+def _list_paired(builder: PlanBuilder, readers: tuple[str, ...]) -> dict[str, tuple[Edge, ...]]:
+    """Property → facts from which a branch may start, where operations follow and another branch can start beside."""
+    known = builder.relations.paired
+    if readers not in known:
+        wanted = can_precede(builder, readers)
+        reader = readers[0] if readers else ""
+        found = {}
+        for name, edges in builder.relations.single.items():
+            able = (edge for edge in spread(edges, _SAMPLED) if wanted(edge.object))
+            if kept := tuple(edge for edge in able if _list_beside(builder, reader, edge)):
+                found[name] = kept
+        known[readers] = found
+    return known[readers]
+
+
+def _list_beside(builder: PlanBuilder, reader: str, edge: Edge) -> list[Edge]:
+    """The facts of an entity, or of its kin, whose objects a reader can take together with that of a fact."""
+    kind = builder.traversals.kinds.kind
+    paired = reader in SAME_SORT_OPERATIONS
+    return [
+        other
+        for other in _edges_around(builder, (edge.subject,))
+        if other.object != edge.object
+        and (other.subject == edge.subject or (paired and other.property == edge.property))
+        and kind(other.object) == kind(edge.object)
+        and fits_partner(builder, reader, edge.object, other.object)
+        and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
+    ]
 
 
 def weigh_roots(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> tuple[list[str], list[float]]:
