@@ -220,7 +220,9 @@ def _go_together(one: str, other: str, *, adding: bool) -> bool:
     return one == other and not (adding and one == "year")
 
 
-def _find_unlike_entities(hop: Hop, operands: Sequence[str], case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
+def _find_unlike_entities(
+    hop: Hop, operands: Sequence[str], case: CheckedItem, context: CheckContext
+) -> Iterator[Finding]:
     """Entities of no common class: a river and a country have lengths and areas, and nobody compares them."""
     graph = context.graph
     assert graph is not None

@@ -99,9 +99,7 @@ class Planner:
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
         for number in range(tries):
-            builder = PlanBuilder(
-                self.traversals, self.targets, self.domains, liking, rng, self.claims, self.relations
-            )
+            builder = PlanBuilder(self.traversals, self.targets, self.domains, liking, rng, self.claims, self.relations)
             try:
                 layout = draw_by_weights(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0

@@ -26,7 +26,14 @@ _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
 _OF_CLAIMS = frozenset(one.name for one in CLAIMED)
 # Pairs of operation and reader that would say the same thing twice.
 _INCOMPATIBLE_OPERATIONS = frozenset(
-    {("first-of", "first-by"), ("first-by", "first-by"), ("compare", "first-by"), ("compare", "count-by"), ("first-of", "count-by"), ("first-by", "count-by")}
+    {
+        ("first-of", "first-by"),
+        ("first-by", "first-by"),
+        ("compare", "first-by"),
+        ("compare", "count-by"),
+        ("first-of", "count-by"),
+        ("first-by", "count-by"),
+    }
 )
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 

@@ -1,7 +1,7 @@
 """What a set of items shall be like, and what that asks of one draft slot.
 
 Every slot gets its own brief: topology, computing kind, type of the answer, popularity, how many of the anchor's own
-hops to keep. The five are taken from a low-discrepancy sequence (the generalised golden ratio), so that any stretch of
+hops to keep, difficulty. The six are taken from a low-discrepancy sequence (the generalised golden ratio), so that any stretch of
 slots has the shares wanted, and a slot's brief does not depend on the slots before it.
 """
 
@@ -17,7 +17,7 @@ from hopwright.records import Domain
 
 ComputeKind = Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
 
-_DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring")
+_DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring", "difficulty")
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,13 @@ class TargetDistribution:
     answers: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANSWERS))
     bands: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_BANDS))
     anchoring: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANCHORING))
+    difficulty: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_DIFFICULTY))
     domains: Mapping[str, float] = field(default_factory=lambda: {domain.value: 1.0 for domain in Domain})
     property_share: float = 0.3
     theme_share: float = 0.04
     min_domains: int = 2
+    min_coherence: float = 0.5
+    """Plans whose parts belong together less than this (see `coherence`) are drawn again."""
     claim_share: float = 0.0
     """The share of the slots that may rest on a claim, where there is a bank of them."""
 
@@ -49,6 +52,7 @@ class TargetDistribution:
             "answer": self.answers,
             "band": self.bands,
             "anchoring": self.anchoring,
+            "difficulty": self.difficulty,
         }
 
 
@@ -58,6 +62,8 @@ DEFAULT_KINDS: Mapping[str, float] = {
 DEFAULT_ANSWERS: Mapping[str, float] = {"entity": 0.6, "number": 0.28, "year": 0.07, "date": 0.05}
 DEFAULT_BANDS: Mapping[str, float] = {"head": 0.2, "middle": 0.4, "tail": 0.4}
 DEFAULT_ANCHORING: Mapping[str, float] = {"2": 0.15, "1": 0.15, "0": 0.1, "none": 0.6}
+
+DEFAULT_DIFFICULTY: Mapping[str, float] = {"hard": 0.5, "medium": 0.4, "easy": 0.1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,7 @@ class SlotSpec:
     answer: str = ""
     band: str = ""
     anchoring: str = ""
+    difficulty: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,7 @@ def draw_slot_spec(
         pick(answers, place["answer"]),
         pick(distribution.bands, place["band"]),
         pick(distribution.anchoring, place["anchoring"]),
+        pick(distribution.difficulty, place["difficulty"]),
     )
 
 

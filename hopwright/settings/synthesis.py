@@ -47,6 +47,13 @@ class TargetParameters(Parameters):
         description="Shares of the items that keep both single hops of their anchor question, the second, only its "
         "answer, or that are chains of the graph without an anchor.",
     )
+    difficulty: dict[Literal["hard", "medium", "easy"], Share] = Field(
+        default={"hard": 50, "medium": 40, "easy": 10},
+        min_length=1,
+        title="Difficulty",
+        description="Shares by what one has to know. hard: at least six facts, one of them about something obscure. "
+        "easy: at most four facts, or none about anything less than well known.",
+    )
     domains: dict[DomainName, Share] = Field(
         default={}, title="Domains", description="How welcome each knowledge domain is; 1 where it is not named."
     )
@@ -65,7 +72,7 @@ class TargetParameters(Parameters):
         description="The same for one entity, league, race, or the clubs of one country.",
     )
 
-    @field_validator("topologies", "kinds", "answers", "popularity", "anchoring", "domains")
+    @field_validator("topologies", "kinds", "answers", "popularity", "anchoring", "difficulty", "domains")
     @classmethod
     def refuse_nothing(cls, shares: dict[str, float]) -> dict[str, float]:
         """Shares that are all nought ask for no item at all."""
@@ -100,6 +107,14 @@ class SynthesizeParameters(Parameters):
         le=4,
         title="Domains per item",
         description="The least number of knowledge domains that the hops of one item must span.",
+    )
+    coherence: float = Field(
+        default=0.5,
+        ge=0,
+        le=0.9,
+        title="Coherence",
+        description="How well the parts of a plan must belong together, from 0 (anything goes) to 1: how closely its "
+        "branches are related, how natural its computations and how specific its facts are.",
     )
     max_answer_share: float = Field(
         default=0.02,

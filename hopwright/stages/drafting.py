@@ -29,6 +29,7 @@ from hopwright.records import (
     Anchor,
     AnchorHop,
     AnchorRef,
+    CheckResult,
     Claim,
     Hop,
     Item,
@@ -112,7 +113,8 @@ class Synthesizer:
         failed = next((check for check in checks if check.outcome == "fail"), None)
         if failed is not None:
             return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
-        return item.model_copy(update={"checks": checks})
+        coherence = CheckResult(name="coherence", outcome="pass", reason=str(self._drawer.coherence(drawn.plan)))
+        return item.model_copy(update={"checks": (*checks, coherence)})
 
     def compose(self, plan: Plan, anchor: AnchorRef | None = None) -> Item | Rejected:
         """Put a proven plan into the rules' words and give it options; not checked yet."""

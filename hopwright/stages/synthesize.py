@@ -162,7 +162,7 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
 
 def write_target_distribution(wanted: SynthesizeParameters) -> str:
     """The parameters of a run that say what its items shall be like, as text."""
-    return wanted.model_dump_json(include={"topologies", "min_domains", "targets", "claim_share"})
+    return wanted.model_dump_json(include={"topologies", "min_domains", "coherence", "targets", "claim_share"})
 
 
 def read_target_distribution(text: str) -> TargetDistribution:
@@ -175,10 +175,12 @@ def read_target_distribution(text: str) -> TargetDistribution:
         answers={str(name): share for name, share in targets.answers.items()},
         bands={str(name): share for name, share in targets.popularity.items()},
         anchoring={str(name): share for name, share in targets.anchoring.items()},
+        difficulty={str(name): share for name, share in targets.difficulty.items()},
         domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
         property_share=targets.property_share,
         theme_share=targets.theme_share,
         min_domains=wanted.min_domains,
+        min_coherence=wanted.coherence,
         claim_share=wanted.claim_share,
     )
 

@@ -17,7 +17,7 @@ from hopwright.planning.operations.temporal import age, age_of_named, apart, apa
 OPERATIONS: tuple[Operation, ...] = (
     Operation("lead", (), "entity", "", 8.0, lead, final=0),
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
-    Operation("first-of", (), "entity", "comparison", 2.0, first_of, final=0),
+    Operation("first-of", (), "entity", "comparison", 4.0, first_of, final=0),
     Operation("extend", ("entity",), "entity", "", 5.0, extend),
     Operation("year", ("entity",), "year", "", 1.2, year),
     Operation("date", ("entity",), "date", "", 1.2, date),

@@ -14,7 +14,6 @@ from hopwright.planning.operations.operation_inputs import list_shared, list_way
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 
 
-
 def total(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The difference or the ratio of the same lasting number of two entities."""
     entities, refs = [state.entity for state in inputs], [state.ref for state in inputs]

@@ -152,7 +152,10 @@ def first_by_after(builder: PlanBuilder, inputs: Sequence[StepOutput], context: 
                     continue
                 winner = _extreme(builder, ours, property, not later)
                 # Whoever overlooks the year, or the tie, comes to another one.
-                if winner in (_extreme(builder, mine, property, not later), _extreme(builder, side, property, not later)):
+                if winner in (
+                    _extreme(builder, mine, property, not later),
+                    _extreme(builder, side, property, not later),
+                ):
                     continue
                 builder.name(*(one for one in named if one != winner))
                 builder.take(winner)
@@ -175,9 +178,7 @@ def _draw_groups(builder: PlanBuilder) -> Iterator[Group]:
         yield draw(builder.rng, pools[name])
 
 
-def _strangers(
-    builder: PlanBuilder, mine: Sequence[str], group: Group, property: str, size: int
-) -> list[str] | None:
+def _strangers(builder: PlanBuilder, mine: Sequence[str], group: Group, property: str, size: int) -> list[str] | None:
     """Dated entities akin to some that belong to a group, which do not belong to it themselves."""
     found = list_strangers(builder, mine, group, size, property)
     return found if found is not None and are_apart(builder, [*mine, *found], property) else None
@@ -212,9 +213,7 @@ def _able(builder: PlanBuilder, values: Mapping[str, Scalar], suits: Callable[[s
     return builder.rng.sample(able, min(3, len(able)))
 
 
-def _properties(
-    builder: PlanBuilder, pool: Sequence[str], *, dates: bool = False, all: bool = False
-) -> list[str]:
+def _properties(builder: PlanBuilder, pool: Sequence[str], *, dates: bool = False, all: bool = False) -> list[str]:
     """Properties by which enough of a pool can be compared, of such as are never disputed: what does not change."""
     counts: dict[str, int] = {}
     for one in pool[:MAX_ENTITIES_CONSIDERED]:

@@ -234,7 +234,10 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader in ("compare", "compare-three"):
         return lambda entity: any(m.entry.more and m.entry.less for m in measures(entity))
     if reader == "total-two":
-        return lambda entity: builder.traversals.kinds.kind(entity) == "nature" and any(list_ways(builder, m.property, 2) for m in measures(entity))
+        return lambda entity: (
+            builder.traversals.kinds.kind(entity) == "nature"
+            and any(list_ways(builder, m.property, 2) for m in measures(entity))
+        )
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader in ("age", "turned"):

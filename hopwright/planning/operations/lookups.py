@@ -94,7 +94,9 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         measure
         for topic in builder.topics[:1]
         for measure in builder.traversals.measures(topic)
-        if measure.property in list_events(builder, topic) and measure.entry.year_ask and measure.property != ROLES.birth
+        if measure.property in list_events(builder, topic)
+        and measure.entry.year_ask
+        and measure.property != ROLES.birth
     ]
     if measures:
         measure = builder.prefer_measure(measures)

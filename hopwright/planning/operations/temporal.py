@@ -37,9 +37,7 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
         raise PlanningDeadEnd("the years are too close")
     refs = [state.ref for state in inputs]
     joined = ", ".join(refs)
-    return _give(
-        builder, f"max({joined}) - min({joined})" if len(refs) > 2 else f"abs({refs[0]} - {refs[1]})", years
-    )
+    return _give(builder, f"max({joined}) - min({joined})" if len(refs) > 2 else f"abs({refs[0]} - {refs[1]})", years)
 
 
 def apart_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

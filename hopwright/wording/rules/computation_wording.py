@@ -101,7 +101,9 @@ class ComputationVerbaliser:
             case YearDistance():
                 return f"the number of years between {self._moments(form, self._text.described)}"
             case GroupSize():
-                many = pluralise_verb(self._member_predicate(form.members, form.members.entities[0], self._text.described))
+                many = pluralise_verb(
+                    self._member_predicate(form.members, form.members.entities[0], self._text.described)
+                )
                 return f"the number of those of {self._names(form.members.entities)} that {many}"
             case ClaimComputation(how="group"):
                 return f"the number of {self._claimed.name_groups(form)}"
@@ -226,7 +228,9 @@ class ComputationVerbaliser:
 
     def _best(self, form: Extreme) -> str:
         """Which of two is meant: `the older`."""
-        entry = self._text.table.literal[form.property].worded(self._kind(form.entities[0]) if form.entities else "country")
+        entry = self._text.table.literal[form.property].worded(
+            self._kind(form.entities[0]) if form.entities else "country"
+        )
         phrases = entry.last if form.largest else entry.first
         if phrases:
             return self._pick(phrases)
@@ -234,12 +238,16 @@ class ComputationVerbaliser:
 
     def _best_of_many(self, form: Extreme) -> str:
         """Which of several is meant, in an adjective: `the oldest`."""
-        entry = self._text.table.literal[form.property].worded(self._kind(form.entities[0]) if form.entities else "country")
+        entry = self._text.table.literal[form.property].worded(
+            self._kind(form.entities[0]) if form.entities else "country"
+        )
         phrases = entry.last if form.largest else entry.first
         return superlative(phrases[0]) if phrases else superlative(self._best(form))
 
     def _predicate(self, form: Extreme) -> str:
-        entry = self._text.table.literal[form.property].worded(self._kind(form.entities[0]) if form.entities else "country")
+        entry = self._text.table.literal[form.property].worded(
+            self._kind(form.entities[0]) if form.entities else "country"
+        )
         predicate = self._pick(entry.more if form.largest else entry.less)
         return predicate if len(form.entities) == 2 else superlative(predicate)
 
