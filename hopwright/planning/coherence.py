@@ -114,7 +114,7 @@ def _count_step(step: PlanStep) -> int:
         return 1 + len(getattr(derivation, "constraints", ()))
     form = read_form(derivation.expression)
     if isinstance(form, Extreme):
-        return len(form.entities) * (2 if form.members is not None and form.members.tests else 1)
+        return len(form.entities) * (2 if form.members is not None and form.members.is_test() else 1)
     if isinstance(form, GroupSize):
         return len(form.members.entities)
     return derivation.expression.count("value(")

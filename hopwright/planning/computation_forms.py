@@ -61,8 +61,7 @@ class Members:
     outward: bool
     entities: tuple[str, ...] = ()
 
-    @property
-    def tests(self) -> bool:
+    def is_test(self) -> bool:
         """Whether an earlier hop decides which of the named entities belong to it."""
         return bool(self.entities) and self.shared.startswith("hop")
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.plan import PartialPlan
-from hopwright.planning.relations import Relations
 from hopwright.planning.random_draws import draw, draw_by_weights
+from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals, UsableLiteral
 from hopwright.planning.year_targets import DatedTargets, YearTarget

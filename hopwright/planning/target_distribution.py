@@ -1,8 +1,8 @@
 """What a set of items shall be like, and what that asks of one draft slot.
 
 Every slot gets its own brief: topology, computing kind, type of the answer, popularity, how many of the anchor's own
-hops to keep, difficulty. The six are taken from a low-discrepancy sequence (the generalised golden ratio), so that any stretch of
-slots has the shares wanted, and a slot's brief does not depend on the slots before it.
+hops to keep, difficulty. The six are taken from a low-discrepancy sequence (the generalised golden ratio), so that any
+stretch of slots has the shares wanted, and a slot's brief does not depend on the slots before it.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("date", ("entity",), "date", "", 1.2, date),
     Operation("number", ("entity",), "number", "", 0.15, number, inner=False),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
-    Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare, final=0),
+    Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("first-by", ("entity",), "entity", "comparison", 0.45, first_by),
     Operation("first-after", ("year",), "entity", "comparison", 0.9, first_after, inner=False),
     Operation("first-by-after", ("year", "entity"), "entity", "comparison", 1.5, first_by_after, inner=False),

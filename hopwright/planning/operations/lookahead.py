@@ -6,6 +6,7 @@ import datetime as dt
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
     has_full_date,
@@ -14,7 +15,6 @@ from hopwright.planning.operations.operation_inputs import (
     list_shared,
     list_ways,
 )
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.plan_builder import WITHIN, PlanBuilder, PlanningDeadEnd
 from hopwright.planning.random_draws import draw
 from hopwright.planning.traversals import Edge, spread
@@ -25,6 +25,7 @@ OUTWARD_LOOKUP = "extend-outward"
 _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "between-two", "total-two", "compare-three"})
+_PARALLEL = SAME_SORT_OPERATIONS | {"year", "date"}
 _MEASURED = frozenset({"year", "date", "number", "rate"})
 _PAIRED = 12
 _SAMPLED = 1500
@@ -101,7 +102,7 @@ def _list_paired(builder: PlanBuilder, readers: tuple[str, ...]) -> dict[str, tu
 def _list_beside(builder: PlanBuilder, reader: str, edge: Edge) -> list[Edge]:
     """The facts of an entity, or of its kin, whose objects a reader can take together with that of a fact."""
     kind = builder.traversals.kinds.kind
-    paired = reader in SAME_SORT_OPERATIONS
+    paired = reader in _PARALLEL
     return [
         other
         for other in _edges_around(builder, (edge.subject,))
@@ -147,9 +148,9 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
     for edge in _edges_around(builder, builder.topics):
         if not builder.admits(edge.object) or not wanted(edge.object):
             continue
-        if edge.subject not in builder.topics:
-            if not builder.admits(edge.subject) or not _is_parallel(builder, context.reader, edge):
-                continue
+        known = edge.subject in builder.topics
+        if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):
+            continue
         if partner is not None and not fits_partner(builder, context.reader, partner.entity, edge.object):
             continue
         found.append((builder.relations.related(builder.topics[0], edge.subject), edge))
@@ -159,7 +160,7 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
 def _is_parallel(builder: PlanBuilder, reader: str, edge: Edge) -> bool:
     """Whether of another than the topic the same is asked as of the topic, so that the two can be compared."""
     first = builder.draft.steps[0].derivation
-    return reader in SAME_SORT_OPERATIONS and isinstance(first, Lookup) and first.property == edge.property
+    return reader in _PARALLEL and isinstance(first, Lookup) and first.property == edge.property
 
 
 def fits_partner(builder: PlanBuilder, reader: str, one: str, other: str) -> bool:

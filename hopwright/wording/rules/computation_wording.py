@@ -138,7 +138,7 @@ class ComputationVerbaliser:
             return f"Of all the {self._members(members, say)}, which {predicate}?" if noun else ""
         names = self._names(form.entities)
         best = self._best_of_many(form)
-        if form.moment and members.tests:
+        if form.moment and members.is_test():
             moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
             kind = self._kind(form.entities[0])
             event = self._text.table.literal[form.property].worded(kind).year_predicate[0].removesuffix(" in {y}")
@@ -155,7 +155,7 @@ class ComputationVerbaliser:
                 when=f"{'after' if form.later else 'before'} {moment}",
             )  # fmt: skip
         predicate = self._member_predicate(members, form.entities[0], say)
-        if members.tests:
+        if members.is_test():
             frame = self._pick(FIRST_BY_FRAMES)
             return frame.format(names=names, best=best, one=predicate, many=pluralise_verb(predicate))
         tie = self._tie(members, form.entities, say)
@@ -178,7 +178,7 @@ class ComputationVerbaliser:
         if not form.entities:
             return f"{best} of the {self._members(form.members, said)}"
         names = self._names(form.entities)
-        if form.members.tests:
+        if form.members.is_test():
             predicate = pluralise_verb(self._member_predicate(form.members, form.entities[0], said))
             self._text.openings.append(self._pick((f"Of {names},", f"Among {names},", f"Out of {names},")))
             return f"{best} of those {'who' if self._kind(winner) == 'person' else 'that'} {predicate}"
