@@ -190,7 +190,7 @@ def test_domains_follow_property_and_class_and_say_why() -> None:
             return {"Q1": "person", "Q2": "team", "Q3": "country"}[id]
 
     index = DomainIndex(TABLE, Nouns())
-    assert index.of_fact("P19", "Q1") == (Domain.ART, "place of birth (P19) of painter")
+    assert index.of_fact("P570", "Q1") == (Domain.ART, "date of death (P570) of painter")
     assert index.of_fact("P571", "Q2").domain is Domain.SPORTS
     assert index.of_fact("P571", "Q3").domain is TABLE.literal["P571"].domain
     steps = [
