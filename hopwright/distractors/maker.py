@@ -121,15 +121,16 @@ class DistractorMaker:
         earlier: Sequence[Hop],
         asked: str = "",
         proposed: Sequence[Value] = (),
+        key: str = "",
     ) -> DistractorTriple | OptionShortage:
         """Make three distractors for a hop, or say why there are none.
 
         `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is the
         multi-hop question where the hop is its last. `proposed` are further candidates, ids or numbers; they are chosen
-        by the same rules as all others.
+        by the same rules as all others. `key`: the item's id, so that the same hop in another item gets other distractors.
         """
-        way = "|".join(one.question for one in earlier)  # the same hop in another item gets other distractors
-        rng = random.Random(f"{self._seed}:{way}|{hop.question}|{hop.answer}")
+        way = "|".join(one.question for one in earlier)
+        rng = random.Random(f"{self._seed}:{key}|{way}|{hop.question}|{hop.answer}")
         try:
             value = stated_value(hop)
         except InputError as error:
@@ -515,8 +516,8 @@ class DistractorMaker:
         kind = self._siblings.kind(answer)
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
-        looked_up = isinstance(derivation, Lookup) and kind != "country"
-        if looked_up and not self._facts.subjects(derivation.property, candidate):
+        role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
+        if role and not self._facts.subjects(role, candidate):
             return False  # whoever is asked for as a director has directed something
         if noun and self._siblings.noun(candidate) != noun:
             return False  # asked for a Spanish city, nobody takes a Swiss one

@@ -160,7 +160,7 @@ class Synthesizer:
                 verify=self._verify(step),
             )
             asked = wording.question if index == len(plan.steps) else ""
-            distractors = self.distractors.make(hop, answers, hops, asked)
+            distractors = self.distractors.make(hop, answers, hops, asked, key=plan.id)
             if isinstance(distractors, OptionShortage):
                 return Rejected(
                     key=plan.id,

@@ -455,8 +455,8 @@ class TestOnTheSample:
             for hop in item.hops:
                 earlier = item.hops[: hop.index - 1]
                 asked = item.question if hop is item.hops[-1] else ""
-                assert same.make(hop, answers, earlier, asked) == hop.distractors
-                changed += other.make(hop, answers, earlier, asked) != hop.distractors
+                assert same.make(hop, answers, earlier, asked, key=item.id) == hop.distractors
+                changed += other.make(hop, answers, earlier, asked, key=item.id) != hop.distractors
                 answers[hop.index] = stated_value(hop)
         assert changed > 40
 
