@@ -127,7 +127,7 @@ class DistractorMaker:
 
         `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is the
         multi-hop question where the hop is its last. `proposed` are further candidates, ids or numbers; they are chosen
-        by the same rules as all others. `key`: the item's id, so that the same hop in another item gets other distractors.
+        by the same rules as all others. `key`: the item's id, so that the same hop in another item gets others.
         """
         way = "|".join(one.question for one in earlier)
         rng = random.Random(f"{self._seed}:{key}|{way}|{hop.question}|{hop.answer}")
