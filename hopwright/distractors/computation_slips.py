@@ -26,7 +26,7 @@ _SWAPPED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult,
 }  # fmt: skip
 _OPPOSITE = {"argmax": "argmin", "argmin": "argmax", "max": "min", "min": "max"}
-_MOST_SIMILAR = 4
+_MOST_SIMILAR = 8
 _MISCOUNTS = (1, -1, 2, -2, 3, -3)
 
 

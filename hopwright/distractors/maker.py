@@ -65,6 +65,8 @@ _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
 _MOST_YEARS: Mapping[str, int] = {"person": 50, "work": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
+_FEWEST_CHOICES = 3
+"""The least number of ways to choose that a reader would compute."""
 _BESIDE_IN_TIME = 15
 """Years within which two entities are contemporaries."""
 _MOST_SIBLINGS = 1
@@ -159,15 +161,19 @@ class DistractorMaker:
             if counts is None:
                 return OptionShortage("counts", f"nothing but {hop.answer} can be counted")
             return _join(Distractor(text=render(number), kind=kind) for number, kind in counts)
+        choosing = isinstance(derivation, Compute) and derivation.kind == "combinatorics"
+        texts = (hop.question, task.asked, *([derivation.expression] if isinstance(derivation, Compute) else ()))
+        shown = {number for text in texts for number, _ in find_numbers(text)}
         chosen = choose_number_distractors(
             value,
             [*self._list_wrong_numbers(task, value, year=year), *((one, "neighbour") for one in proposed)],
             year=year,
-            lowest=1 if value == int(value) else 0,
+            lowest=_FEWEST_CHOICES if choosing else 1 if value == int(value) else 0,
             rng=rng,
-            stepped=year or (isinstance(derivation, Compute) and derivation.kind != "combinatorics"),
-            loose=isinstance(derivation, Compute) and derivation.kind == "combinatorics",
-            shown={number for text in (hop.question, task.asked) for number, _ in find_numbers(text)},
+            stepped=year or (isinstance(derivation, Compute) and not choosing),
+            loose=choosing,
+            strict=bool(task.asked),
+            shown=shown,
         )
         if chosen is None:
             return OptionShortage("numbers", "fewer than three slips or similar things give a number of its form")
@@ -180,6 +186,7 @@ class DistractorMaker:
             if isinstance(missed, int | Decimal):
                 yield missed, "near_miss"
         if isinstance(derivation, Compute):
+            yield from self._propagate_similar_values(task)
             # A year is no wrong count: of the numbers on the way, those of the same unit.
             alike = {stated_value(one) for one in task.earlier if one.answer_type == "number" and one.unit == hop.unit}
             alike |= {claim.number for claim in hop.evidence.claims if claim.unit == hop.unit}
@@ -424,6 +431,30 @@ class DistractorMaker:
                 found[value] = None
         found.pop(stated_value(hop), None)
         return list(found)
+
+    def _propagate_similar_values(self, task: _Task) -> Iterator[NumericSlip]:
+        """What a computation gives for the numbers and dates of things similar to those that were looked up."""
+        hop = task.hop
+        for source in task.earlier:
+            looked_up = source.derivation
+            if source.index not in hops_used(hop.derivation) or not isinstance(looked_up, Lookup):
+                continue
+            for other in self._find_similar(_resolve(looked_up.subject, task.answers), looked_up.property):
+                (held, *more) = self._facts.scalars(other, looked_up.property)
+                wrong = held.year if isinstance(held, dt.date) and source.answer_type == "number" else held
+                try:
+                    value = execute(
+                        hop.derivation,
+                        hop.answer_type,
+                        {**task.answers, source.index: wrong},
+                        self._facts,
+                        self._table,
+                        hop.evidence.claims,
+                    )
+                except (ExpressionError, InputError, ArithmeticError):
+                    continue
+                if not more and isinstance(value, int | Decimal):
+                    yield value, "neighbour"
 
     def _list_wrong(self, source: Hop) -> Iterator[Value]:
         """The wrong options of an earlier hop as values; of entities, those with few enough facts to go through."""
