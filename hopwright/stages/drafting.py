@@ -10,7 +10,7 @@ from typing import get_args
 
 from hopwright.checks import CheckContext, run_checks
 from hopwright.checks.guessing import overlap
-from hopwright.distractors.maker import DistractorMaker, Likeness
+from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortage
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.bank import parse_bank
@@ -158,10 +158,12 @@ class Synthesizer:
                 verify=self._verify(step),
             )
             asked = wording.question if index == len(plan.steps) else ""
-            distractors = self.distractors.make(hop, answers, hops, asked)
-            if distractors is None:
+            distractors = self.distractors.make(hop, answers, hops, asked, key=plan.id)
+            if isinstance(distractors, OptionShortage):
                 return Rejected(
-                    key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
+                    key=plan.id,
+                    check=f"distractors_{distractors.reason}",
+                    reason=f"hop {index}, {hop.answer!r}: {distractors.detail}",
                 )
             options, label = assign_options(hop.answer, distractors, f"{self._seed}:{plan.id}:{index}")
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
