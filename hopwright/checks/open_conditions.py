@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import Facts, matches
+from hopwright.knowledge.facts import Facts, matches
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.expressions import evaluate
 from hopwright.records import Compute, Constraint, Hop, Lookup, ReverseLookup
@@ -61,6 +61,8 @@ def read_open_conditions(
     if isinstance(derivation, Lookup):
         within = _read_source(derivation.subject, earlier, answers, facts) if final else ()
         return (OpenCondition("role", derivation.property, within=within),) if within else ()
+    if not isinstance(derivation, ReverseLookup):
+        return ()
     conditions = list_conditions(derivation)
     telling = find_telling_condition(derivation, answers)
     found: list[OpenCondition] = []

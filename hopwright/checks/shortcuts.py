@@ -10,8 +10,8 @@ from decimal import Decimal
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import Facts
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.execution import execute, hops_used, same
 from hopwright.planning.necessity import iter_shortcuts

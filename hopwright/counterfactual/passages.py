@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
 from hopwright.counterfactual.twin_wording import strip_proper
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph
 from hopwright.planning.plan import named_entities
 from hopwright.planning.traversals import Edge, GraphTraversals
 from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, Triplet
@@ -49,7 +49,7 @@ class PassagePlan:
     @property
     def evidence(self) -> Evidence:
         """The facts as evidence."""
-        return Evidence(triplets=self.triplets, literals=self.literals)
+        return Evidence.of(triplets=self.triplets, literals=self.literals)
 
 
 HopPassages = tuple[tuple[PassagePlan, ...], ...]
@@ -154,7 +154,7 @@ class PassagePlanner:
         if measures and len(chosen) < _CONTEXT:
             property = rng.choice(measures).property
             literals = self._graph.literals(subject, property)
-        return Evidence(triplets=tuple(chosen), literals=literals)
+        return Evidence.of(triplets=tuple(chosen), literals=literals)
 
     def _make(
         self, subject: str, triplets: Sequence[Triplet], literals: Sequence[LiteralFact], *, supporting: bool
@@ -225,7 +225,7 @@ class PassageWriter:
 def attach_passages(item: Item, passages: Sequence[Sequence[Passage]]) -> Item:
     """The item with these passages by hop in its evidence."""
     hops = tuple(
-        hop.model_copy(update={"evidence": hop.evidence.model_copy(update={"passages": tuple(own)})})
+        hop.model_copy(update={"evidence": hop.evidence.replace(passages=own)})
         for hop, own in zip(item.hops, passages, strict=True)
     )
     return item.model_copy(update={"hops": hops})
@@ -239,13 +239,13 @@ def collect_extra_evidence(item: Item, plans: HopPassages) -> Evidence:
         _key(one): one for hop in plans for plan in hop for one in plan.triplets if _key(one) not in triplets
     }
     extra_literals = {one: None for hop in plans for plan in hop for one in plan.literals if one not in literals}
-    return Evidence(triplets=tuple(extra_triplets.values()), literals=tuple(extra_literals))
+    return Evidence.of(triplets=tuple(extra_triplets.values()), literals=tuple(extra_literals))
 
 
 class _PassageNameScope:
     """The entities and labels of an item and of what its passages tell so far: one label stands for one entity."""
 
-    def __init__(self, item: Item, graph: GraphStore) -> None:
+    def __init__(self, item: Item, graph: FactGraph) -> None:
         self._graph = graph
         self._label_of: dict[str, str] = {}
         self._taken: set[str] = set()

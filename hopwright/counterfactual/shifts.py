@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-LAST_YEAR = 2026
-_LATEST = {"P569": 2004, "P2031": 2020}
+from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.settings import LATEST_YEAR
+
+LAST_YEAR = LATEST_YEAR
 _MODERN = 1895  # Films, leagues and aircraft: a year of that era stays in it.
 _RAW_DATE = re.compile(r"^(\d{4})-(\d{2})-(\d{2})(.*)$")
 _RAW_NUMBER = re.compile(r"^([+-]?)(\d+)(?:\.(\d+))?$")
@@ -22,7 +24,7 @@ def latest_year(property: str, year: int) -> int:
 
     A date that lies later already may stay where it is.
     """
-    return max(_LATEST.get(property, LAST_YEAR), min(year, LAST_YEAR))
+    return max(ROLES.latest_years.get(property, LAST_YEAR), min(year, LAST_YEAR))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from hopwright.errors import ExpressionError
+from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.wikidata.confusions import CONFUSED_DATES
-from hopwright.knowledge.wikidata.facts import Facts
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.operations.operation_inputs import tidy_number
 from hopwright.records import Claim, Compute, DistractorKind
@@ -26,7 +26,7 @@ _SWAPPED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult,
 }  # fmt: skip
 _OPPOSITE = {"argmax": "argmin", "argmin": "argmax", "max": "min", "min": "max"}
-_MOST_SIMILAR = 4
+_MOST_SIMILAR = 8
 _MISCOUNTS = (1, -1, 2, -2, 3, -3)
 
 

@@ -34,12 +34,13 @@ from hopwright.distractors.numeric_distractors import (
     choose_date_distractors,
     choose_number_distractors,
 )
+from hopwright.distractors.proposers import propose
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.errors import ExpressionError, InputError
+from hopwright.knowledge.facts import Facts, GraphFacts
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.confusions import BESIDE_IN_PLACE, CONFUSED_DATES, CONFUSED_ROLES
-from hopwright.knowledge.wikidata.facts import Facts, GraphFacts
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
-from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, stated_value
@@ -65,6 +66,8 @@ _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
 _MOST_YEARS: Mapping[str, int] = {"person": 50, "work": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
+_FEWEST_CHOICES = 3
+"""The least number of ways to choose that a reader would compute."""
 _BESIDE_IN_TIME = 15
 """Years within which two entities are contemporaries."""
 _MOST_SIBLINGS = 1
@@ -121,15 +124,17 @@ class DistractorMaker:
         earlier: Sequence[Hop],
         asked: str = "",
         proposed: Sequence[Value] = (),
+        key: str = "",
     ) -> DistractorTriple | OptionShortage:
         """Make three distractors for a hop, or say why there are none.
 
         `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is the
         multi-hop question where the hop is its last. `proposed` are further candidates, ids or numbers; they are chosen
-        by the same rules as all others.
+        by the same rules as all others. `key`: the item's id, so that the same hop in another item gets others.
         """
-        way = "|".join(one.question for one in earlier)  # the same hop in another item gets other distractors
-        rng = random.Random(f"{self._seed}:{way}|{hop.question}|{hop.answer}")
+        proposed = [*proposed, *propose(hop, answers)]
+        way = "|".join(one.question for one in earlier)
+        rng = random.Random(f"{self._seed}:{key}|{way}|{hop.question}|{hop.answer}")
         try:
             value = stated_value(hop)
         except InputError as error:
@@ -158,15 +163,19 @@ class DistractorMaker:
             if counts is None:
                 return OptionShortage("counts", f"nothing but {hop.answer} can be counted")
             return _join(Distractor(text=render(number), kind=kind) for number, kind in counts)
+        choosing = isinstance(derivation, Compute) and derivation.kind == "combinatorics"
+        texts = (hop.question, task.asked, *([derivation.expression] if isinstance(derivation, Compute) else ()))
+        shown = {number for text in texts for number, _ in find_numbers(text)}
         chosen = choose_number_distractors(
             value,
             [*self._list_wrong_numbers(task, value, year=year), *((one, "neighbour") for one in proposed)],
             year=year,
-            lowest=1 if value == int(value) else 0,
+            lowest=_FEWEST_CHOICES if choosing else 1 if value == int(value) else 0,
             rng=rng,
-            stepped=year or (isinstance(derivation, Compute) and derivation.kind != "combinatorics"),
-            loose=isinstance(derivation, Compute) and derivation.kind == "combinatorics",
-            shown={number for text in (hop.question, task.asked) for number, _ in find_numbers(text)},
+            stepped=year or (isinstance(derivation, Compute) and not choosing),
+            loose=choosing,
+            strict=bool(task.asked),
+            shown=shown,
         )
         if chosen is None:
             return OptionShortage("numbers", "fewer than three slips or similar things give a number of its form")
@@ -179,6 +188,7 @@ class DistractorMaker:
             if isinstance(missed, int | Decimal):
                 yield missed, "near_miss"
         if isinstance(derivation, Compute):
+            yield from self._propagate_similar_values(task)
             # A year is no wrong count: of the numbers on the way, those of the same unit.
             alike = {stated_value(one) for one in task.earlier if one.answer_type == "number" and one.unit == hop.unit}
             alike |= {claim.number for claim in hop.evidence.claims if claim.unit == hop.unit}
@@ -349,7 +359,7 @@ class DistractorMaker:
             yield "neighbour", self._list_beside(derivation, answer), 3
             pools = [(derivation.property, "literal" if derivation.property in self._table.literal else "subject")]
         else:
-            match = _EXTREME.match(derivation.expression)
+            match = _EXTREME.match(derivation.expression) if isinstance(derivation, Compute) else None
             pools = [(match[1], "literal")] if match else []
         siblings = self._siblings.near(answer, pools, rng)
         yield "neighbour", self._list_next(answer, siblings), 4
@@ -371,6 +381,8 @@ class DistractorMaker:
         if isinstance(derivation, Lookup):
             rivals = self._list_rivals(task.find_source(derivation.subject), task)
             found = [held for one in rivals for held in self._facts.objects(one, derivation.property)]
+        elif not isinstance(derivation, ReverseLookup):
+            return []
         else:
             conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=True)
             found = self._find_meeting(derivation, conditions, hop.answer_id, task.rng)
@@ -423,6 +435,30 @@ class DistractorMaker:
                 found[value] = None
         found.pop(stated_value(hop), None)
         return list(found)
+
+    def _propagate_similar_values(self, task: _Task) -> Iterator[NumericSlip]:
+        """What a computation gives for the numbers and dates of things similar to those that were looked up."""
+        hop = task.hop
+        for source in task.earlier:
+            looked_up = source.derivation
+            if source.index not in hops_used(hop.derivation) or not isinstance(looked_up, Lookup):
+                continue
+            for other in self._find_similar(_resolve(looked_up.subject, task.answers), looked_up.property):
+                (held, *more) = self._facts.scalars(other, looked_up.property)
+                wrong = held.year if isinstance(held, dt.date) and source.answer_type == "number" else held
+                try:
+                    value = execute(
+                        hop.derivation,
+                        hop.answer_type,
+                        {**task.answers, source.index: wrong},
+                        self._facts,
+                        self._table,
+                        hop.evidence.claims,
+                    )
+                except (ExpressionError, InputError, ArithmeticError):
+                    continue
+                if not more and isinstance(value, int | Decimal):
+                    yield value, "neighbour"
 
     def _list_wrong(self, source: Hop) -> Iterator[Value]:
         """The wrong options of an earlier hop as values; of entities, those with few enough facts to go through."""
@@ -515,8 +551,8 @@ class DistractorMaker:
         kind = self._siblings.kind(answer)
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
-        looked_up = isinstance(derivation, Lookup) and kind != "country"
-        if looked_up and not self._facts.subjects(derivation.property, candidate):
+        role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
+        if role and not self._facts.subjects(role, candidate):
             return False  # whoever is asked for as a director has directed something
         if noun and self._siblings.noun(candidate) != noun:
             return False  # asked for a Spanish city, nobody takes a Swiss one
@@ -590,12 +626,7 @@ def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
 
 
 def _written(hop: Hop) -> str:
-    derivation = hop.derivation
-    if isinstance(derivation, Lookup):
-        return derivation.subject
-    if isinstance(derivation, Compute):
-        return derivation.expression
-    return " ".join(condition.value for condition in list_conditions(derivation))
+    return " ".join(hop.derivation.references())
 
 
 def _join(distractors: Iterable[Distractor]) -> DistractorTriple:

@@ -15,11 +15,11 @@ from hopwright.checks.guessing import differs_in_one_digit, kinship
 from hopwright.distractors.ranking import OptionCandidate, choose_three
 from hopwright.records import DistractorKind
 from hopwright.records.values import render
+from hopwright.settings import LATEST_YEAR
 
 Number = int | Decimal
 NumericSlip = tuple[Number, DistractorKind]
 
-LATEST_YEAR = 2026
 _MOST_APART = 40
 """Years that an option may lie from the right year."""
 _STEPPED = 200
@@ -39,13 +39,15 @@ def choose_number_distractors(
     rng: random.Random,
     stepped: bool = False,
     loose: bool = False,
+    strict: bool = False,
     shown: Container[Number] = (),
 ) -> tuple[NumericSlip, NumericSlip, NumericSlip] | None:
     """Pick three of the wrong numbers that slips and other things' values give, the likeliest first.
 
     `lowest`: the least number that makes sense. `stepped`: whether numbers a few away from the right one may fill up.
     `loose`: whether they may be of other lengths, as ways to choose are. `shown`: numbers that the question states,
-    which nobody takes for its answer. None when fewer than three fit.
+    which nobody takes for its answer. `strict`: whether to give up where the drawn rank cannot be had, for else the
+    right number would stand at an end less often than in the middle. None when fewer than three fit.
     """
     form = _Form(value, year=year, lowest=lowest, loose=loose, shown=shown)
     found: dict[Number, OptionCandidate] = {}
@@ -59,6 +61,9 @@ def choose_number_distractors(
     own = form.describe(value, "operand", 0.0)
     # An inner number is nearer to the others than an outer one: its rank by size says what its likeness can be.
     rank = rng.randrange(4)
+    below = sum(number < value for number in found)
+    if strict and (below < rank or len(found) - below < 3 - rank):
+        return None
     hub = rng.choice((2, 3) if rank in (1, 2) else (0, 1))
     targets = (rank, rng.randrange(4), rng.randrange(4), rng.randrange(4), hub)
     pool = _keep_both_sides(found, value, rank)

@@ -4,40 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hopwright.knowledge.wikidata.facts import Facts, GraphFacts
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.facts import Facts, GraphFacts
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Evidence, LiteralFact, Lookup, ReverseLookup, Triplet
 from hopwright.records.values import Scalar, Value
 
-_ARTICLE = "https://www.wikidata.org/wiki/Special:GoToLinkedPage/enwiki/"
 
-
-def article_url(entity: str) -> str:
-    """A link that leads to the entity's English Wikipedia article by its Wikidata id."""
-    return _ARTICLE + entity
-
-
-def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: GraphStore, table: PropertyTable) -> Evidence:
+def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: FactGraph, table: PropertyTable) -> Evidence:
     """Collect the triplets and literals behind a step; `answers` are those of the earlier hops."""
     derivation = step.derivation
     if isinstance(derivation, Lookup):
         subject = _resolve(derivation.subject, answers)
         if derivation.property in table.literal:
             literals = _literals(graph, subject, derivation.property)
-            return Evidence(literals=literals, wikipedia_url=article_url(subject))
+            return Evidence.of(literals=literals, wikipedia_url=graph.page_url(subject))
         triplet = _triplet(graph, subject, derivation.property, str(step.value))
-        return Evidence(triplets=(triplet,), wikipedia_url=article_url(subject))
+        return Evidence.of(triplets=(triplet,), wikipedia_url=graph.page_url(subject))
     if isinstance(derivation, ReverseLookup):
         return _reverse_evidence(derivation, str(step.value), answers, graph, table)
     return _computed_from(step, derivation, answers, graph, table)
 
 
 def _reverse_evidence(
-    derivation: ReverseLookup, found: str, answers: Mapping[int, Value], graph: GraphStore, table: PropertyTable
+    derivation: ReverseLookup, found: str, answers: Mapping[int, Value], graph: FactGraph, table: PropertyTable
 ) -> Evidence:
     triplets: list[Triplet] = []
     literals: list[LiteralFact] = []
@@ -47,7 +40,7 @@ def _reverse_evidence(
             literals.extend(_literals(graph, found, property))
         else:
             triplets.append(_triplet(graph, found, property, _resolve(value, answers)))
-    return Evidence(triplets=tuple(triplets), literals=tuple(literals), wikipedia_url=article_url(found))
+    return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), wikipedia_url=graph.page_url(found))
 
 
 class _ReadFacts:
@@ -77,7 +70,7 @@ class _ReadFacts:
 
 
 def _computed_from(
-    step: PlanStep, derivation: Compute, answers: Mapping[int, Value], graph: GraphStore, table: PropertyTable
+    step: PlanStep, derivation: Compute, answers: Mapping[int, Value], graph: FactGraph, table: PropertyTable
 ) -> Evidence:
     """What a computation reads: every fact that evaluating it asks for."""
     facts = _ReadFacts(GraphFacts(graph, table))
@@ -96,18 +89,18 @@ def _computed_from(
             triplets += [_triplet(graph, subject, property, object) for object in objects]
         else:
             literals += _literals(graph, subject, property)
-    return Evidence(triplets=tuple(triplets), literals=tuple(literals), claims=step.claims)
+    return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), claims=step.claims)
 
 
 def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
     return str(answers[int(reference[3:])]) if reference.startswith("hop") else reference
 
 
-def _literals(graph: GraphStore, subject: str, property: str) -> tuple[LiteralFact, ...]:
+def _literals(graph: FactGraph, subject: str, property: str) -> tuple[LiteralFact, ...]:
     return graph.literals(subject, property)
 
 
-def _triplet(graph: GraphStore, subject: str, property: str, object: str) -> Triplet:
+def _triplet(graph: FactGraph, subject: str, property: str, object: str) -> Triplet:
     return Triplet(
         subject=subject,
         property=property,

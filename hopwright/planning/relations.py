@@ -73,7 +73,7 @@ class Relations:
         for property, shared in graph.out_edges(entity):
             if property in ROLES.ties and self._tells(shared):
                 found += self._group(property, shared, True, graph.subjects(property, shared), sort)
-        for property, shared in graph.in_edges(entity, 200):
+        for property, shared in graph.in_edges_spread(entity, 200):
             if property in ROLES.lists and self._traversals.nameable(shared):
                 found += self._group(property, shared, False, graph.objects(shared, property), sort)
         return tuple(sorted(found, key=lambda one: (len(one.members), one.property, one.shared)))
@@ -85,7 +85,7 @@ class Relations:
         if not self._tells(shared) or self._traversals.degree(shared) > _MOST_SHARING:
             return ()
         by_property: dict[tuple[str, bool], list[str]] = {}
-        for property, other in graph.in_edges(shared):
+        for property, other in graph.in_edges_spread(shared, _MOST_SHARING):
             if property in ROLES.ties:
                 by_property.setdefault((property, True), []).append(other)
         for property, other in graph.out_edges(shared):
@@ -112,7 +112,7 @@ class Relations:
         """Entities of the same sort that an entity belongs with, the most closely related first."""
         found: dict[str, None] = {}
         graph = self._traversals.graph
-        for property, other in (*graph.out_edges(entity), *graph.in_edges(entity, 60)):
+        for property, other in (*graph.out_edges(entity), *graph.in_edges_spread(entity, 60)):
             if property in ROLES.kinship and self._traversals.nameable(other):
                 found[other] = None
         for group in self.groups_of(entity):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hopwright.records import Domain
+from hopwright.settings import TargetParameters
 
 ComputeKind = Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
 
@@ -30,14 +31,14 @@ class TargetDistribution:
     """
 
     topologies: Mapping[str, float]
-    kinds: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_KINDS))
-    answers: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANSWERS))
-    bands: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_BANDS))
-    anchoring: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANCHORING))
-    difficulty: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_DIFFICULTY))
+    kinds: Mapping[str, float] = field(default_factory=lambda: _read_default("kinds"))
+    answers: Mapping[str, float] = field(default_factory=lambda: _read_default("answers"))
+    bands: Mapping[str, float] = field(default_factory=lambda: _read_default("popularity"))
+    anchoring: Mapping[str, float] = field(default_factory=lambda: _read_default("anchoring"))
+    difficulty: Mapping[str, float] = field(default_factory=lambda: _read_default("difficulty"))
     domains: Mapping[str, float] = field(default_factory=lambda: {domain.value: 1.0 for domain in Domain})
-    property_share: float = 0.3
-    theme_share: float = 0.04
+    property_share: float = TargetParameters().property_share
+    theme_share: float = TargetParameters().theme_share
     min_domains: int = 2
     min_coherence: float = 0.5
     """Plans whose parts belong together less than this (see `coherence`) are drawn again."""
@@ -54,16 +55,6 @@ class TargetDistribution:
             "anchoring": self.anchoring,
             "difficulty": self.difficulty,
         }
-
-
-DEFAULT_KINDS: Mapping[str, float] = {
-    "comparison": 0.62, "temporal": 0.32, "counting": 0.03, "arithmetic": 0.02, "combinatorics": 0.01,
-}  # fmt: skip
-DEFAULT_ANSWERS: Mapping[str, float] = {"entity": 0.6, "number": 0.28, "year": 0.07, "date": 0.05}
-DEFAULT_BANDS: Mapping[str, float] = {"head": 0.2, "middle": 0.4, "tail": 0.4}
-DEFAULT_ANCHORING: Mapping[str, float] = {"2": 0.15, "1": 0.15, "0": 0.1, "none": 0.6}
-
-DEFAULT_DIFFICULTY: Mapping[str, float] = {"hard": 0.5, "medium": 0.4, "easy": 0.1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +147,11 @@ def chance(seed: int, slot: int, name: str) -> float:
     """A uniform number from 0 to 1 that belongs to a name in a slot, whatever else is drawn there."""
     digest = hashlib.blake2b(f"{seed}:{slot}:{name}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
+
+
+def _read_default(dimension: str) -> dict[str, float]:
+    """The shares that the settings name for a dimension."""
+    return {str(name): share for name, share in getattr(TargetParameters(), dimension).items()}
 
 
 def _point(seed: int, slot: int) -> tuple[float, ...]:

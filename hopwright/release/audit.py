@@ -12,10 +12,10 @@ from hopwright.checks import CheckContext, CheckedItem, DuplicateFinder, Finding
 from hopwright.checks.near_duplicates import NearDuplicateFinder
 from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Rejected
-from hopwright.records.model import Record
+from hopwright.records.base import Record
 from hopwright.release.format import ReleaseRow, parse_row, read_jsonl
 from hopwright.reporting.scorecard import Scorecard, ScorecardMaker
 

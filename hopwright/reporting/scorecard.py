@@ -14,6 +14,7 @@ from hopwright.checks.guessing import CHANCE, LEAST_COVERAGE, GuessTally
 from hopwright.checks.option_view import view_hop
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.records import Item, plan_id
+from hopwright.reporting.rendering import Markdown, load_template, show_bound, show_table
 
 OPENING_WORDS = 3
 MOST_OPENING = 0.08
@@ -65,7 +66,7 @@ class Threshold(_ScorecardFigures):
     def text(self) -> str:
         """In one line."""
         verdict = "met" if self.met else "not met"
-        return f"{self.name}: {write_bound(self.value)}, at most {write_bound(self.limit)}: {verdict}"
+        return f"{self.name}: {show_bound(self.value)}, at most {show_bound(self.limit)}: {verdict}"
 
 
 class Scorecard(_ScorecardFigures):
@@ -216,62 +217,18 @@ def mask_question(case: CheckedItem) -> str:
 
 def render_scorecard(card: Scorecard) -> str:
     """The scorecard as Markdown."""
-    lines = [
-        "# Scorecard",
-        "",
-        f"{card.items:,} items: how varied they are, and whether one who knows nothing can guess their options.",
-        "",
-        "| limit | at most | is | |",
-        "|---|---:|---:|---|",
+    by_item, by_hop = ({one.solver: one for one in scores} for scores in (card.item_solvers, card.hop_solvers))
+    rows = [
+        {
+            "solver": solver,
+            **_show_guesses("multi-hop", by_item.get(solver)),
+            **_show_guesses("sub-questions", by_hop.get(solver)),
+        }
+        for solver in dict.fromkeys([*by_item, *by_hop])
     ]
-    lines += [
-        f"| {one.name} | {write_bound(one.limit)} | {write_bound(one.value)} | {'met' if one.met else '**not met**'} |"
-        for one in card.thresholds
-    ]
-    lengths = card.words_per_question
-    lines += [
-        "",
-        "| variety | |",
-        "|---|---:|",
-        f"| distinct plans | {card.distinct_plans:,} |",
-        f"| distinct plans without their constants | {card.distinct_plan_shapes:,} |",
-        f"| distinct openings (first {OPENING_WORDS} words) | {card.distinct_openings:,} |",
-        f"| distinct final answers | {card.distinct_answers:,} |",
-        f"| words per question | {min(lengths, default=0)}–{max(lengths, default=0)}, median {card.median_words} |",
-        f"| distinct-1 | {card.distinct_1:.3f} |",
-        f"| distinct-2 | {card.distinct_2:.3f} |",
-        f"| distinct templates (names and numbers masked) | {card.distinct_templates:,} |",
-        f"| items that share their template | {card.template_share:.1%} |",
-        f"| kinds among a hop's three distractors | {_list_kinds(card)} |",
-        f"| items that rest on claims | {card.claims.items:,} |",
-        f"| claims that they rest on | {len(card.claims.claims):,} |",
-        "",
-    ]
-    for title, frequent in (("opening", card.openings), ("final answer", card.answers), ("template", card.templates)):
-        lines += [f"| commonest {title} | items | share |", "|---|---:|---:|"]
-        lines += [f"| {_escape(one.text)} | {one.count:,} | {one.share:.1%} |" for one in frequent]
-        lines.append("")
-    lines += [
-        "## Guessing from the options",
-        "",
-        "Solvers that see the four options, the words of the question and at most one of its conditions. They try",
-        f"where they see a difference. Chance is {CHANCE:.0%}. Struck: how often a guess is right among what is left",
-        "once the options that the solver points to are struck out. A solver is held to the bound where it speaks on",
-        f"at least {LEAST_COVERAGE:.0%} of the questions.",
-        "",
-        "| solver | multi-hop: tried | right | struck | bound | sub-questions: tried | right | struck | bound |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    by_hop = {one.solver: one for one in card.hop_solvers}
-    by_item = {one.solver: one for one in card.item_solvers}
-    for solver in dict.fromkeys([*by_item, *by_hop]):
-        lines.append(f"| {solver} | {_cells(by_item.get(solver))} | {_cells(by_hop.get(solver))} |")
-    return "\n".join(lines) + "\n"
-
-
-def write_bound(value: float) -> str:
-    """A share in per cent, a count as it is."""
-    return f"{value:.1%}" if 0 < value < 1 else f"{value:.0f}"
+    return load_template("hopwright.reporting", "scorecard.md.j2").render(
+        card=card, opening_words=OPENING_WORDS, chance=CHANCE, least_coverage=LEAST_COVERAGE, solvers=show_table(rows)
+    )
 
 
 def _outline(item: Item) -> str:
@@ -330,18 +287,13 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
-def _list_kinds(card: Scorecard) -> str:
-    return ", ".join(f"{kinds}: {share:.1%}" for kinds, share in card.kinds_per_hop.items()) or "not stated"
-
-
-def _cells(one: SolverScore | None) -> str:
-    if one is None:
-        return "– | – | – | –"
-    right, struck = (f"{share:.1%}" for share in (one.accuracy, one.struck))
-    if not one.met:
+def _show_guesses(level: str, one: SolverScore | None) -> dict[str, int | Markdown | None]:
+    right, struck = ("", "") if one is None else (f"{one.accuracy:.1%}", f"{one.struck:.1%}")
+    if one is not None and not one.met:
         right, struck = (f"**{right}**", struck) if one.accuracy > one.bound else (right, f"**{struck}**")
-    return f"{one.tried:,} | {right} | {struck} | {one.bound:.1%}"
-
-
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|")
+    return {
+        f"{level}: tried": None if one is None else one.tried,
+        f"{level}: right": None if one is None else Markdown(right),
+        f"{level}: struck": None if one is None else Markdown(struck),
+        f"{level}: bound": None if one is None else Markdown(f"{one.bound:.1%}"),
+    }

@@ -14,7 +14,7 @@ from hopwright.counterfactual.rewriting import TwinServices, find_real_names
 from hopwright.counterfactual.twin_verification import verify_twins
 from hopwright.errors import InputError
 from hopwright.knowledge.documents.corpus import CorpusPassage, PassageCorpus, read_corpus
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -127,7 +127,7 @@ def test_a_passage_edited_by_hand_is_rewritten_mention_by_mention(
         passages = tuple(
             one.model_copy(update={"text": f"As everybody knows, {one.text}"}) for one in hop.evidence.passages
         )
-        evidence = hop.evidence.model_copy(update={"passages": passages})
+        evidence = hop.evidence.replace(passages=passages)
         edited = item.model_copy(update={"hops": (hop.model_copy(update={"evidence": evidence}), *item.hops[1:])})
         made, _ = services.make_twins([edited])
         for twin in made:

@@ -27,7 +27,7 @@ from hopwright.distractors.numeric_distractors import (
 )
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import GraphFacts
+from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -455,8 +455,8 @@ class TestOnTheSample:
             for hop in item.hops:
                 earlier = item.hops[: hop.index - 1]
                 asked = item.question if hop is item.hops[-1] else ""
-                assert same.make(hop, answers, earlier, asked) == hop.distractors
-                changed += other.make(hop, answers, earlier, asked) != hop.distractors
+                assert same.make(hop, answers, earlier, asked, key=item.id) == hop.distractors
+                changed += other.make(hop, answers, earlier, asked, key=item.id) != hop.distractors
                 answers[hop.index] = stated_value(hop)
         assert changed > 40
 

@@ -7,7 +7,7 @@ import functools
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from hopwright.knowledge.wikidata.facts import Facts
+from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.wikidata.similar_entities import POOL_SIZE, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records.values import Scalar

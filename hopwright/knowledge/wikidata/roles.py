@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from importlib import resources
 from types import MappingProxyType
-from typing import Literal
 
-from hopwright.knowledge.source import PropertyRoles
+from hopwright.knowledge.properties import PropertyRoles
 
 INSTANCE_OF = "P31"
 SUBCLASS_OF = "P279"
@@ -56,15 +56,14 @@ HOLDERS = frozenset(
 NEIGHBOURS = frozenset([BORDERS, "P131", "P276", "P706"])
 """Shares a border with; lies in; is located at; lies on."""
 
-GENDERS: Mapping[str, Literal["female", "male"]] = MappingProxyType(
-    {"Q6581072": "female", "Q1052281": "female", "Q6581097": "male", "Q2449503": "male"}
-)
+_RELATIONS = tomllib.loads(resources.files(__package__).joinpath("relations.toml").read_text("utf-8"))
 
 TIES = frozenset(
-    ["P22", "P25", "P50", "P57", "P58", "P61", "P81", "P84", "P86", "P112", "P127", "P135", "P144", "P170"]
-    + ["P175", "P176", "P179", "P184", "P264", "P344", "P403", "P450", "P485", "P647", "P676"]
-    + ["P54", "P69", "P102", "P108", "P118", "P119", "P166", "P463", "P607", "P6379"]
-    + ["P749", "P1040", "P1066", "P1877", "P2438", "P2515", "P2554", "P3450", "P4552", "P4614", "P8345"]
+    (
+        "P22 P25 P50 P54 P57 P58 P61 P69 P81 P84 P86 P102 P108 P112 P118 P119 P127 P135 P144 P166 P170 P175 P176 P179 "
+        "P184 P264 P344 P403 P450 P463 P485 P607 P647 P676 P749 P1040 P1066 P1877 P2438 P2515 P2554 P3450 P4552 P4614 "
+        "P6379 P8345"
+    ).split()
 )
 """Parents, makers of all kinds, line, grave, owner, movement, source, series, label, teachers, mouth, range, season."""
 LISTS = frozenset(["P40", "P58", "P112", "P161", "P527", "P710", "P725", "P800", "P974", "P1029", "P3320"])
@@ -74,6 +73,8 @@ KINSHIP = frozenset(["P22", "P25", "P26", "P40", "P155", "P156", "P184", "P451",
 
 ROLES = PropertyRoles(
     instance_of=INSTANCE_OF,
+    gender=GENDER,
+    genders=MappingProxyType({"Q6581072": "female", "Q1052281": "female", "Q6581097": "male", "Q2449503": "male"}),
     country=COUNTRY,
     birth=BIRTH,
     death=DEATH,
@@ -108,5 +109,34 @@ ROLES = PropertyRoles(
     doubtful=frozenset({"P7295"}),
     seldom=frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY, "P131", "P495", "P7938"}),
     kinship=KINSHIP,
+    loose=frozenset(_RELATIONS["loose"].split()),
+    relation_words=MappingProxyType(_RELATIONS["words"]),
+    cues=MappingProxyType(
+        {
+            "P19": "born birth native",
+            "P20": "died death",
+            "P569": "born birth",
+            "P570": "died death",
+            "P27": "",
+            "P57": "directed director helmed",
+            "P161": "starring stars featuring cast",
+            "P58": "written screenplay writer",
+            "P22": "father son daughter child",
+            "P25": "mother son daughter child",
+            "P26": "married wife husband spouse",
+            "P40": "father mother son daughter",
+            "P577": "released published release",
+            "P571": "founded established formed",
+            "P86": "music score composed composer",
+            "P175": "performed recorded sung by",
+            "P17": "",
+            "P131": "located",
+            "P495": "",
+            "P106": "",
+            "P272": "produced",
+            "P162": "produced producer",
+            "P112": "founded founder",
+        }
+    ),
     latest_years=MappingProxyType({BIRTH: 2004, WORK_START: 2020}),
 )

@@ -28,6 +28,8 @@ _NEAR = frozenset(
 _HOME = frozenset(["P17", "P27", "P495", "P1532"])
 _AROUND = frozenset(["P47", "P30"])
 _MOST_HOMES, _MOST_BORDERS = 4, 30
+_FAR_AWAY = 3.0
+"""What it costs an entity in likeness to lie in no common region, where both are known to lie somewhere."""
 _UP = frozenset(["P131", "P361", "P17", "P279", "P276", "P30", "P706"])
 _BESIDE = frozenset(["P527", "P150", "P710", "P155", "P156", "P460"])
 
@@ -152,7 +154,8 @@ class SimilarEntities:
         score += max(0.0, 2.5 - abs(theirs.log_degree - mine.log_degree))
         score += 3 * (theirs.noun == mine.noun)
         if mine.region and theirs.region:
-            score += 4 * len(mine.region & theirs.region) / min(len(mine.region), len(theirs.region))
+            shared = len(mine.region & theirs.region) / min(len(mine.region), len(theirs.region))
+            score += 4 * shared if shared else -_FAR_AWAY
         return score - 1.5 * _differ_in_look(mine.label, theirs.label)
 
     def kinship(self, one: str, other: str) -> float:

@@ -15,7 +15,7 @@ from hopwright.planning.operations.operation_inputs import (
     list_shared,
     list_ways,
 )
-from hopwright.planning.plan_builder import WITHIN, PlanBuilder, PlanningDeadEnd
+from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd
 from hopwright.planning.random_draws import draw
 from hopwright.planning.traversals import Edge, spread
 from hopwright.records import Lookup
@@ -191,7 +191,7 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             edges = [(edge.property, edge.object) for edge in builder.traversals.lookups_from(entity)]
             edges += [(edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity)]
             verdict = any(
-                not (readers[0] == OUTWARD_LOOKUP and property in WITHIN)
+                not (readers[0] == OUTWARD_LOOKUP and property in ROLES.within)
                 and builder.traversals.degree(other) <= most
                 and _can_follow(builder, _follow(readers, property), other)
                 for property, other in edges
@@ -218,7 +218,7 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
 
 def _follow(readers: tuple[str, ...], property: str) -> tuple[str, ...]:
     """What is left to follow after a look-up along a property."""
-    if property in WITHIN and readers[1:2] == ("extend",):
+    if property in ROLES.within and readers[1:2] == ("extend",):
         return (OUTWARD_LOOKUP, *readers[2:])
     return readers[1:]
 
