@@ -20,6 +20,8 @@ from hopwright.records import Domain
 from hopwright.records.values import EntityKind, Scalar
 
 Reverse = Literal["no", "alone", "joined"]
+CHANGING_MARGIN = Decimal("0.2")
+"""Values that change are compared only where they lie at least so far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ class PropertyRoles:
     closed_dates: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
     """Dates that single out a member of a kind which reference works list in full, by property."""
     rosters: Mapping[EntityKind, frozenset[str]] = field(default_factory=dict)
-    """By kind, the conditions that hold of a complete roster of members."""
+    """By kind, the conditions that hold of a complete roster of members: no other may single out one of them."""
+    containment: frozenset[str] = frozenset()
+    """From a part to its whole, where what is in the part is in the whole."""
     holders: frozenset[str] = frozenset()
     """Who holds an office, leads, coaches or owns: the answer is whoever does at the time of asking."""
     neighbours: frozenset[str] = frozenset()
@@ -85,6 +89,35 @@ class PropertyRoles:
     """Dates and numbers on which sources differ: never asked for."""
     seldom: frozenset[str] = frozenset()
     """Properties that say little, or whose values are nested or several: asked for seldom."""
+
+
+class PropertyTrust(BaseModel):
+    """How far a property's facts may be trusted, and how they hang together; the figures tell why.
+
+    `facts`: how many were looked at; `several`: the share of subjects with several values; `both_ways`: the share of
+    facts that also stand the other way round; `reversed`: the property that states the same reversed, with its share.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dated: bool
+    """The value changes with time: a question about it needs a date, or a distance that no change reverses."""
+    disputed: bool
+    """Sources or states defend different values."""
+    many_valued: bool
+    """A subject may have several values, at one time or over time."""
+    list_complete: bool
+    """Where a source has values of a subject, it has all of them."""
+    symmetric: bool
+    inverse: tuple[str, ...]
+    """The properties that state the same the other way round."""
+    containment: bool
+    """What is in a part is in the whole."""
+    facts: int = 0
+    several: float = 0.0
+    both_ways: float = 0.0
+    reversed: Mapping[str, float] = {}
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +329,15 @@ class PropertyTable:
         misleading: frozenset[tuple[str, str, str]] = frozenset(),
         roles: PropertyRoles | None = None,
         domains: DomainRules | None = None,
+        trust: Mapping[str, PropertyTrust] | None = None,
+        settled: Mapping[tuple[str, EntityKind], frozenset[str]] | None = None,
     ) -> None:
         self.entity = entity
         self.literal = literal
         self.roles = roles or PropertyRoles()
         self.domains = domains or DomainRules()
+        self.trust = trust or {}
+        self._settled = settled or {}
         self.misleading = misleading
         """(subject, property, object) of facts that are never asked for."""
 
@@ -308,6 +345,17 @@ class PropertyTable:
         """English label, or the id itself for a property that is not in the table."""
         entry = self.entity.get(property) or self.literal.get(property)
         return entry.label if entry is not None else property
+
+    def is_settled(self, property: str, entity: str, kind: EntityKind) -> bool:
+        """Whether all sources agree on a date of an entity, as far as the kind of date needs that."""
+        known = self._settled.get((property, kind))
+        return known is None or entity in known
+
+    def margin(self, property: str) -> Decimal:
+        """How far apart, relative to the larger, two numbers lie so that no year and no source reverses them."""
+        entry, trust = self.literal[property], self.trust.get(property)
+        changes = not entry.stable if trust is None else trust.dated
+        return max(entry.margin, CHANGING_MARGIN) if changes else entry.margin
 
     def normalise(self, property: str, value: str, datatype: str) -> Scalar | None:
         """Read a stored literal as a date or as a number in the property's own unit; None when it cannot be used.

@@ -174,9 +174,7 @@ class PlanBuilder:
         return StepOutput("entity", self.add(step_forward, edge.object), edge.object)
 
     def lead(self, entity: str) -> StepOutput:
-        """A step whose answer is `entity`, asked of a named subject or by two of its properties."""
-        if self.rng.random() < 0.3 and (pair := self._identify(entity)) is not None:
-            return self.single_out(entity, pair)
+        """A step whose answer is `entity`, asked of a named subject."""
         tokens = self._telling(entity)
         edges = [
             e
@@ -189,15 +187,6 @@ class PlanBuilder:
         if not edges:
             raise PlanningDeadEnd("no question leads to the entity")
         return self.walk(self.choose(edges))
-
-    def single_out(self, entity: str, pair: tuple[Edge, Edge]) -> StepOutput:
-        """The step that finds an entity by two of its facts."""
-        one, other = pair
-        self.take(entity)
-        self.name(one.object, other.object)
-        condition = Constraint(property=other.property, value=other.object)
-        derivation = ReverseLookup(property=one.property, value=one.object, constraints=(condition,))
-        return StepOutput("entity", self.add(derivation, entity), entity)
 
     def extend(self, state: StepOutput, suits: Callable[[str], bool], like: Sequence[str] = ()) -> StepOutput:
         """A step from an entity to another one that suits, along a property or against it.
@@ -343,12 +332,6 @@ class PlanBuilder:
             for e in chosen
         ]
         return draw_by_weights(self.rng, chosen, liked)
-
-    def _identify(self, entity: str) -> tuple[Edge, Edge] | None:
-        pair = self.traversals.identify(entity, self.rng)
-        if pair is None or any(self.preferences.closed(one.object) for one in pair):
-            return None
-        return pair if self.admits_random_property(*(one.property for one in pair)) else None
 
     def _telling(self, entity: str) -> frozenset[str]:
         return self.traversals.tokens(entity)

@@ -174,6 +174,8 @@ class Planner:
                 raise PlanningDeadEnd(f"not proven: {str(error).split(' ')[0]}") from None
             if not same(value, step.value):
                 raise PlanningDeadEnd("not proven: another value")
+            if doubt := self.traversals.open_world.find_doubt(step.derivation, answers, value):
+                raise PlanningDeadEnd(f"not proven in the world: {doubt}")
             answers[index] = value
         derivations = [step.derivation for step in plan.steps]
         if shortcut := find_shortcut(derivations, answers, self.traversals.graph, self.table, self.traversals.facts):

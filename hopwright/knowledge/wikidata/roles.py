@@ -56,6 +56,9 @@ HOLDERS = frozenset(
 NEIGHBOURS = frozenset([BORDERS, "P131", "P276", "P706"])
 """Shares a border with; lies in; is located at; lies on."""
 
+CONTAINMENT = frozenset({"P17", "P30", "P131", "P179", "P276", "P361", "P706", "P749", "P4614", "P8345"})
+"""Country, continent, division, series, location, part of, landform, parent company, drainage basin, franchise."""
+
 _RELATIONS = tomllib.loads(resources.files(__package__).joinpath("relations.toml").read_text("utf-8"))
 
 TIES = frozenset(
@@ -96,11 +99,15 @@ ROLES = PropertyRoles(
     ),
     rosters=MappingProxyType(
         {
+            # Lands that border a state are known; its memberships, coasts and languages are known in part.
+            "country": frozenset({BORDERS}),
+            "competition": frozenset(),
             "team": frozenset({PARTICIPANT_IN, LEAGUE}),
-            # Participating teams, season of, organiser, points awarded, promoted, relegated.
-            "event": frozenset({"P1923", "P3450", "P664", "P2881", "P2882"}),
+            # A season by its league, or by who was promoted or relegated in it.
+            "event": frozenset({"P3450", "P2881", "P2882"}),
         }
     ),
+    containment=CONTAINMENT,
     holders=HOLDERS,
     neighbours=NEIGHBOURS,
     release=PUBLICATION,
