@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from hopwright.counterfactual.mention_forms import list_forms
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
-from hopwright.counterfactual.passages import HopPassages, PassagePlan, PassagePlanner, PassageWriter
+from hopwright.counterfactual.passage_writer import PassageWriter
+from hopwright.counterfactual.passages import HopPassages, PassagePlan, PassagePlanner
 from hopwright.counterfactual.renamed_entities import AliasSource, RenamedEntity
 from hopwright.counterfactual.worlds import SolvedWorld
 from hopwright.records import Compute, Evidence, Hop, Item, Passage
@@ -197,9 +198,10 @@ def _strip_passages(hop: Hop) -> Hop:
 def _move_plan(plan: PassagePlan, new: TwinWorld) -> PassagePlan:
     triplets = tuple(
         one.model_copy(
-            update={"subject": new.ids.get(one.subject, one.subject), "object": new.ids.get(one.object, one.object)}
+            update={"subject": new.ids.get(one.subject, one.subject), "object": new.ids.get(object, object)}
         )
         for one in plan.triplets
+        for object in (new.world.objects.get((one.subject, one.property, one.object), one.object),)
     )
     literals = tuple(
         one.model_copy(

@@ -21,7 +21,8 @@ from hopwright.counterfactual.passage_context import (
     find_unanswered,
     rewrite_passages,
 )
-from hopwright.counterfactual.passages import PassageWriter, collect_extra_evidence
+from hopwright.counterfactual.passage_writer import PassageWriter
+from hopwright.counterfactual.passages import collect_extra_evidence
 from hopwright.counterfactual.renamed_entities import (
     AliasSource,
     RenamedEntity,
