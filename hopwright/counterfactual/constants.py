@@ -74,6 +74,9 @@ def _find_constants(expression: str) -> tuple[tuple[int, int, int], ...]:
     found = [
         (node.col_offset, node.end_col_offset or node.col_offset, node.value)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > _SMALL and id(node) not in precise
+        if isinstance(node, ast.Constant)
+        and type(node.value) is int
+        and node.value > _SMALL
+        and id(node) not in precise
     ]
     return tuple(sorted(found))

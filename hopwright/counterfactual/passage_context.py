@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from hopwright.counterfactual.invented_facts import Furnisher
 from hopwright.counterfactual.mention_forms import list_forms
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
 from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import HopPassages, PassagePlan, PassagePlanner
 from hopwright.counterfactual.renamed_entities import AliasSource, RenamedEntity
 from hopwright.counterfactual.worlds import SolvedWorld
-from hopwright.records import Compute, Evidence, Hop, Item, Passage
+from hopwright.records import Compute, Evidence, Hop, Item, LiteralFact, Passage
 from hopwright.records.values import Scalar, render
 from hopwright.text.mentions import find_mentions, replace_names, replace_number
 from hopwright.wording.rules.rules_writer import EntityNaming
@@ -106,21 +107,36 @@ class TwinWorld:
 
 
 def rewrite_passages(
-    item: Item, passage_context: PassageContext, new: TwinWorld, writer: PassageWriter
+    item: Item,
+    passage_context: PassageContext,
+    new: TwinWorld,
+    writer: PassageWriter,
+    furnisher: Furnisher,
+    rivals: HopPassages,
 ) -> list[tuple[Passage, ...]]:
-    """The item's passages in the new world, by hop."""
-    moved: list[tuple[Passage, ...]] = []
+    """The item's passages in the new world, by hop, with those about rivals at the end of a hop's.
+
+    The furnisher gives what rules word further facts.
+    """
+
+    def word(plan: PassagePlan) -> Passage:
+        moved = furnisher.furnish(_move_plan(plan, new))
+        return writer.word(moved, furnisher.names, new.label(plan.subject) or None)
+
+    rewritten: list[tuple[Passage, ...]] = []
     for place, hop in enumerate(item.hops):
         plans = passage_context.plans[place] if passage_context.plans else (None,) * len(hop.evidence.passages)
-        moved.append(
-            tuple(
-                writer.word(_move_plan(plan, new), new.names, new.label(plan.subject) or None)
-                if plan is not None
-                else _rewrite(passage, new)
-                for passage, plan in zip(hop.evidence.passages, plans, strict=True)
-            )
+        own = (
+            word(plan) if plan is not None else _rewrite(passage, new)
+            for passage, plan in zip(hop.evidence.passages, plans, strict=True)
         )
-    return moved
+        rewritten.append((*own, *map(word, rivals[place] if rivals else ())))
+    return rewritten
+
+
+def list_moved_literals(plans: HopPassages, new: TwinWorld) -> list[LiteralFact]:
+    """The literals that the passages of these plans tell, as they are in the new world."""
+    return [literal for hop in plans for plan in hop for literal in _move_plan(plan, new).literals]
 
 
 def add_evidence(item: Item, extras: Evidence) -> Item:
@@ -197,9 +213,7 @@ def _strip_passages(hop: Hop) -> Hop:
 
 def _move_plan(plan: PassagePlan, new: TwinWorld) -> PassagePlan:
     triplets = tuple(
-        one.model_copy(
-            update={"subject": new.ids.get(one.subject, one.subject), "object": new.ids.get(object, object)}
-        )
+        one.model_copy(update={"subject": new.ids.get(one.subject, one.subject), "object": new.ids.get(object, object)})
         for one in plan.triplets
         for object in (new.world.objects.get((one.subject, one.property, one.object), one.object),)
     )

@@ -21,8 +21,8 @@ from hopwright.planning.plan import named_entities
 from hopwright.planning.traversals import Edge, GraphTraversals
 from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup, Triplet
 
-RIVALS = 3
-"""So many others meet the open conditions of a reverse look-up in its passages."""
+RIVALS = 2
+"""So many others at least meet the open conditions of a reverse look-up in its passages, where the graph has them."""
 # A passage tells so many facts where the graph has them, so many of them dates and numbers that nobody asked for.
 _FACTS = 7
 _CONTEXT = 2
@@ -126,7 +126,7 @@ class PassagePlanner:
     def _rival(
         self, item: Item, hop: Hop, scope: _PassageNameScope, asked: Set[str], rng: random.Random
     ) -> Iterator[PassagePlan]:
-        """Others that meet every condition that names an entity, and differ in the rest; wrong options come first."""
+        """Others that meet the conditions that name an entity, and differ in the rest: wrong options, then any."""
         named, measured = list_conditions(item, hop)
         if not named:
             return
@@ -136,15 +136,17 @@ class PassagePlanner:
         rng.shuffle(others)
         found = 0
         for subject in dict.fromkeys((*pool, *others[:_POOL])):
-            if found == RIVALS or not scope.admits(subject):
+            if (found >= RIVALS and subject not in pool) or not scope.admits(subject):
                 continue
-            if not all(value in self._graph.objects(subject, property) for property, value in named):
+            met = [one for one in named if one[1] in self._graph.objects(subject, one[0])]
+            # Without a condition on a number, whoever meets all of them is the answer.
+            if not met or (measured and len(met) < len(named)) or (not measured and len(met) == len(named)):
                 continue
             literals = [one for property in measured for one in self._graph.literals(subject, property)]
             if measured and not literals:
                 continue
             found += 1
-            triplets = [self._triplet(subject, property, value) for property, value in named]
+            triplets = [self._triplet(subject, property, value) for property, value in met]
             yield self._fill(subject, triplets, literals, scope, asked, rng)
 
     def _distract_by_number(
@@ -182,7 +184,12 @@ class PassagePlanner:
             if property in self._table.entity and property not in barred and scope.admits(object) and object != subject:
                 found.setdefault(property, []).append(self._triplet(subject, property, object))
         for property, other in self._graph.in_edges_spread(subject, _POOL):
-            if property in self._table.entity and has_inverse(property) and property not in asked and scope.admits(other):
+            if (
+                property in self._table.entity
+                and has_inverse(property)
+                and property not in asked
+                and scope.admits(other)
+            ):
                 found.setdefault(f"{property} inverse", []).append(self._triplet(other, property, subject))
         measures = [one for one in self._moves.measures(subject) if one.property not in told and one.entry.stable]
         more = [one for measure in measures for one in self._graph.literals(subject, measure.property)][:_CONTEXT]

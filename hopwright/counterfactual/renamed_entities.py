@@ -123,16 +123,14 @@ def assign_surrogate_names(
     namer: SurrogateNameGenerator,
     graph: AliasSource,
     years: Mapping[str, int],
-    forbidden: Sequence[str],
+    rules: NameRules,
 ) -> dict[str, str]:
     """Surrogate names, by `RenamedEntity.key`: one-to-one, unknown to the graph, and none within another.
 
     key: the item's id, and whatever else tells its names from those of other tries. texts: all that mentions the cast;
     no surrogate is in them. years: by how much the dates of each owner move; a name that states a year moves with them.
-    forbidden: names that no surrogate may hold (`list_names`). Raises TwinError ("twin_name") when a name cannot be
-    had.
+    rules: what no surrogate may be; it learns the names. Raises TwinError ("twin_name") when a name cannot be had.
     """
-    rules = _NameRules(texts, forbidden)
     stems: dict[str, str] = {}
     surrogates: dict[str, str] = {}
     families: dict[str, str] = {}
@@ -232,8 +230,11 @@ def list_texts(item: Item) -> Iterator[str]:
             yield passage.text
 
 
-class _NameRules:
-    """What a new name may not be: another's, within another's, or a holder of a name that must disappear."""
+class NameRules:
+    """What a new name may not be: another's, within another's, or a holder of a name that must disappear.
+
+    texts: all that mentions what is renamed; no new name is in them. forbidden: `list_names` of what is renamed.
+    """
 
     def __init__(self, texts: Sequence[str], forbidden: Sequence[str]) -> None:
         self._used: list[str] = []
@@ -241,6 +242,7 @@ class _NameRules:
         self._texts = "\x1f".join(texts)
 
     def refuse(self, name: str) -> bool:
+        """Whether a name may not be used."""
         folded = name.casefold()
         return (
             name in self._texts
@@ -249,6 +251,7 @@ class _NameRules:
         )
 
     def use(self, name: str) -> None:
+        """Note that a name is used."""
         self._used.append(name.casefold())
 
 

@@ -22,6 +22,7 @@ from hopwright.text.phrases import plain_noun
 
 Gender = Literal["", "female", "male"]
 _VOWELS = frozenset("aeiouy")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
 _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
 # Three vowels or four consonants in a row, or a syllable said twice.
@@ -153,7 +154,7 @@ class SurrogateNameGenerator:
             else:
                 name = _name_thing(rng, feel, label, kind, noun)
                 # A text that nobody words again needs a name with the same article, where there is one.
-                if attempt < _TRIES // 4 and definite(name, kind, noun).startswith("the ") != article:
+                if label and attempt < _TRIES // 4 and definite(name, kind, noun).startswith("the ") != article:
                     continue
             if name != label and not self._knows_name(name) and not (refuse and refuse(name)):
                 return name
@@ -237,19 +238,24 @@ def _find_frames(noun: str, kind: EntityKind, label: str) -> Sequence[str]:
 
 
 def _fill_frame(rng: random.Random, feel: _NameStyle, frame: str, inventory: _Inventory) -> str:
-    nouns = rng.sample(inventory.nouns, 2)
-    adjectives = rng.sample(inventory.adjectives, 2)
-    return frame.format(
-        x=_make_word(rng, feel, "place"),
-        f=_make_word(rng, feel, "family"),
-        g=_make_word(rng, feel, rng.choice(("female", "male"))),
-        a=adjectives[0],
-        a2=adjectives[1],
-        n=nouns[0],
-        n2=nouns[1],
-        d=rng.randint(2, 1999),
-        e=rng.randint(2, 9),
-    )
+    said: dict[str, object] = {}
+    for part in dict.fromkeys(_PLACEHOLDER.findall(frame)):
+        match part[0]:
+            case "x":
+                said[part] = _make_word(rng, feel, "place")
+            case "f":
+                said[part] = _make_word(rng, feel, "family")
+            case "g":
+                said[part] = _make_word(rng, feel, rng.choice(("female", "male")))
+            case "a":
+                said[part] = rng.choice(inventory.adjectives)
+            case "n":
+                said[part] = rng.choice(inventory.nouns)
+            case "e":
+                said[part] = rng.randint(2, 9)
+            case _:
+                said[part] = rng.randint(12, 1899)
+    return frame.format(**said)
 
 
 def _find_feel(label: str) -> _NameStyle | None:
@@ -264,7 +270,7 @@ def _find_feel(label: str) -> _NameStyle | None:
 
 def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gender, family: str) -> str:
     inventory = _load()
-    tokens = label.split()[:5]
+    tokens = label.split()[:5] or ["Given", "Family"]
     words: list[str] = []
     given = gender or rng.choice(("female", "male"))
     last = max((i for i, token in enumerate(tokens) if token.strip(",") not in inventory.suffix), default=0)

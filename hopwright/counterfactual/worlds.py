@@ -46,6 +46,7 @@ _ID = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
 _ATTEMPTS = 48
+_STRICT = 44
 # By so many years the dates of what is counted move apart.
 _LOOSE = 25
 # (attempt from which on, largest and smallest move of all dates together, spread between their owners)
@@ -164,7 +165,7 @@ class _WorldAttempt:
         self._table = table
         self._key = f"{seed}:{item.id}:{attempt}"
         self._owners = owners
-        self._strict = attempt < _SCALES[-1][0]
+        self._strict = attempt < _STRICT
         self._pinned: dict[_Key, str] = {}
         self._moves: dict[str, DateShift] = {}
         _, largest, smallest, self._jitter = next(scale for scale in reversed(_SCALES) if attempt >= scale[0])
@@ -293,6 +294,7 @@ class _WorldAttempt:
         originals = self._item.hops
         moving = self._find_moving()
         stated = self._list_stated_years()
+        said = {str(number) for one in self._derivations for number in list_constants(one)}
         for hop in originals:
             old, new = stated_value(hop), answers[hop.index]
             if isinstance(old, str):
@@ -310,6 +312,8 @@ class _WorldAttempt:
             if same(old, new) and (hop is originals[-1] or (self._strict and hop.index in moving)):
                 raise _ImplausibleWorldError(f"hop {hop.index} still gives {new}")
             text = render_answer(new, hop.unit)
+            if text in said:
+                raise _ImplausibleWorldError(f"hop {hop.index} gives {text}, which the plan brings with it")
             if text != hop.answer and (text in stated or replace_number(self._item.question, text, "")[1]):
                 raise _ImplausibleWorldError(f"the question mentions {text}, which is now an answer")
 
@@ -403,7 +407,9 @@ def _stir_counts(
         pool = sorted({one.object for one in own} | {id for id in answers if id})
         held = {(one.subject, one.property, one.object) for one in own}
         for triplet in rng.sample(own, min(len(own), rng.choice((1, 1, 2)))):
-            others = [id for id in pool if (triplet.subject, triplet.property, id) not in held and id != triplet.subject]
+            others = [
+                id for id in pool if (triplet.subject, triplet.property, id) not in held and id != triplet.subject
+            ]
             if others:
                 objects[_key(triplet)] = rng.choice(others)
         numbers: dict[str, list[_Key]] = {}
