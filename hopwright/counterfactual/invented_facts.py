@@ -16,7 +16,7 @@ from decimal import Decimal
 from importlib import resources
 from typing import Any
 
-from hopwright.counterfactual.passages import HopPassages, PassagePlan, list_asked_properties, list_conditions
+from hopwright.counterfactual.passages import HopPassages, PassagePlan, list_conditions
 from hopwright.counterfactual.renamed_entities import AliasSource, NameRules, find_gender
 from hopwright.counterfactual.shifts import LAST_YEAR, DateShift, read_year, set_number, shift_date, shift_number
 from hopwright.counterfactual.surrogate_names import Gender, SurrogateNameGenerator

@@ -152,7 +152,7 @@ class PassageWriter:
             entry = self._table.entity[property].worded(subject, object)
             phrases = derive_phrases(entry.predicate or (f"has {{o}} as its {entry.label}",), entry.np)
         many = len(objects) > 1
-        own = [one for one in phrases.get("own", ()) if not many or " was {o}" not in one and " is {o}" not in one]
+        own = [one for one in phrases.get("own", ()) if not many or (" was {o}" not in one and " is {o}" not in one)]
         return _Clause(
             property,
             tuple(one.replace("{o}", told) for one in phrases.get("post", ())),
@@ -208,8 +208,9 @@ class _Opener:
             if sentence := pattern(clauses):
                 yield sentence
                 return
-        if self._noun:
-            yield f"{self._phrase} {self._is} {self._an}"
+        verb = "" if self._noun else self._take(clauses, "verb")
+        if self._noun or verb:
+            yield f"{self._phrase} {verb or f'{self._is} {self._an}'}"
 
     def _make_title(self, label: str) -> str:
         """The name with its noun before it: `the cyclist Mara Velden`; empty where that would be said twice."""
@@ -306,7 +307,7 @@ class _Opener:
     def _possess(self, clauses: list[_Clause]) -> str:
         for clause in clauses:
             for own in clause.own:
-                if self._noun and "{its}" in own and "{s}" not in own and not self._phrase.endswith('"'):
+                if "{its}" in own and "{s}" not in own and not self._phrase.endswith('"'):
                     clauses.remove(clause)
                     return self._reference.fill(own, by_name=True)
         return ""

@@ -16,6 +16,7 @@ _PROOF = (
     ("not_one_to_one", "twins in which two entities share a surrogate"),
     ("shared_surrogates", "surrogates that two twins share"),
     ("unanswered", "twins with an answer that is in none of its passages"),
+    ("few_candidates", "open conditions that, looked for alone, find fewer than three candidates in the passages"),
 )
 _BINS = {"overlap": 20, "similarity": 100}
 """Bins between 0 and 1: what keeps its meaning differs in the second digit only."""
@@ -163,8 +164,22 @@ def _render_proof(proof: TwinVerification) -> list[str]:
         "|---|---|",
         *(f"| {what} | {getattr(proof, name):,} |" for name, what in _PROOF),
         "",
+        *_render_candidates(proof),
     ]
     return [*lines, *(f"- {example}" for example in proof.examples), *([""] if proof.examples else [])]
+
+
+def _render_candidates(proof: TwinVerification) -> list[str]:
+    """What a retriever of one condition finds, and how long the passages are."""
+    lines = []
+    if proof.passages:
+        lines.append(f"A passage has {proof.passage_words / proof.passages:.0f} words on average.")
+    if proof.open_conditions:
+        lines.append(
+            f"A retriever that looks for one open condition alone finds {proof.candidates / proof.open_conditions:.1f} "
+            f"candidates on average ({proof.open_conditions:,} conditions)."
+        )
+    return [" ".join(lines), ""] if lines else []
 
 
 def _render_passages(figures: Mapping[str, int]) -> list[str]:

@@ -37,7 +37,7 @@ _SETTLED = frozenset(
 )
 # How often a word has a rich vowel, no second syllable, and a closed one.
 _RICH = 0.2
-_SHORT = 0.4
+_SHORT = 0.3
 _SHORT_GIVEN = 0.7
 _CLOSED = 0.4
 _UNFIT = (
@@ -141,10 +141,11 @@ class SurrogateNameGenerator:
     ) -> str | None:
         """A name for what `key` (item and entity) identifies, in place of `label`.
 
-        It looks like a name of its noun ("river", "film studio"), else of its kind, and sounds like the label where the
-        label's endings tell. noun: the common noun. gender and family: of a person; the family name is one that a relative was given already. article:
-        the running text puts "the" before the label. refuse: further names that may not be used. Returns None when no
-        free name was found within 64 tries (the graph would have to know them all).
+        It looks like a name of its noun ("river", "film studio"), else of its kind, and sounds like the label where
+        the label's endings tell. noun: the common noun. gender and family: of a person; the family name is one that a
+        relative was given already. article: the running text puts "the" before the label. refuse: further names that
+        may not be used. Returns None when no free name was found within 64 tries (the graph would have to know them
+        all).
         """
         for attempt in range(_TRIES):
             rng = _make_random(self.seed, key, attempt)

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hopwright.counterfactual.distractors import move_distractors, rename_distractors
 from hopwright.counterfactual.failures import TwinError
@@ -49,7 +49,7 @@ from hopwright.planning.execution import render_answer, run_plan, same, stated_v
 from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
 from hopwright.records.values import Scalar, Value, render
 from hopwright.text.mentions import find_leftover, replace_names
-from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter
+from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
 
 
 class TwinMaker:
@@ -105,23 +105,15 @@ class TwinMaker:
         suffix = hashlib.blake2b(f"{self._seed}:{item.id}".encode(), digest_size=5).hexdigest()
         # The item's own suffix: two items whose plans have one shape would else get twins with one id.
         ids = {id: f"QX{n}_{suffix}" for n, id in enumerate((member.id for member in cast if member.id), start=1)}
-        world = solve_world(whole, cast, ids, self._table, self._seed)
         key = f"{item.id}:{salt}" if salt else item.id
-        texts = list(list_texts(whole))
-        rules = NameRules(texts, gone)
-        surrogates = assign_surrogate_names(key, texts, cast, self._namer, self._graph, world.years, rules)
-        world = replace(world, hops=drop_evidence(item, world.hops, extras))
-        aliases = list_aliases(cast, self._graph, surrogates)
-        hops = _TwinRelabeller(item, cast, ids, surrogates, aliases, world).relabel_hops()
-        changes = TwinChanges(
-            tuple(
-                EntityReplacement(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:])
-                for m in cast
-            ),
-            hops,
-            world.values,
-        )
-        wording = self._writer.word(item, changes)
+        try:
+            moved = self._move(item, whole, cast, ids, extras, gone, key, constants=True)
+        except TwinError as failure:
+            if failure.check != "twin_wording":
+                raise
+            # A text that nobody words again does not show where a number of the plan stands in it: those numbers stay.
+            moved = self._move(item, whole, cast, ids, extras, gone, key, constants=False)
+        world, hops, changes, surrogates = moved.world, moved.changes.hops, moved.changes, moved.surrogates
         new = TwinWorld(world, ids, cast, surrogates, TwinNames(self._names, changes), self._graph)
         further = (f"QX{n}_{suffix}" for n in itertools.count(len(ids) + 1))
         known = [*list_moved_literals(told, new), *(one for hop in hops for one in hop.evidence.literals)]
@@ -131,7 +123,7 @@ class TwinMaker:
             known,
             new.names,
             self._namer,
-            rules,
+            moved.rules,
             self._table,
             further,
             {ids[member.id]: member.gender for member in cast if member.id and member.gender},
@@ -140,7 +132,7 @@ class TwinMaker:
         twin_id = plan_id(item.topology, tuple(hop.derivation for hop in hops), "counterfactual")
         finished = tuple(
             self._give_options(_finish(hop, question, own), twin_id)
-            for hop, question, own in zip(hops, wording.hop_questions, passages, strict=True)
+            for hop, question, own in zip(hops, moved.wording.hop_questions, passages, strict=True)
         )
         last = finished[-1]
         if last.label is None:
@@ -149,7 +141,7 @@ class TwinMaker:
             id=twin_id,
             topology=item.topology,
             hops=finished,
-            question=wording.question,
+            question=moved.wording.question,
             answer=last.answer,
             options=last.options,
             label=last.label,
@@ -166,6 +158,35 @@ class TwinMaker:
             provenance=_copy_provenance(item.provenance, self._seed),
         )
         return twin.model_copy(update={"checks": self._verify(twin, gone)})
+
+    def _move(
+        self,
+        item: Item,
+        whole: Item,
+        cast: Sequence[RenamedEntity],
+        ids: Mapping[str, str],
+        extras: Evidence,
+        gone: Sequence[str],
+        key: str,
+        *,
+        constants: bool,
+    ) -> _MovedItem:
+        """The item in a solved world, named and worded; whole: the item with the facts of its passages."""
+        world = solve_world(whole, cast, ids, self._table, self._seed, constants=constants)
+        texts = list(list_texts(whole))
+        rules = NameRules(texts, gone)
+        surrogates = assign_surrogate_names(key, texts, cast, self._namer, self._graph, world.years, rules)
+        world = replace(world, hops=drop_evidence(item, world.hops, extras))
+        aliases = list_aliases(cast, self._graph, surrogates)
+        changes = TwinChanges(
+            tuple(
+                EntityReplacement(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:])
+                for m in cast
+            ),
+            _TwinRelabeller(item, cast, ids, surrogates, aliases, world).relabel_hops(),
+            world.values,
+        )
+        return _MovedItem(world, rules, surrogates, changes, self._writer.word(item, changes))
 
     def _give_options(self, hop: Hop, twin_id: str) -> Hop:
         if not hop.distractors:
@@ -194,6 +215,17 @@ class TwinMaker:
         if any(hop.evidence.passages for hop in twin.hops):
             names.append("twin_passages")
         return tuple(CheckResult(name=name, outcome="pass") for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class _MovedItem:
+    """An item in its new world, but for passages and options."""
+
+    world: SolvedWorld
+    rules: NameRules
+    surrogates: Mapping[str, str]
+    changes: TwinChanges
+    wording: Wording
 
 
 class _TwinRelabeller:

@@ -175,6 +175,7 @@ class _WorldAttempt:
         self._derivations = tuple(
             move_constants(hop.derivation, rng, self._base) if constants else hop.derivation for hop in item.hops
         )
+        self._moves_constants = constants
         self._objects, self._swapped, self._loose = _stir_counts(item, rng, owners.of)
 
     def solve(self) -> SolvedWorld:
@@ -294,7 +295,7 @@ class _WorldAttempt:
         originals = self._item.hops
         moving = self._find_moving()
         stated = self._list_stated_years()
-        said = {str(number) for one in self._derivations for number in list_constants(one)}
+        said = {str(n) for one in self._derivations for n in list_constants(one)} if self._moves_constants else set()
         for hop in originals:
             old, new = stated_value(hop), answers[hop.index]
             if isinstance(old, str):
@@ -322,7 +323,8 @@ class _WorldAttempt:
         old = {int(year) for year in _YEAR.findall(self._item.question)}
         old |= {year for years in self._owners.stated.values() for year in years}
         new = {int(year) for year in self._list_stated_years()}
-        new |= {number for one in self._derivations for number in list_constants(one) if is_year(number)}
+        if self._moves_constants:
+            new |= {number for one in self._derivations for number in list_constants(one) if is_year(number)}
         if kept := old & new:
             raise _ImplausibleWorldError(f"the question would still mention {min(kept)}")
 

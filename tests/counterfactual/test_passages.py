@@ -20,7 +20,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.asking import QueryResult
 from hopwright.planning.execution import run_plan, same, stated_value
-from hopwright.records import Compute, Item, Passage
+from hopwright.records import Compute, Item, Passage, ReverseLookup
 from tests.sample_items import draft_sample_items
 
 TABLE = default_table()
@@ -89,7 +89,8 @@ def test_a_distractor_passage_is_about_somebody_else(furnished: list[Item]) -> N
                 continue
             told = {passage.title for passage in hop.evidence.passages if passage.supporting}
             others = [passage.title for passage in hop.evidence.passages if not passage.supporting]
-            assert not told & set(others) and hop.answer not in others and len(others) <= 1
+            most = 3 if isinstance(hop.derivation, ReverseLookup) else 1
+            assert not told & set(others) and hop.answer not in others and len(others) <= most
 
 
 def test_twins_are_proven_with_their_passages(twins: list[Item], services: TwinServices) -> None:
@@ -102,10 +103,13 @@ def test_passages_of_twins_tell_the_same_story(furnished: list[Item], twins: lis
     originals = {item.id: item for item in furnished}
     for twin in twins:
         old, new = (list_passages(one) for one in (originals[twin.twin or ""], twin))
-        assert [one.supporting for one in old] == [one.supporting for one in new]
-        for one, other in zip(old, new, strict=True):
-            assert one.title != other.title and one.text != other.text
-            assert one.text.count(". It ") == other.text.count(". It ")
+        assert sum(one.supporting for one in old) == sum(one.supporting for one in new) and len(old) <= len(new)
+        assert not {one.title for one in old} & {one.title for one in new}
+        for before, after in zip(originals[twin.twin or ""].hops, twin.hops, strict=True):
+            kept = len(before.evidence.passages)
+            assert [one.supporting for one in before.evidence.passages] == [
+                one.supporting for one in after.evidence.passages[:kept]
+            ]
 
 
 def test_order_and_company_have_no_influence_on_passages(
