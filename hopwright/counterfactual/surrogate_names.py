@@ -36,9 +36,9 @@ _SETTLED = frozenset(
     {"town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood", "community", "capital"}
 )
 # How often a word has a rich vowel, no second syllable, and a closed one.
-_RICH = 0.2
-_SHORT = 0.3
-_SHORT_GIVEN = 0.7
+_RICH = 0.25
+_SHORT = 0.1
+_SHORT_GIVEN = 0.6
 _CLOSED = 0.4
 _UNFIT = (
     "anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",
@@ -306,9 +306,8 @@ def _join_syllables(rng: random.Random, feel: _NameStyle, ending: str) -> str:
     tail = rng.choice(feel.endings[ending])
     word = rng.choice(feel.onset) + rng.choice(feel.nucleus if rng.random() < _RICH else feel.plain)
     if rng.random() > (_SHORT_GIVEN if ending in ("female", "male") else _SHORT):
-        if rng.random() < _CLOSED:
-            word += rng.choice(feel.closing)
-        word += rng.choice(feel.single) + rng.choice(feel.plain)
+        closed = rng.choice(feel.closing) if rng.random() < _CLOSED else ""
+        word += closed + rng.choice(feel.single if closed else feel.onset) + rng.choice(feel.plain)
     if tail[0] in _VOWELS:
         word += rng.choice(feel.coda if rng.random() < _CLOSED else feel.closing) or rng.choice(feel.closing)
     elif rng.random() < _CLOSED and word[-1] not in tail[:1]:

@@ -93,7 +93,7 @@ class TwinMaker:
         furnished = any(hop.evidence.passages for hop in item.hops)
         rivals = self._rivals.make(item, planned) if furnished else ((),) * len(item.hops)
         told = tuple((*one, *other) for one, other in zip(planned, rivals, strict=True))
-        extras = collect_extra_evidence(item, told)
+        extras = self._keep_readable(collect_extra_evidence(item, told))
         whole = add_evidence(item, extras)
         cast = _join_cast(collect_renamed_entities(whole, self._names, self._graph), passage_context.members)
         if item.provenance.generator == "rules" and all(
@@ -187,6 +187,13 @@ class TwinMaker:
             world.values,
         )
         return _MovedItem(world, rules, surrogates, changes, self._writer.word(item, changes))
+
+    def _keep_readable(self, evidence: Evidence) -> Evidence:
+        """The facts without literals that no derivation and no passage can read."""
+        literals = (
+            one for one in evidence.literals if self._table.normalise(one.property, one.value, one.datatype) is not None
+        )
+        return evidence.model_copy(update={"literals": tuple(literals)})
 
     def _give_options(self, hop: Hop, twin_id: str) -> Hop:
         if not hop.distractors:

@@ -387,6 +387,10 @@ def _key(triplet: Triplet) -> _Key:
     return triplet.subject, triplet.property, triplet.object
 
 
+def _is_held_elsewhere(literal: LiteralFact, hop: Hop, item: Item) -> bool:
+    return any(literal in other.evidence.literals for other in item.hops if other is not hop)
+
+
 def _stir_counts(
     item: Item, rng: random.Random, owner_of: Mapping[str, str]
 ) -> tuple[dict[_Key, str], dict[_Key, str], set[str]]:
@@ -416,7 +420,7 @@ def _stir_counts(
                 objects[_key(triplet)] = rng.choice(others)
         numbers: dict[str, list[_Key]] = {}
         for literal in hop.evidence.literals:
-            if literal.subject not in named:
+            if literal.subject not in named | answers or _is_held_elsewhere(literal, hop, item):
                 continue
             if literal.datatype == "dateTime":
                 loose.add(owner_of.get(literal.subject, literal.subject))
