@@ -7,6 +7,7 @@ answer; with further facts, every passage is long enough that what counts has to
 from __future__ import annotations
 
 import functools
+import math
 import random
 import re
 import tomllib
@@ -31,8 +32,25 @@ from hopwright.wording.rules.rules_writer import EntityNaming
 # About so many facts make a passage of at least sixty words.
 _FACTS = 9
 _MODERN = 1850
+_DATED = frozenset({"work", "event", "competition", "transport"})
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
 _SETTLED = frozenset({"town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood"})
+_BUILDINGS = frozenset(
+    {
+        "museum",
+        "theatre",
+        "stadium",
+        "church",
+        "castle",
+        "palace",
+        "bridge",
+        "tower",
+        "library",
+        "arena",
+        "house",
+        "site",
+    }
+)
 _REGIONS = frozenset({"province", "prefecture", "county", "region", "department", "district"})
 
 
@@ -122,15 +140,16 @@ class _Invented:
 class Furnisher:
     """Adds invented facts to the plans of one twin's passages; a subject has the same facts in all of them.
 
-    names: those of the twin's world; the furnisher's own `names` know the invented entities, too. genders: of persons
-    whose originals have none in the graph.
+    asked: properties that the plan rests on, which are left alone. plans: all that the passages tell already, so that
+    nothing contradicts it. names: those of the twin's world; the furnisher's own `names` know the invented entities,
+    too. genders: of persons whose originals have none in the graph.
     """
 
     def __init__(
         self,
         key: str,
         asked: Set[str],
-        known: Sequence[LiteralFact],
+        plans: Sequence[PassagePlan],
         names: EntityNaming,
         namer: SurrogateNameGenerator,
         rules: NameRules,
@@ -148,9 +167,14 @@ class Furnisher:
         self._invented: dict[str, _Invented] = {}
         self._facts: dict[str, list[Triplet | LiteralFact]] = {}
         self._years: dict[str, list[int]] = {}
-        for one in known:
-            if one.datatype == "dateTime" and (year := read_year(one.value)):
-                self._years.setdefault(one.subject, []).append(year)
+        self._told: dict[str, set[str]] = {}
+        for plan in plans:
+            for triplet in plan.triplets:
+                self._told.setdefault(triplet.subject, set()).add(triplet.property)
+            for one in plan.literals:
+                self._told.setdefault(one.subject, set()).add(one.property)
+                if one.datatype == "dateTime" and (year := read_year(one.value)):
+                    self._years.setdefault(one.subject, []).append(year)
         self.names: EntityNaming = _FurnishedNames(names, self._invented)
 
     @property
@@ -160,15 +184,12 @@ class Furnisher:
 
     def furnish(self, plan: PassagePlan) -> PassagePlan:
         """The plan with facts of its subject until there are enough."""
-        told = {one.property for one in (*plan.triplets, *plan.literals)}
         gender = plan.gender or self._genders.get(plan.subject, "")
         missing = _FACTS - len(plan.triplets) - len(plan.literals)
         triplets, literals = list(plan.triplets), list(plan.literals)
         for fact in self._invent(plan):
             if missing <= 0:
                 break
-            if fact.property in told:
-                continue
             if isinstance(fact, Triplet):
                 triplets.append(fact)
             else:
@@ -183,11 +204,12 @@ class Furnisher:
         rng = random.Random(f"{self._key}:{subject}")
         offers = list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
         rng.shuffle(offers)
+        told = self._told.get(subject, set())
         dated = subject in self._years  # A drawn year could contradict a date that is told already.
         offers = [
             offer
             for offer in offers
-            if offer["property"] not in self._asked and not (dated and ("birth" in offer or "founding" in offer))
+            if offer["property"] not in self._asked | told and not (dated and ("birth" in offer or "founding" in offer))
         ]
         for place, offer in enumerate(offers):
             if place == len(facts):
@@ -231,8 +253,8 @@ class Furnisher:
         )
 
     def _list_years(self, plan: PassagePlan) -> list[int]:
-        """The years of what a plan tells of: those in names, and the dates that are told of them elsewhere."""
-        others = {id for one in plan.triplets for id in (one.subject, one.object)}
+        """The years of the works and events that a plan tells of, in their names and where their dates are told."""
+        others = {id for one in plan.triplets for id in (one.subject, one.object) if self.names.kind(id) in _DATED}
         years = [year for id in others for year in self._years.get(id, ()) if year > _MODERN]
         return years + [int(year) for id in others for year in _YEAR.findall(self.names.phrase(id))]
 
@@ -272,7 +294,7 @@ def _draw_number(rng: random.Random, low: int, high: int) -> int:
     """A number in a range, by its order of magnitude where the range is wide; large ones end in zeros at times."""
     if high < 20 * low:
         return rng.randint(low, high)
-    number = round(low * (high / low) ** rng.random())
+    number = round(low * math.pow(high / low, rng.random()))
     return number - number % 10 if number > 10_000 and rng.random() < 0.5 else number
 
 
@@ -287,4 +309,6 @@ def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
         return tuple(inventory["nouns"]["city"])
     if words and words[-1] in _REGIONS:
         return tuple(inventory["nouns"]["state"])
+    if words and words[-1] in _BUILDINGS:
+        return tuple(inventory["nouns"]["building"])
     return tuple(inventory["kinds"].get(kind, ()))

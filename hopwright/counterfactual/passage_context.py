@@ -19,7 +19,7 @@ from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import HopPassages, PassagePlan, PassagePlanner
 from hopwright.counterfactual.renamed_entities import AliasSource, RenamedEntity
 from hopwright.counterfactual.worlds import SolvedWorld
-from hopwright.records import Compute, Evidence, Hop, Item, LiteralFact, Passage
+from hopwright.records import Compute, Evidence, Hop, Item, Passage
 from hopwright.records.values import Scalar, render
 from hopwright.text.mentions import find_mentions, replace_names, replace_number
 from hopwright.wording.rules.rules_writer import EntityNaming
@@ -120,7 +120,7 @@ def rewrite_passages(
     """
 
     def word(plan: PassagePlan) -> Passage:
-        moved = furnisher.furnish(_move_plan(plan, new))
+        moved = furnisher.furnish(move_plan(plan, new))
         return writer.word(moved, furnisher.names, new.label(plan.subject) or None)
 
     rewritten: list[tuple[Passage, ...]] = []
@@ -132,11 +132,6 @@ def rewrite_passages(
         )
         rewritten.append((*own, *map(word, rivals[place] if rivals else ())))
     return rewritten
-
-
-def list_moved_literals(plans: HopPassages, new: TwinWorld) -> list[LiteralFact]:
-    """The literals that the passages of these plans tell, as they are in the new world."""
-    return [literal for hop in plans for plan in hop for literal in _move_plan(plan, new).literals]
 
 
 def add_evidence(item: Item, extras: Evidence) -> Item:
@@ -211,7 +206,8 @@ def _strip_passages(hop: Hop) -> Hop:
     return hop.model_copy(update={"evidence": hop.evidence.model_copy(update={"passages": ()})})
 
 
-def _move_plan(plan: PassagePlan, new: TwinWorld) -> PassagePlan:
+def move_plan(plan: PassagePlan, new: TwinWorld) -> PassagePlan:
+    """What a passage tells, in the new world."""
     triplets = tuple(
         one.model_copy(update={"subject": new.ids.get(one.subject, one.subject), "object": new.ids.get(object, object)})
         for one in plan.triplets

@@ -19,7 +19,7 @@ from hopwright.counterfactual.passages import PassagePlan
 from hopwright.counterfactual.surrogate_names import split_person
 from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.records import LiteralFact, Passage
+from hopwright.records import LiteralFact, Passage, Triplet
 from hopwright.records.values import EntityKind, render
 from hopwright.text.articles import article
 from hopwright.text.phrases import listed
@@ -30,6 +30,7 @@ VAGUE_NOUNS = frozenset(
     {"", "thing", "class", "work", "event", "place", "natural feature", "transport link", "other", "person"}
 )
 _SETTLEMENTS = frozenset({"city", "town", "village", "municipality", "commune", "settlement", "suburb", "district"})
+_WORKS = frozenset({"film", "television series", "miniseries", "novel", "album", "play", "opera", "painting"})
 _PRONOUNS = {"female": ("she", "her", "her"), "male": ("he", "him", "his")}
 _FRONTED = re.compile(r"^(?:with|\w+ed|\w+ing|born|set|shot|made|held|built|written|first \w+ed|home)\b")
 # Birth comes first in a life and death last; all else stands in any order.
@@ -43,7 +44,7 @@ _Form = Literal["post", "verb", "own"]
 class _Clause:
     """One fact, or several of one property, in every form in which it can be told; `{s}` and its like are left."""
 
-    property: str
+    about: str
     post: tuple[str, ...] = ()
     verb: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
@@ -102,7 +103,7 @@ class PassageWriter:
         rng = random.Random(f"{plan.subject}:{len(plan.triplets)}:{len(plan.literals)}:{plan.supporting}")
         clauses = list(self._list_clauses(plan, names, rng))
         rng.shuffle(clauses)
-        clauses.sort(key=lambda clause: _RANK.get(clause.property, 5))
+        clauses.sort(key=lambda clause: _RANK.get(clause.about, 5))
         reference = _refer_to(plan, names, label, rng)
         opener = _Opener(reference, names.kind(plan.subject), label, rng)
         sentences = [*opener.open(clauses), *_continue(clauses, reference, rng)]
@@ -342,7 +343,7 @@ def _refer_to(plan: PassagePlan, names: EntityNaming, label: str, rng: random.Ra
     kind = names.kind(plan.subject)
     noun = strip_proper(names.noun(plan.subject))
     noun = noun if noun not in VAGUE_NOUNS and noun.islower() else ""
-    facts = (*plan.triplets, *plan.literals)
+    facts: tuple[Triplet | LiteralFact, ...] = (*plan.triplets, *plan.literals)
     gone = any(fact.property in _DEATH and fact.subject == plan.subject for fact in facts)
     phrase = names.phrase(plan.subject)
     if kind not in ("person", "fiction"):
@@ -364,6 +365,6 @@ def _describe(entity: str, names: EntityNaming, rng: random.Random) -> str:
         return phrase
     if names.kind(entity) == "place" and noun in _SETTLEMENTS:
         return f"the {noun} of {phrase}"
-    if names.kind(entity) == "work" and noun not in phrase.casefold():
+    if noun in _WORKS and noun not in phrase.casefold():
         return f"the {noun} {phrase}"
     return phrase

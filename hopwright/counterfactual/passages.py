@@ -32,6 +32,7 @@ _TRIES = 8
 _DULL = frozenset(
     "P421 P2852 P1589 P150 P361 P155 P156 P1411 P1830 P2522 P3092 P6379 P195 P527 P1376 P2936 P1366 P1336 P3602".split()
 )
+_NOT_OF_COUNTRIES = frozenset({"P159", "P131", "P112", "P17"})
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 _HOP = re.compile(r"^hop([1-8])$")
 
@@ -176,10 +177,10 @@ class PassagePlanner:
         supporting: bool = False,
     ) -> PassagePlan:
         """A plan with these facts and further ones about its subject, so that what counts has to be found."""
-        told = {one.property for one in (*triplets, *literals)}
+        told = {one.property for one in triplets} | {one.property for one in literals}
         wanted = max(_FACTS - len(triplets) - len(literals), 1)
         found: dict[str, list[Triplet]] = {}
-        barred = told | asked | _DULL
+        barred = told | asked | _DULL | (_NOT_OF_COUNTRIES if self._moves.kinds.kind(subject) == "country" else set())
         for property, object in self._graph.out_edges_spread(subject, _POOL):
             if property in self._table.entity and property not in barred and scope.admits(object) and object != subject:
                 found.setdefault(property, []).append(self._triplet(subject, property, object))
@@ -228,8 +229,8 @@ class PassagePlanner:
 
 def list_asked_properties(item: Item) -> Set[str]:
     """The properties that the plan of an item rests on."""
-    facts = (one for hop in item.hops for one in (*hop.evidence.triplets, *hop.evidence.literals))
-    return frozenset(fact.property for fact in facts)
+    triplets = (one.property for hop in item.hops for one in hop.evidence.triplets)
+    return frozenset(triplets) | {one.property for hop in item.hops for one in hop.evidence.literals}
 
 
 def list_conditions(item: Item, hop: Hop) -> tuple[list[tuple[str, str]], list[str]]:

@@ -39,7 +39,7 @@ _SETTLED = frozenset(
 _RICH = 0.25
 _SHORT = 0.1
 _SHORT_GIVEN = 0.6
-_CLOSED = 0.4
+_CLOSED = 0.35
 _UNFIT = (
     "anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",
     "slut", "tit", "wank", "whore",
@@ -306,8 +306,9 @@ def _join_syllables(rng: random.Random, feel: _NameStyle, ending: str) -> str:
     tail = rng.choice(feel.endings[ending])
     word = rng.choice(feel.onset) + rng.choice(feel.nucleus if rng.random() < _RICH else feel.plain)
     if rng.random() > (_SHORT_GIVEN if ending in ("female", "male") else _SHORT):
-        closed = rng.choice(feel.closing) if rng.random() < _CLOSED else ""
-        word += closed + rng.choice(feel.single if closed else feel.onset) + rng.choice(feel.plain)
+        simple = len(word) > 3 or word[-2:-1] in _VOWELS
+        closed = rng.choice(feel.closing) if not simple and rng.random() < _CLOSED else ""
+        word += closed + rng.choice(feel.single if closed or simple else feel.onset) + rng.choice(feel.plain)
     if tail[0] in _VOWELS:
         word += rng.choice(feel.coda if rng.random() < _CLOSED else feel.closing) or rng.choice(feel.closing)
     elif rng.random() < _CLOSED and word[-1] not in tail[:1]:

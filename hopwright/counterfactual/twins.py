@@ -22,7 +22,7 @@ from hopwright.counterfactual.passage_context import (
     add_evidence,
     drop_evidence,
     find_unanswered,
-    list_moved_literals,
+    move_plan,
     rewrite_passages,
 )
 from hopwright.counterfactual.passage_writer import PassageWriter
@@ -116,11 +116,10 @@ class TwinMaker:
         world, hops, changes, surrogates = moved.world, moved.changes.hops, moved.changes, moved.surrogates
         new = TwinWorld(world, ids, cast, surrogates, TwinNames(self._names, changes), self._graph)
         further = (f"QX{n}_{suffix}" for n in itertools.count(len(ids) + 1))
-        known = [*list_moved_literals(told, new), *(one for hop in hops for one in hop.evidence.literals)]
         furnisher = Furnisher(
             f"{self._seed}:{key}:furnish",
             list_asked_properties(item),
-            known,
+            [move_plan(plan, new) for plans in told for plan in plans],
             new.names,
             self._namer,
             moved.rules,

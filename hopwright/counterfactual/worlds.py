@@ -121,13 +121,15 @@ class _DateOwners:
     """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold,
     each with the last year that it may become.
 
-    `stated`: the years in names that the question mentions. `people`: whose measures move gently.
+    `stated`: the years in names that the question mentions. `people`: whose measures move gently. `follows`: dated
+    names without dates of their own → whose dates they stand beside, or empty: nobody races after dying.
     """
 
     of: dict[str, str]
     years: dict[str, list[tuple[int, int]]]
     stated: dict[str, list[int]]
     people: frozenset[str]
+    follows: dict[str, str]
 
 
 def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
@@ -144,7 +146,19 @@ def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
             if literal.datatype == "dateTime" and (year := read_year(literal.value)) is not None:
                 latest = latest_year(literal.property, year)
                 years.setdefault(of.get(literal.subject, literal.subject), []).append((year, latest))
-    return _DateOwners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"))
+    dated = {
+        of.get(one.subject, one.subject)
+        for hop in item.hops
+        for one in hop.evidence.literals
+        if one.datatype == "dateTime"
+    }
+    follows = {owner: "" for owner in years if owner.startswith("stem:") and owner not in dated}
+    for triplet in (one for hop in item.hops for one in hop.evidence.triplets):
+        ends = of.get(triplet.subject, triplet.subject), of.get(triplet.object, triplet.object)
+        for owner, other in (ends, ends[::-1]):
+            if owner in follows and other in dated and not follows[owner]:
+                follows[owner] = other
+    return _DateOwners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"), follows)
 
 
 class _WorldAttempt:
@@ -238,7 +252,10 @@ class _WorldAttempt:
     def _move(self, owner: str) -> DateShift:
         if owner not in self._moves:
             rng = random.Random(f"{self._key}:{owner}")
-            jitter = _LOOSE if owner in self._loose else self._jitter
+            leader = self._owners.follows.get(owner)
+            if leader:
+                return self._move(leader)
+            jitter = 0 if leader == "" else _LOOSE if owner in self._loose else self._jitter
             self._moves[owner] = draw_date_shift(rng, self._base, jitter, self._owners.years.get(owner, ()))
         return self._moves[owner]
 
