@@ -300,7 +300,7 @@ def _draw_number(rng: random.Random, low: int, high: int) -> int:
 
 @functools.lru_cache(maxsize=4096)
 def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
-    inventory = tomllib.loads(resources.files(__package__).joinpath("invented_facts.toml").read_text("utf-8"))
+    inventory = _load()
     words = plain_noun(noun).lower().split()
     for start in range(len(words)):
         if found := inventory["nouns"].get(" ".join(words[start:])):
@@ -312,3 +312,8 @@ def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
     if words and words[-1] in _BUILDINGS:
         return tuple(inventory["nouns"]["building"])
     return tuple(inventory["kinds"].get(kind, ()))
+
+
+@functools.cache
+def _load() -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath("invented_facts.toml").read_text("utf-8"))

@@ -179,31 +179,32 @@ class PassagePlanner:
         """A plan with these facts and further ones about its subject, so that what counts has to be found."""
         told = {one.property for one in triplets} | {one.property for one in literals}
         wanted = max(_FACTS - len(triplets) - len(literals), 1)
-        found: dict[str, list[Triplet]] = {}
+        found: dict[str, list[tuple[str, str, str]]] = {}
         barred = told | asked | _DULL | (_NOT_OF_COUNTRIES if self._moves.kinds.kind(subject) == "country" else set())
         for property, object in self._graph.out_edges_spread(subject, _POOL):
-            if property in self._table.entity and property not in barred and scope.admits(object) and object != subject:
-                found.setdefault(property, []).append(self._triplet(subject, property, object))
+            if property in self._table.entity and property not in barred and object != subject:
+                found.setdefault(property, []).append((subject, property, object))
         for property, other in self._graph.in_edges_spread(subject, _POOL):
-            if (
-                property in self._table.entity
-                and has_inverse(property)
-                and property not in asked
-                and scope.admits(other)
-            ):
-                found.setdefault(f"{property} inverse", []).append(self._triplet(other, property, subject))
+            if property in self._table.entity and has_inverse(property) and property not in asked:
+                found.setdefault(f"{property} inverse", []).append((other, property, subject))
         measures = [one for one in self._moves.measures(subject) if one.property not in told and one.entry.stable]
         more = [one for measure in measures for one in self._graph.literals(subject, measure.property)][:_CONTEXT]
-        chosen = rng.sample(sorted(found), min(len(found), max(wanted - len(more), 1)))
-        context: list[Triplet] = []
         scope.take(subject, self._graph.label(subject))
         for one in triplets:
             scope.take(one.object, one.object_label)
-        for one in (one for name in chosen for one in found[name][: rng.choice((1, 1, 2))]):
-            other = one.subject if one.subject != subject else one.object
-            if scope.admits(other):
-                scope.take(other, self._graph.label(other))
-                context.append(one)
+        context: list[Triplet] = []
+        wanted = max(wanted - len(more), 1)
+        for name in rng.sample(sorted(found), len(found)):
+            if wanted <= 0:
+                break
+            most = rng.choice((1, 1, 2))
+            for first, property, second in found[name]:
+                other = second if first == subject else first
+                if most and scope.admits(other):
+                    most -= 1
+                    scope.take(other, self._graph.label(other))
+                    context.append(self._triplet(first, property, second))
+            wanted -= bool(context) and context[-1].property == name.partition(" ")[0]
         return self._make(subject, (*triplets, *context), (*literals, *more), supporting=supporting)
 
     def _make(

@@ -136,16 +136,16 @@ class SurrogateNameGenerator:
         noun: str = "",
         gender: Gender = "",
         family: str = "",
-        article: bool = False,
+        article: bool | None = None,
         refuse: Callable[[str], bool] | None = None,
     ) -> str | None:
         """A name for what `key` (item and entity) identifies, in place of `label`.
 
         It looks like a name of its noun ("river", "film studio"), else of its kind, and sounds like the label where
         the label's endings tell. noun: the common noun. gender and family: of a person; the family name is one that a
-        relative was given already. article: the running text puts "the" before the label. refuse: further names that
-        may not be used. Returns None when no free name was found within 64 tries (the graph would have to know them
-        all).
+        relative was given already. article: whether the running text puts "the" before the label, None where that is
+        no matter. refuse: further names that may not be used. Returns None when no free name was found within 64 tries
+        (the graph would have to know them all).
         """
         for attempt in range(_TRIES):
             rng = _make_random(self.seed, key, attempt)
@@ -155,7 +155,8 @@ class SurrogateNameGenerator:
             else:
                 name = _name_thing(rng, feel, label, kind, noun)
                 # A text that nobody words again needs a name with the same article, where there is one.
-                if label and attempt < _TRIES // 4 and definite(name, kind, noun).startswith("the ") != article:
+                wants = definite(name, kind, noun).startswith("the ") if article is not None else None
+                if attempt < _TRIES // 4 and wants != article:
                     continue
             if name != label and not self._knows_name(name) and not (refuse and refuse(name)):
                 return name

@@ -6,6 +6,7 @@ confuse two equal numbers. Every other text (a model's, or one edited by hand) i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -150,6 +151,7 @@ def _constants(hop: Hop) -> set[str]:
     return set("".join(letter if letter.isalnum() or letter == "." else " " for letter in words).split())
 
 
+@functools.lru_cache(maxsize=16_384)
 def strip_proper(noun: str) -> str:
     """A common noun without what ties it to the real world: `American city`, `commune of France`."""
     words = noun.split()

@@ -96,9 +96,10 @@ class TwinMaker:
         extras = self._keep_readable(collect_extra_evidence(item, told))
         whole = add_evidence(item, extras)
         cast = _join_cast(collect_renamed_entities(whole, self._names, self._graph), passage_context.members)
-        if item.provenance.generator == "rules" and all(
+        by_rules = item.provenance.generator == "rules" and all(
             plan is not None for hop in passage_context.plans for plan in hop
-        ):
+        )
+        if by_rules:
             # No text speaks of them but the rules', which then know how.
             cast = tuple(_give_gender(member, f"{self._seed}:{item.id}") for member in cast)
         gone = list_names(cast, self._graph)
@@ -107,12 +108,12 @@ class TwinMaker:
         ids = {id: f"QX{n}_{suffix}" for n, id in enumerate((member.id for member in cast if member.id), start=1)}
         key = f"{item.id}:{salt}" if salt else item.id
         try:
-            moved = self._move(item, whole, cast, ids, extras, gone, key, constants=True)
+            moved = self._move(item, whole, cast, ids, extras, gone, key, by_rules, constants=True)
         except TwinError as failure:
             if failure.check != "twin_wording":
                 raise
             # A text that nobody words again does not show where a number of the plan stands in it: those numbers stay.
-            moved = self._move(item, whole, cast, ids, extras, gone, key, constants=False)
+            moved = self._move(item, whole, cast, ids, extras, gone, key, by_rules, constants=False)
         world, hops, changes, surrogates = moved.world, moved.changes.hops, moved.changes, moved.surrogates
         new = TwinWorld(world, ids, cast, surrogates, TwinNames(self._names, changes), self._graph)
         further = (f"QX{n}_{suffix}" for n in itertools.count(len(ids) + 1))
@@ -167,14 +168,20 @@ class TwinMaker:
         extras: Evidence,
         gone: Sequence[str],
         key: str,
+        by_rules: bool,
         *,
         constants: bool,
     ) -> _MovedItem:
-        """The item in a solved world, named and worded; whole: the item with the facts of its passages."""
+        """The item in a solved world, named and worded; whole: the item with the facts of its passages.
+
+        by_rules: whether every text is worded again, so that a name need not fit into the old one.
+        """
         world = solve_world(whole, cast, ids, self._table, self._seed, constants=constants)
         texts = list(list_texts(whole))
         rules = NameRules(texts, gone)
-        surrogates = assign_surrogate_names(key, texts, cast, self._namer, self._graph, world.years, rules)
+        surrogates = assign_surrogate_names(
+            key, texts, cast, self._namer, self._graph, world.years, rules, articles=not by_rules
+        )
         world = replace(world, hops=drop_evidence(item, world.hops, extras))
         aliases = list_aliases(cast, self._graph, surrogates)
         changes = TwinChanges(

@@ -91,10 +91,11 @@ def solve_world(
     with the last attempt's reason when 48 attempts fail.
     """
     owners = _find_owners(item, cast)
+    renamed: dict[tuple[str, str, str, str], Triplet] = {}
     reason = "no attempt was made"
     for attempt in range(_ATTEMPTS):
         try:
-            return _WorldAttempt(item, ids, table, seed, attempt, owners, constants).solve()
+            return _WorldAttempt(item, ids, table, seed, attempt, owners, constants, renamed).solve()
         except (_ImplausibleWorldError, ExpressionError, ValueError, ArithmeticError) as error:
             reason = str(error)
     raise TwinError("twin_underivable", f"no shifted numbers fit the plan; at last: {reason}")
@@ -173,6 +174,7 @@ class _WorldAttempt:
         attempt: int,
         owners: _DateOwners,
         constants: bool,
+        renamed: dict[tuple[str, str, str, str], Triplet],
     ) -> None:
         self._item = item
         self._ids = ids
@@ -190,6 +192,7 @@ class _WorldAttempt:
             move_constants(hop.derivation, rng, self._base) if constants else hop.derivation for hop in item.hops
         )
         self._moves_constants = constants
+        self._renamed = renamed  # Shared between attempts, which differ in few objects.
         self._objects, self._swapped, self._loose = _stir_counts(item, rng, owners.of)
 
     def solve(self) -> SolvedWorld:
@@ -215,16 +218,7 @@ class _WorldAttempt:
     def _build(self) -> tuple[Hop, ...]:
         hops: list[Hop] = []
         for hop, moved in zip(self._item.hops, self._derivations, strict=True):
-            triplets = tuple(
-                triplet.model_copy(
-                    update={
-                        "subject": self._ids.get(triplet.subject, triplet.subject),
-                        "object": self._ids.get(object, object),
-                    }
-                )
-                for triplet in hop.evidence.triplets
-                for object in (self._objects.get(_key(triplet), triplet.object),)
-            )
+            triplets = tuple(map(self._rename_triplet, hop.evidence.triplets))
             literals = tuple(
                 literal.model_copy(update={"subject": self._ids.get(literal.subject, literal.subject), "value": value})
                 for literal in hop.evidence.literals
@@ -234,6 +228,17 @@ class _WorldAttempt:
             derivation = rename_ids(moved, self._ids)
             hops.append(hop.model_copy(update={"derivation": derivation, "evidence": evidence}))
         return tuple(hops)
+
+    def _rename_triplet(self, triplet: Triplet) -> Triplet:
+        object = self._objects.get(_key(triplet), triplet.object)
+        known = triplet.subject, triplet.property, triplet.object, object
+        if known not in self._renamed:
+            update = {
+                "subject": self._ids.get(triplet.subject, triplet.subject),
+                "object": self._ids.get(object, object),
+            }
+            self._renamed[known] = triplet.model_copy(update=update)
+        return self._renamed[known]
 
     def _value(self, literal: LiteralFact) -> str | None:
         """The literal's new stored value; None for what no derivation can read (it could not be moved either)."""
