@@ -32,6 +32,11 @@ from hopwright.wording.rules.rules_writer import EntityNaming
 # About so many facts make a passage of at least sixty words.
 _FACTS = 9
 _MODERN = 1850
+# What is told of the kind fits all nouns of these, too.
+_EXTENDED = frozenset({"person", "event", "organization", "team", "transport"})
+# A drawn population need not fit an area that is told, nor the other way round.
+_SIZES = frozenset({"P1082", "P2046"})
+_REGNAL = re.compile(r"\b[IVX]+\b")
 _DATED = frozenset({"work", "event", "competition", "transport"})
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
 _SETTLED = frozenset({"town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood"})
@@ -205,12 +210,13 @@ class Furnisher:
         offers = list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
         rng.shuffle(offers)
         told = self._told.get(subject, set())
-        dated = subject in self._years  # A drawn year could contradict a date that is told already.
-        offers = [
-            offer
-            for offer in offers
-            if offer["property"] not in self._asked | told and not (dated and ("birth" in offer or "founding" in offer))
-        ]
+        barred = self._asked | told | (_SIZES if told & _SIZES else set())
+        if subject in self._years or _REGNAL.search(self.names.phrase(subject)):
+            # A drawn year could contradict a date that is told already, or the times of kings.
+            offers = [offer for offer in offers if "birth" not in offer and "founding" not in offer]
+        offers = [offer for offer in offers if offer["property"] not in barred]
+        sized = next((offer for offer in offers if offer["property"] in _SIZES), None)
+        offers = [offer for offer in offers if offer is sized or offer["property"] not in _SIZES]
         for place, offer in enumerate(offers):
             if place == len(facts):
                 facts.append(self._draw(plan, offer, random.Random(f"{self._key}:{subject}:{place}")))
@@ -302,16 +308,14 @@ def _draw_number(rng: random.Random, low: int, high: int) -> int:
 def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
     inventory = _load()
     words = plain_noun(noun).lower().split()
-    for start in range(len(words)):
-        if found := inventory["nouns"].get(" ".join(words[start:])):
-            return tuple(found)
-    if words and words[-1] in _SETTLED:
-        return tuple(inventory["nouns"]["city"])
-    if words and words[-1] in _REGIONS:
-        return tuple(inventory["nouns"]["state"])
-    if words and words[-1] in _BUILDINGS:
-        return tuple(inventory["nouns"]["building"])
-    return tuple(inventory["kinds"].get(kind, ()))
+    last = words[-1] if words else ""
+    names = [" ".join(words[start:]) for start in range(len(words))]
+    names += ["city"] * (last in _SETTLED) + ["state"] * (last in _REGIONS) + ["building"] * (last in _BUILDINGS)
+    found = next((inventory["nouns"][name] for name in names if name in inventory["nouns"]), [])
+    if not found or kind in _EXTENDED:
+        known = {offer["property"] for offer in found}
+        found = [*found, *(one for one in inventory["kinds"].get(kind, ()) if one["property"] not in known)]
+    return tuple(found)
 
 
 @functools.cache

@@ -12,11 +12,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.invented_facts import Furnisher
-from hopwright.counterfactual.mention_forms import list_forms
+from hopwright.counterfactual.mention_forms import is_distinctive_form, list_forms
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
 from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import HopPassages, PassagePlan, PassagePlanner
+from hopwright.counterfactual.recognition import PARTICIPLES
 from hopwright.counterfactual.renamed_entities import AliasSource, RenamedEntity
 from hopwright.counterfactual.worlds import SolvedWorld
 from hopwright.records import Compute, Evidence, Hop, Item, Passage
@@ -24,6 +26,7 @@ from hopwright.records.values import Scalar, render
 from hopwright.text.mentions import find_mentions, replace_names, replace_number
 from hopwright.wording.rules.rules_writer import EntityNaming
 
+_OPENING = re.compile(r"(?:^|[.!?][\"”]? |\n)[\"“]?([^\W\d_]+)")
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
@@ -230,7 +233,34 @@ def _rewrite(passage: Passage, new: TwinWorld) -> Passage:
     moved = [_move_numbers(text, new) for text in (passage.title, passage.text)]
     years = {move_years(form, new.world.base): becomes for form, becomes in new.forms.items()}
     title, text = replace_names(moved, {**years, **new.forms})
-    return passage.model_copy(update={"title": title, "text": text})
+    rewritten = passage.model_copy(update={"title": title, "text": text})
+    if fault := find_rewriting_fault(passage, rewritten, new.forms):
+        raise TwinError("twin_passages", fault)
+    return rewritten
+
+
+def find_rewriting_fault(old: Passage, new: Passage, forms: Mapping[str, str]) -> str:
+    """What a passage lost when its names were replaced; empty when it states what it stated.
+
+    forms: form → what it became. Every name that the old text mentions has its counterpart in the new one, and a
+    sentence that opened with a common word ("Born in …") still does.
+    """
+    before, after = list(_list_openings(old.text)), list(_list_openings(new.text))
+    if len(before) != len(after):
+        return f"{new.title!r} has {len(after)} sentences where there were {len(before)}"
+    for one, other in zip(before, after, strict=True):
+        if one != other and not is_distinctive_form(one) and not any(form.startswith(one) for form in forms):
+            return f"{new.title!r} has a sentence that opened with {one!r} and now does with {other!r}"
+    for word in PARTICIPLES & set(before):
+        if word in forms:
+            return f"{new.title!r}: {word!r} was taken for a name"
+    return ""
+
+
+def _list_openings(text: str) -> Iterator[str]:
+    """The first word of each sentence, where it is one of letters."""
+    for match in _OPENING.finditer(text):
+        yield match[1]
 
 
 def _move_numbers(text: str, new: TwinWorld) -> str:

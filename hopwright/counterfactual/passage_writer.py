@@ -73,7 +73,7 @@ class _Reference:
         if by_name:
             subject = object = self.phrase
             possessive = f"{self.phrase}'s"
-        elif "{s}" in template and self.others and self._said % 3 == 2:
+        elif "{s}" in template and self.others and self._said % 3 == 1:
             subject = self.rng.choice(self.others)
         self._said += 1
         present = not self.gone
@@ -353,7 +353,8 @@ def _refer_to(plan: PassagePlan, names: EntityNaming, label: str, rng: random.Ra
     family = split_person(label)[1] or label
     pronouns = _PRONOUNS.get(plan.gender)
     if pronouns is None:
-        return _Reference(phrase, noun, (family, family, f"{family}'s"), (), gone, rng)
+        others = (f"the {noun}",) if noun else ()
+        return _Reference(phrase, noun, (family, family, f"{family}'s"), others, gone, rng)
     return _Reference(phrase, noun, pronouns, (family,), gone, rng)
 
 
