@@ -33,7 +33,7 @@ from hopwright.wording.rules.rules_writer import EntityNaming
 _FACTS = 9
 _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
-_EXTENDED = frozenset({"person", "event", "organization", "team", "transport"})
+_EXTENDED = frozenset({"organization", "team", "transport"})
 # A drawn population need not fit an area that is told, nor the other way round.
 _SIZES = frozenset({"P1082", "P2046"})
 _REGNAL = re.compile(r"\b[IVX]+\b")

@@ -318,8 +318,8 @@ def make_renamed_entity(
 
 
 def _read_dated(label: str, kind: EntityKind) -> DatedName | None:
-    # A person's or a work's name does not state when it was.
-    return None if kind in ("person", "work") else read_dated_name(label)
+    # A person's or a work's name does not state when it was, and an asteroid's number is no year.
+    return None if kind in ("person", "work", "nature") else read_dated_name(label)
 
 
 def _contains(text: str, name: str) -> bool:
