@@ -99,7 +99,7 @@ def test_processes_divide_limits_and_take_over_from_those_that_left(tmp_path: Pa
                 async with Client(llm, store) as one, Client(llm, other_store) as other:
                     sharing, other_sharing = LimitSharing(one), LimitSharing(other)
                     await sharing.beat()
-                    first, second = one.lane(TARGET), other.lane(TARGET)
+                    first, second = one.dispatcher(TARGET), other.dispatcher(TARGET)
                     await sharing.beat()
                     assert first.gate.limit.ceiling == 30
                     await other_sharing.beat()
@@ -121,7 +121,7 @@ def test_a_refusal_met_by_one_process_slows_and_pauses_the_other_once(tmp_path: 
             with Store(tmp_path / "llm.sqlite") as store, Store(tmp_path / "llm.sqlite") as other_store:
                 async with Client(llm, store) as one, Client(llm, other_store) as other:
                     sharing, other_sharing = LimitSharing(one), LimitSharing(other)
-                    mine, theirs = one.lane(TARGET), other.lane(TARGET)
+                    mine, theirs = one.dispatcher(TARGET), other.dispatcher(TARGET)
                     await sharing.beat()
                     await other_sharing.beat()
                     permit = await mine.gate.enter(_amounts())
@@ -150,7 +150,7 @@ def test_a_clock_that_is_set_back_stops_nobody(tmp_path: Path, monkeypatch: pyte
             with Store(tmp_path / "llm.sqlite") as store, Store(tmp_path / "llm.sqlite") as other_store:
                 async with Client(llm, store) as one, Client(llm, other_store) as other:
                     sharing, other_sharing = LimitSharing(one), LimitSharing(other)
-                    mine, theirs = one.lane(TARGET), other.lane(TARGET)
+                    mine, theirs = one.dispatcher(TARGET), other.dispatcher(TARGET)
                     real = time.time
                     with monkeypatch.context() as ahead:
                         ahead.setattr(time, "time", lambda: real() + 3600)

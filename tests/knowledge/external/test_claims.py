@@ -11,7 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from annotation.export import Kind, build_tasks
+from annotation.export import build_tasks
+from annotation.schema import ReviewTaskKind
 from annotation.worked_computations import write_worked_steps
 from hopwright.checks import CheckContext, failures, run_checks
 from hopwright.checks.claims import find_faults
@@ -211,8 +212,8 @@ class TestItems:
 
     def test_the_share_is_kept_and_all_other_slots_stay_as_they_were(self, sample: GraphStore) -> None:
         mix = TargetDistribution(dict.fromkeys(TOPOLOGIES, 1.0), claim_share=0.25)
-        plain = Synthesizer(sample, TABLE, seed=4, mix=mix)
-        with_bank = Synthesizer(sample, TABLE, seed=4, mix=mix, claims=BANK)
+        plain = Synthesizer(sample, TABLE, seed=4, distribution=mix)
+        with_bank = Synthesizer(sample, TABLE, seed=4, distribution=mix, claims=BANK)
         before, _ = plain.draft((), 0, 60)
         after, _ = with_bank.draft((), 0, 60)
         changed = {item.id for item in after} - {item.id for item in before}
@@ -280,7 +281,7 @@ class TestItems:
                 for task in build_tasks(item)
                 if task["data"].get("hop") in (None, hop.index)
             }
-            for data in (tasks[Kind.SINGLE_HOP.value], tasks[Kind.MULTI_HOP.value]):
+            for data in (tasks[ReviewTaskKind.SINGLE_HOP.value], tasks[ReviewTaskKind.MULTI_HOP.value]):
                 assert f'href="{claim.source_url}"' in data["item_html"]
                 assert "look it up" in data["item_html"]
 
