@@ -39,7 +39,7 @@ _SIZES = frozenset({"P1082", "P2046"})
 _REGNAL = re.compile(r"\b[IVX]+\b")
 _DATED = frozenset({"work", "event", "competition", "transport"})
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
-_SETTLED = frozenset({"town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood"})
+_SETTLED = frozenset({"municipality", "commune", "settlement", "suburb", "neighbourhood"})
 _BUILDINGS = frozenset(
     {
         "museum",
@@ -310,7 +310,7 @@ def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
     words = plain_noun(noun).lower().split()
     last = words[-1] if words else ""
     names = [" ".join(words[start:]) for start in range(len(words))]
-    names += ["city"] * (last in _SETTLED) + ["state"] * (last in _REGIONS) + ["building"] * (last in _BUILDINGS)
+    names += ["town"] * (last in _SETTLED) + ["state"] * (last in _REGIONS) + ["building"] * (last in _BUILDINGS)
     found = next((inventory["nouns"][name] for name in names if name in inventory["nouns"]), [])
     if not found or kind in _EXTENDED:
         known = {offer["property"] for offer in found}

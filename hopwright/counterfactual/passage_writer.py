@@ -33,6 +33,7 @@ _SETTLEMENTS = frozenset({"city", "town", "village", "municipality", "commune", 
 _WORKS = frozenset({"film", "television series", "miniseries", "novel", "album", "play", "opera", "painting"})
 _PRONOUNS = {"female": ("she", "her", "her"), "male": ("he", "him", "his")}
 _FRONTED = re.compile(r"^(?:with|\w+ed|\w+ing|born|set|shot|made|held|built|written|first \w+ed|home)\b")
+_PERFECT = re.compile(r"(?:\w+ed|had|been|taken|won)\b")
 # Birth comes first in a life and death last; all else stands in any order.
 _RANK = {"P19": 0, "P569": 0, "P20": 9, "P570": 9, "P119": 9, "P576": 9, "P582": 8, "P2032": 8}
 _DEATH = frozenset({"P20", "P570", "P119", "P576"})
@@ -153,7 +154,8 @@ class PassageWriter:
             entry = self._table.entity[property].worded(subject, object)
             phrases = derive_phrases(entry.predicate or (f"has {{o}} as its {entry.label}",), entry.np)
         many = len(objects) > 1
-        own = [one for one in phrases.get("own", ()) if not many or (" was {o}" not in one and " is {o}" not in one)]
+        # A sentence with one subject or one complement has no place for several.
+        own = [one for one in phrases.get("own", ()) if not many or "{are}" in one or "include {o}" in one]
         return _Clause(
             property,
             tuple(one.replace("{o}", told) for one in phrases.get("post", ())),
@@ -324,7 +326,7 @@ def _continue(clauses: list[_Clause], reference: _Reference, rng: random.Random)
         if first.verb and second is not None and second.verb and fate < 0.4:
             rest.pop(0)
             one, other = _tell(first, "verb", reference, rng), _tell(second, "verb", reference, rng)
-            yield reference.fill("{s} ") + f"{one} and {other}"
+            yield reference.fill("{s} ") + _join(one, other)
         elif first.verb and second is not None and second.own and fate < 0.6:
             rest.pop(0)
             one, other = _tell(first, "verb", reference, rng), _tell(second, "own", reference, rng)
@@ -333,6 +335,15 @@ def _continue(clauses: list[_Clause], reference: _Reference, rng: random.Random)
             yield _tell(first, "own", reference, rng)
         elif first.verb:
             yield reference.fill("{s} ") + _tell(first, "verb", reference, rng)
+
+
+def _join(one: str, other: str) -> str:
+    """Two predicates as one; what both begin with is said once: "has lived in X and worked in Y"."""
+    (first, _, then), (second, _, rest) = one.partition(" "), other.partition(" ")
+    perfect = [bool(_PERFECT.match(words)) for words in (then, rest)]
+    if first == second and first in ("has", "had", "is", "was", "lies") and perfect[0] == perfect[1]:
+        return f"{one} and {rest.removeprefix('had ') if then.startswith('had ') else rest}"
+    return f"{one} and {other}"
 
 
 def _tell(clause: _Clause, form: _Form, reference: _Reference, rng: random.Random) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
+from hopwright.knowledge.wikidata import english
 from hopwright.records.values import EntityKind
 from hopwright.text.articles import definite
 from hopwright.text.phrases import plain_noun
@@ -29,6 +30,7 @@ _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}
 _CLUMSY = re.compile(
     r"([bcdfgklmnprst])\1[bcdfghjklmnpqrstvwxz]|[aeiou]{3}|yy|^(.)\2|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\3|[^aeiouy]{5}"
 )
+_COMMON = frozenset(english.words("words", "common"))
 _TRIES = 64
 # The ending of a name that says where it feels at home has at least so many letters.
 _TELLING = 3
@@ -217,7 +219,7 @@ def _name_thing(rng: random.Random, feel: _NameStyle, label: str, kind: EntityKi
     """A name that reads as one of its noun."""
     if label[:1].islower():
         return " ".join(_make_word(rng, feel, "place").lower() for _ in label.split()[:2])
-    if label and not any(letter.isalpha() for letter in label):
+    if label and kind == "other" and not any(letter.isalpha() for letter in label):
         return str(rng.randint(10**3, 10**4 - 1))
     inventory = _load()
     return _fill_frame(rng, feel, rng.choice(_find_frames(noun, kind, label)), inventory)
@@ -249,6 +251,8 @@ def _fill_frame(rng: random.Random, feel: _NameStyle, frame: str, inventory: _In
                 said[part] = _make_word(rng, feel, "family")
             case "g":
                 said[part] = _make_word(rng, feel, rng.choice(("female", "male")))
+            case "l":
+                said[part] = make_demonym(_make_word(rng, feel, "female"))
             case "a":
                 said[part] = rng.choice(inventory.adjectives)
             case "n":
@@ -293,7 +297,8 @@ def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gende
 def _make_word(rng: random.Random, feel: _NameStyle, ending: str) -> str:
     """One invented word in title case that can be spoken and hides nothing rude."""
     word = _join_syllables(rng, feel, ending)
-    while _CLUMSY.search(word) or any(part in word for part in _UNFIT):
+    least = 4 if ending in ("female", "male") else 5
+    while len(word) < least or word in _COMMON or _CLUMSY.search(word) or any(part in word for part in _UNFIT):
         word = _join_syllables(rng, feel, ending)
     return word.capitalize()
 
