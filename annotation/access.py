@@ -57,6 +57,20 @@ def access_file() -> Path:
     return home() / "label-studio" / "access.env"
 
 
+def find_server(url: str | None) -> str:
+    """The address of Label Studio: as given, LABEL_STUDIO_URL, or the one that `make serve` started here.
+
+    Raises InputError when none of them says.
+    """
+    found = url or os.environ.get(URL_VARIABLE, "")
+    if found:
+        return found
+    access = read_access(access_file())
+    if access is None:
+        raise InputError(f"which Label Studio? give its address (--url http://…), or set {URL_VARIABLE}")
+    return access.url
+
+
 def invent_access(url: str) -> Access:
     """A first user with a password and a token that nobody has; LABEL_STUDIO_USERNAME and _PASSWORD choose others."""
     return Access(

@@ -8,9 +8,9 @@ from itertools import combinations
 from typing import Literal
 
 from annotation.decisions import ReviewUnit, latest_reviews, order_unit
-from annotation.reliability import Level, Reliability, count_values, measure
 from annotation.schema import CRITERIA, REVIEWED, VERDICT, VERDICTS, ReviewTaskKind
 from hopwright.records import Review
+from hopwright.scoring.agreement import Level, Reliability, count_values, measure
 
 Scope = Literal["all", "topology", "pair"]
 Rating = tuple[str, int]

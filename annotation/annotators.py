@@ -9,15 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.decisions import ReviewKey, ReviewUnit, latest_reviews
-from annotation.reliability import IntervalEstimate, find_cohen, find_interval
 from annotation.schema import GoldItem, split_key
+from hopwright.checks.findings import describe, read_findings
 from hopwright.records import Item, Review
+from hopwright.scoring.agreement import find_cohen
+from hopwright.scoring.intervals import IntervalEstimate, find_share
 
 _BLOCKS = 5
 _LEAST_FOR_DRIFT = 25
 _LEAST_GOLD = 5
 _SURE = 0.01
-_WARNING = "warning: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def profile_annotators(
                 name,
                 len(own) + len(seen),
                 sum(one.skipped for one in everything if one.annotator == name),
-                find_interval(caught, len(seen)),
+                find_share(caught, len(seen)),
                 len(seen),
                 find_machine_kappa(own, items),
                 seconds,
@@ -106,29 +107,23 @@ def is_caught(review: Review, gold: GoldItem) -> bool:
 
 def find_machine_kappa(reviews: Iterable[Review], items: Mapping[str, Item]) -> float | None:
     """Cohen's kappa between a reviewer's objections and the checks'; None where one of them never objects."""
-    table = np.zeros((2, 2), np.int64)
-    for review in reviews:
-        item = items.get(review.item_id)
-        if item is not None:
-            table[int(review.verdict != "Retain"), int(find_objection(item, review.unit) != "")] += 1
-    return find_cohen(table)
+    pairs = [
+        (review.verdict != "Retain", find_objection(item, review.unit) != "")
+        for review in reviews
+        if (item := items.get(review.item_id)) is not None
+    ]
+    varied = all(len(set(side)) == 2 for side in zip(*pairs, strict=True)) if pairs else False
+    return find_cohen(pairs) if varied else None
 
 
 def find_objection(item: Item, unit: ReviewUnit) -> str:
     """What the checks say against a unit, failures and warnings alike: a hop's own, or any for a whole question."""
-    reasons = [
-        (check.name, check.reason.removeprefix(_WARNING))
-        for check in item.checks
-        if check.outcome == "fail" or (check.outcome == "pass" and check.reason.startswith(_WARNING))
-    ]
-    hop = unit[2]
-    said = [
-        f"{name}: {reason}"
-        for name, whole in reasons
-        for reason in (whole.split("; ") if hop is not None else [whole])
-        if hop is None or reason.startswith(f"hop {hop}:")
-    ]
-    return said[0] if said else ""
+    for check in item.checks:
+        findings = [one for one in read_findings(check) if unit[2] in (None, one[0])]
+        if findings:
+            shown = findings if unit[2] is None else findings[:1]
+            return f"{check.name}: {'; '.join(map(describe, shown))}"
+    return ""
 
 
 def _find_differences(reviews: Iterable[Review]) -> dict[ReviewKey, tuple[str, list[float]]]:

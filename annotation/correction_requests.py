@@ -18,9 +18,9 @@ from annotation.corrections import corrections_of
 from annotation.decisions import ReviewKey
 from annotation.server import Server
 from annotation.server_reading import NotOnServerError, read_json
-from annotation.templating import load_template
 from hopwright.errors import InputError
 from hopwright.records import Review
+from hopwright.reporting.rendering import load_template
 from hopwright.runs import write_file
 
 QUESTIONS = "questions.json"
@@ -103,7 +103,7 @@ def write_note(html: str, questions: tuple[str, ...]) -> str:
     plain = _NOTE.sub("", html, count=1)
     if not questions:
         return plain
-    return load_template("returned.html.j2").render(questions=questions).strip() + "\n" + plain
+    return load_template("annotation", "returned.html.j2").render(questions=questions).strip() + "\n" + plain
 
 
 def _annotate(server: Server, task: TaskId, questions: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from annotation.schema import FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION
 from hopwright.checks import CheckContext, failures, run_checks
+from hopwright.checks.findings import describe, read_findings
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import LABELS, CheckResult, Distractor, Hop, Item, Label, Review
@@ -174,7 +175,7 @@ def _name_changes(original: Item, corrected: Item) -> tuple[str, ...]:
 
 def _explain(broken: list[CheckResult]) -> str:
     """What the checks found, each finding once: several checks may stumble over the same thing."""
-    found = list(dict.fromkeys(part for one in broken for part in one.reason.split("; ")))
+    found = list(dict.fromkeys(describe(finding) for one in broken for finding in read_findings(one)))
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return "; ".join(found[:_SHOWN]) + more
 

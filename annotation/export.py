@@ -32,15 +32,16 @@ from annotation.schema import (
     ReviewTaskKind,
     ShownReview,
 )
-from annotation.templating import load_template
 from annotation.worked_computations import write_worked_steps
+from hopwright.checks.findings import make_result, read_findings
 from hopwright.errors import InputError
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.planning.topologies import topology
 from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage
 from hopwright.records.model import Label
 from hopwright.records.values import render
+from hopwright.reporting.rendering import load_template
+from hopwright.topologies import topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def build_adjudication(item: Item, of: ReviewTaskKind, hop: int | None, reviews:
         for criterion in CRITERIA[of]
         if (scores := [review.scores[criterion] for review in reviews if criterion in review.scores])
     }
-    shown = load_template("reviews.html.j2").render(
+    shown = load_template("annotation", "reviews.html.j2").render(
         reviews=reviews,
         criteria=CRITERIA[of],
         titles=TITLES,
@@ -140,11 +141,11 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
         if hop is None:
             raise InputError(f"item {item.id}: which hop? a single-hop task shows one")
         view = view_hop(find_hop(item, hop), item)
-        return load_template("single_hop.html.j2").render(
+        return load_template("annotation", "single_hop.html.j2").render(
             item=item, motif=motif, hop=view, graph=draw_graph(item, hop), checks=_pick_checks(item.checks, hop)
         )
     views = [view_hop(one, item) for one in item.hops]
-    return load_template(f"{kind}.html.j2").render(
+    return load_template("annotation", f"{kind}.html.j2").render(
         item=item,
         motif=motif,
         hops=views,
@@ -177,7 +178,7 @@ def view_hop(hop: Hop, item: Item) -> HopView:
         facts=tuple(facts),
         passages=hop.evidence.passages,
         url=_keep_web_address(hop.evidence.wikipedia_url),
-        domain=hop.domain.value,
+        domain=str(hop.domain or ""),
         verify=hop.verify,
         sources=tuple(_keep_web_address(one.source_url) for one in hop.evidence.claims),
     )
@@ -214,10 +215,9 @@ def _pick_checks(checks: Sequence[CheckResult], hop: int) -> list[CheckResult]:
         if check.outcome != "fail":
             picked.append(check)
             continue
-        parts = check.reason.split("; ")
-        mine = [part for part in parts if part.startswith(f"hop {hop}:") or not part.startswith("hop ")]
+        mine = [one for one in read_findings(check) if one[0] in (None, hop)]
         if mine:
-            picked.append(check.model_copy(update={"reason": "; ".join(mine)}))
+            picked.append(make_result(check.name, mine, warning=False))
     return picked
 
 

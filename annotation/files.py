@@ -24,7 +24,7 @@ from annotation.gold import read_gold, write_gold
 from annotation.schema import REVIEWED, GoldItem, ReviewTaskKind
 from hopwright.errors import InputError
 from hopwright.records import Item
-from hopwright.records.model import Record
+from hopwright.records.base import Record
 from hopwright.runs.files import explain_os_errors, remove_tree, write_file
 
 SETTINGS, GOLD = "review.json", "gold.jsonl"

@@ -11,8 +11,8 @@ from label_studio_sdk.label_interface.interface import LabelInterface
 from markdown_it import MarkdownIt
 
 from annotation.schema import CRITERIA, REVIEWED, ReviewTaskKind
-from annotation.templating import load_template
 from hopwright.errors import InputError
+from hopwright.reporting.rendering import load_template
 
 Task = dict[str, Any]
 """`data` (what the page shows), and `predictions` (what the form is pre-filled with)."""
@@ -59,7 +59,7 @@ def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> st
 @functools.cache
 def load_instructions(kind: ReviewTaskKind) -> str:
     """The guidelines of a kind, as the HTML that Label Studio shows before labelling and under *Instructions*."""
-    text = load_template(f"{kind}.md", "guidelines").render()
+    text = load_template("annotation", f"{kind}.md", "guidelines").render()
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     return f'<div class="hw-guide"><style>{_GUIDE_STYLE}</style>\n{body}</div>\n'
 

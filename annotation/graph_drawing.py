@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from annotation.templating import load_template
 from hopwright.records import Compute, Item
+from hopwright.reporting.rendering import load_template
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _EDGE = 164, 46, 32, 10, 4
 _CHARACTERS = 19
@@ -50,7 +50,7 @@ def draw_graph(item: Item, strong: int | None = None) -> Markup:
     """
     nodes, edges = lay_out(item, strong)
     return Markup(  # safe: the template escapes every text
-        load_template("graph.svg.j2").render(
+        load_template("annotation", "graph.svg.j2").render(
             nodes=nodes,
             edges=edges,
             width=max(node.x + node.width for node in nodes) + _EDGE,

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from hopwright.errors import InputError
 from hopwright.records import LABELS
-from hopwright.records.model import Record
+from hopwright.records.base import Record
 
 
 class ReviewTaskKind(StrEnum):

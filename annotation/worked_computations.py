@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from hopwright.errors import HopwrightError
 from hopwright.knowledge.external.notes import write_value
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.execution import stated_value
 from hopwright.planning.expressions import evaluate, read_claim

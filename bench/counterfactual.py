@@ -42,9 +42,9 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import encode_parquet, items_to_table, read_items
 from hopwright.stages.drafting import Synthesizer
+from hopwright.stages.workers import prepare_worker
 from hopwright.text.embeddings import find_obstacle
 from hopwright.text.mentions import replace_names
-from tasks.pool import prepare_worker
 from tests.counterfactual.leftovers import find_left
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data" / "sample"

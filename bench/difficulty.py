@@ -29,7 +29,7 @@ from difficulty_bound import RULE, SETS, SHARED
 
 from hopwright.difficulty.ballots import Ballot, ballots_to_table, cast, draw_rotation, rotate
 from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle, list_request
-from hopwright.difficulty.filtering import decide, list_open
+from hopwright.difficulty.filtering import collect_votes, decide, list_open
 from hopwright.difficulty.local import LocalSettings, TransformersVoter, import_transformers
 from hopwright.difficulty.ordering import VoterOrder, keep_order, order_by_pilot
 from hopwright.difficulty.prompting import word_choice
@@ -37,8 +37,8 @@ from hopwright.difficulty.vllm_server import ServerSettings, check_fit, place, s
 from hopwright.difficulty.voters import view
 from hopwright.difficulty.weights import find_weights
 from hopwright.errors import HopwrightError
-from hopwright.llm.client import make_call
 from hopwright.llm.config import Endpoint, LimitSettings, LlmSettings
+from hopwright.llm.judging import make_call
 from hopwright.llm.providers import openai_wire
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request
@@ -140,7 +140,7 @@ def run_ensemble(items: list[Item], voters: Sequence[EndpointVoter]) -> tuple[di
             given += cast(voters[index], open_items[start : start + 500], seed=0)[0]
         ballots[voters[index].name] = {ballot.item: ballot for ballot in given}
         asked += sum(item.id not in tables[index] for item in open_items)
-    kept, dropped = decide(items, ballots, list(ballots), RULE)
+    kept, dropped = decide(items, collect_votes(ballots.values()), RULE)
     return {item.id: "kept" for item in kept} | {row.key: "dropped" for row in dropped}, asked, order
 
 

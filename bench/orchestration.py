@@ -141,7 +141,7 @@ def start_prefect(home: Path) -> None:
 def build_recorded(options: argparse.Namespace) -> None:
     """`hopwright build --json`; the calls that went to its workers are left in the home."""
     from flows.cli import main as run_command
-    from tasks.pool import WorkerPool
+    from hopwright.stages.workers import WorkerPool
 
     calls: list[Call] = []
     guard = threading.Lock()
@@ -180,7 +180,7 @@ def build_plain(options: argparse.Namespace) -> None:
 
 def call_bare(options: argparse.Namespace) -> None:
     """The recorded calls again, each stage's shards side by side."""
-    from tasks.pool import open_pool
+    from hopwright.stages.workers import open_pool
 
     calls: list[Call] = pickle.loads((options.home / CALLS).read_bytes())
     # What a step finds made already it would not make again.

@@ -20,8 +20,8 @@ from multiplied import multiply
 
 from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_questions
 from hopwright.knowledge.wikidata.ingest import ingest
-from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.plan import properties_of
 from hopwright.planning.plan_sampler import PlanSampler
@@ -63,7 +63,7 @@ def draw_all(graph: GraphStore, anchors: list[Anchor], slots: int, seed: int) ->
     """Fill the slots and print what came of it."""
     table = default_table()
     start = time.process_time()
-    planner = Planner(graph, table, KindIndex(graph))
+    planner = Planner(WikidataSource(graph, table))
     drawer = PlanSampler(planner, MIX, seed, graph)
     opened = time.process_time() - start
     start = time.process_time()

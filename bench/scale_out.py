@@ -87,9 +87,9 @@ def draft(drafts: int, cluster: str, workers: int) -> None:
     with prefect_server(home()) as wait:
         from prefect import flow
 
-        from tasks.engine import execute_stage, make_task_runner, open_run
-        from tasks.pool import current_pool
-        from tasks.synthesize import plan_drafts
+        from hopwright.stages.synthesize import plan_drafts
+        from hopwright.stages.workers import current_pool
+        from tasks.engine import make_task_runner, open_run
 
         wait()
         parameters = SynthesizeRun(
@@ -98,10 +98,10 @@ def draft(drafts: int, cluster: str, workers: int) -> None:
 
         @flow(name="drafts", task_runner=make_task_runner())
         def run_drafts() -> float:
-            with open_run(parameters) as run:
-                plan = plan_drafts(run, parameters)
+            with open_run(parameters) as engine:
+                plan = plan_drafts(engine.run, parameters)
                 warm(current_pool(), plan.specs[0], workers)
-                return execute_stage(run, plan).seconds
+                return engine.execute(plan).seconds
 
         seconds = run_drafts()
     digest = hashlib.sha256()
@@ -116,7 +116,7 @@ def warm(pool: object, spec: object, workers: int) -> None:
     from dataclasses import replace
     from typing import Any
 
-    from hopwright.stages.synthesize import draft_slots
+    from hopwright.stages.drafting import draft_slots
 
     held: Any = pool
     little: Any = replace(spec, count=20)  # type: ignore[type-var]

@@ -82,12 +82,12 @@ def _leave_to_build(parameters: _P, work: Callable[[_P], _R]) -> _R:
     except BudgetError as error:
         get_run_logger().warning("%s", error)
         # A flow may end in a state of its choice by returning it.
-        return cast("_R", Failed(name=BUDGET_REACHED, message=str(error)))
+        return cast("_R", Failed(name=BUDGET_REACHED, message=_reason(error)))
 
 
 def _reason(error: BudgetError) -> str:
     """What happened, without what to do on the command line about it."""
-    return str(error).partition("; run the same command")[0]
+    return error.fact or str(error)
 
 
 def _raise_budget(parameters: _P, budget_usd: float) -> _P:

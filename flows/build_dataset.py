@@ -47,7 +47,8 @@ def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
 
 
 def _build(parameters: BuildParameters) -> dict[str, Any]:
-    with open_run(parameters) as run:
+    with open_run(parameters) as engine:
+        run = engine.run
         run.begin(identify(parameters), fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
         funnel = Funnel(run)
@@ -60,8 +61,8 @@ def _build(parameters: BuildParameters) -> dict[str, Any]:
             return _finish(run, stages, funnel)
     # The run is let go of meanwhile: the flow on the other work pool holds it.
     delegate_to_deployment(narrow(stages, FilterRun), parameters.vllm.deployment)
-    with open_run(parameters) as run:
-        return _finish(run, stages, funnel)
+    with open_run(parameters) as engine:
+        return _finish(engine.run, stages, funnel)
 
 
 def _finish(run: RunFolder, stages: BuildParameters, funnel: Funnel) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands import cache, claims, graph, review
-from flows.commands.options import Budget, DryRun, Endpoints, Fresh, Json, Run, Seed, Store, group_models, run_stage
+from flows.commands import cache, claims, graph, items, review
+from flows.commands.options import DryRun, Fresh, Json, Options, Run, Store, run_stage, takes
+from hopwright.settings import BuildParameters, EvaluateRun, FilterRun, ReleaseRun, RewriteRun
 
 app = typer.Typer(
     name="hopwright",
@@ -17,6 +18,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+app.add_typer(items.app)
 app.add_typer(cache.app, name="cache")
 app.add_typer(claims.app, name="claims")
 app.add_typer(review.app, name="review")
@@ -25,33 +27,10 @@ app.add_typer(graph.app, name="graph")
 _INTERRUPTED = 130
 """What Typer makes of Ctrl-C."""
 
-Workers = Annotated[int | None, typer.Option(help="Worker processes; 0 takes one per processor.")]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", metavar="ADDRESS", help="Dask cluster for the shards: local, or tcp://HOST:8786."),
-]
 ParameterFile = Annotated[
     Path | None, typer.Option("--parameters", metavar="FILE", help="JSON file of parameters; options go before it.")
 ]
-MaxRight = Annotated[int | None, typer.Option(help="Right votes allowed before an item is too easy.")]
-Voters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--voter",
-        metavar="VOTER",
-        help="Who judges difficulty: shortcuts, vllm:MODEL, transformers:MODEL or ENDPOINT/MODEL; several times.",
-    ),
-]
-Twins = Annotated[bool | None, typer.Option("--twins/--no-twins", help="Whether to make counterfactual twins.")]
-Translation = Annotated[
-    Literal["auto", "apertium", "llm", "marian", "off"] | None,
-    typer.Option(help="Back-translation of the twins' wording."),
-]
-Batch = Annotated[
-    bool | None, typer.Option("--batch/--no-batch", help="Ask by batch interfaces: half the price, up to a day.")
-]
-Name = Annotated[str | None, typer.Option("--name", help="Name of the dataset.")]
-Version = Annotated[str | None, typer.Option("--version", help="Semantic version of the dataset.")]
+_OTHER_STAGES = ("filter", "vllm", "rewrite", "review", "release")
 
 
 def main() -> None:
@@ -77,80 +56,23 @@ def main() -> None:
 
 
 @app.command()
+@takes(BuildParameters, hiding=_OTHER_STAGES, prefix="review")
 def build(
+    *,
     run: Run = None,
-    seed: Seed = None,
-    drafts: Annotated[int | None, typer.Option(help="How many plans are drawn.")] = None,
-    topology: Annotated[
-        list[str] | None,
-        typer.Option("--topology", "--topologies", help="Reasoning graphs, separated by commas or one an option."),
-    ] = None,
-    min_domains: Annotated[int | None, typer.Option(help="Domains that one item must span at least.")] = None,
-    items: Annotated[int | None, typer.Option(help="Items that synthesis ends with; 0 keeps all.")] = None,
-    claims: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Bank of claims: numbers that no graph holds, with sources.")
-    ] = None,
-    claim_share: Annotated[float | None, typer.Option(help="Share of the drafts that may rest on a claim.")] = None,
-    writer: Annotated[
-        Literal["rules", "anthropic", "openai"] | None, typer.Option(help="Who words the plans: rules or a model.")
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="The model that words, as endpoint/model.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="Folder with Wikidata5M's files.")] = None,
-    anchors: Annotated[str | None, typer.Option(help="MuSiQue's JSONL of 2-hop questions.")] = None,
-    shard_size: Annotated[int | None, typer.Option(help="Items per shard (50-500).")] = None,
-    preset: Annotated[
-        Literal["offline", "api", "gpu", "paper"] | None,
-        typer.Option(help="Parameters to begin with; options and --parameters go before it."),
-    ] = None,
-    profile: Annotated[
-        Literal["offline", "api", "gpu"] | None,
-        typer.Option(help="offline: no model is needed; api: models write; gpu: four small models vote, by vLLM."),
-    ] = None,
-    voter: Voters = None,
-    max_right: MaxRight = None,
-    twins: Twins = None,
-    back_translation: Translation = None,
-    review_url: Annotated[str | None, typer.Option(help="Push the review tasks to this Label Studio.")] = None,
-    review_items: Annotated[int | None, typer.Option(help="How many items are handed over for review.")] = None,
-    name: Name = None,
-    version: Version = None,
-    endpoints: Endpoints = None,
-    budget: Budget = None,
-    batch: Batch = None,
+    options: Options,
     dry_run: DryRun = False,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    fresh: Fresh = False,
     parameters: ParameterFile = None,
+    fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
-    """Run every stage, from raw files to a release; started again, it continues where it stopped."""
-    options = {
-        "run": run,
-        "seed": seed,
-        "corpus": corpus,
-        "anchors": anchors,
-        "shard_size": shard_size,
-        "workers": workers,
-        "cluster": cluster,
-        "synthesize": {
-            "drafts": drafts,
-            "topologies": [name.strip() for one in topology for name in one.split(",")] if topology else None,
-            "min_domains": min_domains,
-            "items": items,
-            "claims": claims,
-            "claim_share": claim_share,
-            "writer": writer,
-            "model": model,
-        },
-        "preset": preset,
-        "profile": profile,
-        "filter": {"voters": voter or None, "max_right": max_right},
-        "rewrite": {"enabled": twins, "back_translation": back_translation},
-        "review": {"url": review_url, "items": review_items},
-        "release": {"name": name, "version": version},
-        "models": group_models(endpoints, budget, batch),
-    }
+    """Run every stage, from raw files to a release; started again, it continues where it stopped.
+
+    The other options of filter, rewrite and release, and those of review export as --review-…, are taken here, too.
+    """
+    options["run"] = run
+    names = options["synthesize"]["topologies"] or []
+    options["synthesize"]["topologies"] = [name.strip() for one in names for name in one.split(",")] or None
     if dry_run:
         from flows.console.estimate import estimate_build_run
 
@@ -183,54 +105,20 @@ def audit(
 
 
 @app.command("filter")
+@takes(FilterRun, leaving_out=("seed",))
 def filter_items(
-    run: Run = None,
-    voter: Voters = None,
-    max_right: MaxRight = None,
-    all_votes: Annotated[
-        bool | None, typer.Option("--all-votes/--stop-early", help="Let every voter vote on every item.")
-    ] = None,
-    rotations: Annotated[
-        Literal["one", "all"] | None, typer.Option(help="Orders of the options that a voter is shown.")
-    ] = None,
-    closed_book: Annotated[
-        int | None, typer.Option(help="Items that are also asked without options, and hop by hop.")
-    ] = None,
-    pilot: Annotated[int | None, typer.Option(help="Items that everyone votes on first, to order the voters.")] = None,
-    gpus: Annotated[int | None, typer.Option(help="GPUs that vLLM uses; 0 takes all.")] = None,
-    endpoints: Endpoints = None,
-    budget: Budget = None,
-    batch: Batch = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    fresh: Fresh = False,
-    dry_run: DryRun = False,
-    as_json: Json = False,
+    *, run: Run = None, options: Options, fresh: Fresh = False, dry_run: DryRun = False, as_json: Json = False
 ) -> None:
     """Let the voters answer a run's items, and drop those that are too easy."""
-    group = {
-        "voters": voter or None,
-        "max_right": max_right,
-        "all_votes": all_votes,
-        "rotations": rotations,
-        "closed_book": closed_book,
-        "pilot": pilot,
-    }
-    models = group_models(endpoints, budget, batch)
-    options = {"filter": group, "models": models, "vllm": {"gpus": gpus}, "workers": workers, "cluster": cluster}
     run_stage("filter", run, options, fresh, as_json, dry_run=dry_run)
 
 
 @app.command()
+@takes(RewriteRun)
 def rewrite(
+    *,
     run: Run = None,
-    seed: Seed = None,
-    twins: Twins = None,
-    back_translation: Translation = None,
-    translation_model: Annotated[str | None, typer.Option(help="Who translates with `llm`, as endpoint/model.")] = None,
-    pivot: Annotated[
-        list[str] | None, typer.Option(help="Language to go through with `llm`; several are tried in turn.")
-    ] = None,
+    options: Options,
     passages: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Instead of a run: ask 2-, 3- and 4-hop questions of each {title, text}."),
@@ -242,116 +130,43 @@ def rewrite(
         str | None, typer.Option(help="With --passages: who asks what the graph does not, as endpoint/model.")
     ] = None,
     store: Store = None,
-    endpoints: Endpoints = None,
-    budget: Budget = None,
-    batch: Batch = None,
-    dry_run: DryRun = False,
-    workers: Workers = None,
-    cluster: Cluster = None,
     fresh: Fresh = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Make counterfactual twins of a run's items, or of passages with questions about them."""
-    group = {
-        "enabled": twins,
-        "back_translation": back_translation,
-        "translation_model": translation_model,
-        "pivots": pivot,
-    }
-    if passages is not None:
-        from flows.console.passages import ask_passages
-
-        ask_passages(
-            passages, into, store, question_model, group, endpoints=endpoints, budget=budget, seed=seed, as_json=as_json
-        )
+    if passages is None:
+        run_stage("rewrite", run, options, fresh, as_json, dry_run=dry_run)
         return
-    models = group_models(endpoints, budget, batch)
-    options = {"seed": seed, "workers": workers, "cluster": cluster, "rewrite": group, "models": models}
-    run_stage("rewrite", run, options, fresh, as_json, dry_run=dry_run)
+    from flows.console.passages import ask_passages
+
+    ask_passages(passages, into, store, question_model, options, as_json=as_json)
 
 
 @app.command()
-def release(
-    run: Run = None,
-    name: Name = None,
-    version: Version = None,
-    reviewed: Annotated[
-        bool | None,
-        typer.Option(
-            "--reviewed/--all", help="What the expert review accepted as bench, the rest as synth; or all as synth."
-        ),
-    ] = None,
-    separation: Annotated[
-        str | None, typer.Option(help="facts or paths: what no two sets may share.", metavar="RULE")
-    ] = None,
-    test: Annotated[float | None, typer.Option(help="Share of the machine-checked items for a set test.")] = None,
-    validation: Annotated[float | None, typer.Option(help="The same for a set validation.")] = None,
-    previous: Annotated[
-        str | None, typer.Option(help="Folder of the release before: what changed since is told.", metavar="FOLDER")
-    ] = None,
-    fresh: Fresh = False,
-    as_json: Json = False,
-) -> None:
+@takes(ReleaseRun, leaving_out=("seed", "workers", "cluster"))
+def release(*, run: Run = None, options: Options, fresh: Fresh = False, as_json: Json = False) -> None:
     """Write a run's items and twins as a dataset: JSONL, Parquet, card and plots."""
-    group = {
-        "name": name,
-        "version": version,
-        "reviewed": reviewed,
-        "separation": separation,
-        "test": test,
-        "validation": validation,
-        "previous": previous,
-    }
-    run_stage("release", run, {"release": group}, fresh, as_json)
+    run_stage("release", run, options, fresh, as_json)
 
 
 @app.command()
+@takes(EvaluateRun, leaving_out=("evaluate.data", "cluster", "shard_size"))
 def evaluate(
+    *,
     data: Annotated[
         str | None, typer.Argument(help="A release's folder or a JSONL file; the run's own release otherwise.")
     ] = None,
-    model: Annotated[list[str] | None, typer.Option(help="endpoint/model; may be given several times.")] = None,
-    form: Annotated[list[str] | None, typer.Option(help="mcq or open; both otherwise.")] = None,
-    prompting: Annotated[list[str] | None, typer.Option(help="direct or cot; both otherwise.")] = None,
-    protocol: Annotated[
-        list[str] | None, typer.Option(help="question, alone, independent or chain; all otherwise.")
-    ] = None,
-    passages: Annotated[
-        list[str] | None, typer.Option(help="none, own or irrelevant; may be given several times.")
-    ] = None,
-    sub_questions: Annotated[
-        bool | None, typer.Option("--sub-questions/--no-sub-questions", help="Also ask with the sub-questions.")
-    ] = None,
-    judge: Annotated[str | None, typer.Option(help="endpoint/model that judges free answers.")] = None,
-    limit: Annotated[int | None, typer.Option(help="How many items are asked about; 0 for all.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Tokens that an answer may have.")] = None,
-    endpoints: Endpoints = None,
-    budget: Budget = None,
-    batch: Batch = None,
-    dry_run: DryRun = False,
     run: Run = None,
-    seed: Seed = None,
-    workers: Workers = None,
+    options: Options,
     fresh: Fresh = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Ask models about a dataset, hop by hop, and write the report."""
     from flows.console.evaluate import evaluate_run
 
-    group = {
-        "data": data,
-        "models": model,
-        "forms": form,
-        "promptings": prompting,
-        "protocols": protocol,
-        "passages": passages,
-        "sub_questions": sub_questions,
-        "judge": judge,
-        "limit": limit,
-        "max_tokens": max_tokens,
-    }
-    models = group_models(endpoints, budget, batch)
-    options = {"seed": seed, "workers": workers, "evaluate": group, "models": models}
+    options["evaluate"]["data"] = data
     evaluate_run(run, options, fresh=fresh, as_json=as_json, dry_run=dry_run)
 
 
@@ -397,36 +212,6 @@ def publish_dataset(
     from flows.console.publish import publish
 
     publish(folder, to, graph, run, private=private, dry_run=dry_run, as_json=as_json)
-
-
-@app.command()
-def show(
-    run: Annotated[
-        str | None, typer.Argument(metavar="[RUN|ITEM_ID]", help="A run, or one item; the latest run otherwise.")
-    ] = None,
-    sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="How many items of each topology.")] = 5,
-    seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 0,
-    stage: Annotated[
-        Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are shown.")
-    ] = "filter",
-    as_json: Json = False,
-) -> None:
-    """Print items of a run, drawn at random, with their sub-questions."""
-    from flows.console.show import show_sample
-
-    show_sample(run, stage, sample, seed, as_json=as_json)
-
-
-@app.command()
-def explain(
-    item: Annotated[str, typer.Argument(metavar="ITEM_ID", help="An item's id, as `hopwright show` prints it.")],
-    run: Annotated[str | None, typer.Option("--run", help="Look in this run only; in all of them otherwise.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Say where an item came from, and show everything that a model was asked for it."""
-    from flows.console.explain import explain_item
-
-    explain_item(item, run, as_json=as_json)
 
 
 @app.command()

@@ -6,8 +6,8 @@ from flows.budget import work_within_budget
 from flows.flow_options import read_given, resume_own_run, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import EvaluateRun
+from hopwright.stages.evaluate import evaluate_models
 from tasks.engine import make_task_runner, open_run
-from tasks.evaluate import evaluate_models
 
 DEFAULT = EvaluateRun()
 
@@ -24,5 +24,5 @@ def run_evaluate(parameters: EvaluateRun = DEFAULT) -> StageManifest:
 
 
 def _evaluate(parameters: EvaluateRun) -> StageManifest:
-    with open_run(parameters) as run:
-        return evaluate_models(run, parameters)
+    with open_run(parameters) as engine:
+        return evaluate_models(engine, parameters)

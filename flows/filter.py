@@ -6,9 +6,10 @@ from flows.budget import work_within_budget
 from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import FilterRun
+from hopwright.stages.ensemble import PLAN
+from hopwright.stages.filter import make_filter
+from tasks.artifacts import publish_difficulty
 from tasks.engine import make_task_runner, open_run
-from tasks.ensemble import PLAN
-from tasks.filter import make_filter
 
 DEFAULT = FilterRun()
 
@@ -25,5 +26,7 @@ def run_filter(parameters: FilterRun = DEFAULT) -> StageManifest:
 
 
 def _filter(parameters: FilterRun) -> StageManifest:
-    with open_run(parameters) as run:
-        return make_filter(run, parameters)
+    with open_run(parameters) as engine:
+        made = make_filter(engine, parameters)
+        publish_difficulty(engine.run)
+        return made

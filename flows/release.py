@@ -2,11 +2,12 @@
 
 from prefect import flow
 
+from annotation.stages.reviews import describe_review
 from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import ReleaseRun
+from hopwright.stages.release import make_release, release_folder
 from tasks.engine import make_task_runner, open_run
-from tasks.release import make_release, release_folder
 from tasks.reports import publish_release
 
 DEFAULT = ReleaseRun()
@@ -21,7 +22,7 @@ DEFAULT = ReleaseRun()
 def run_release(parameters: ReleaseRun = DEFAULT) -> StageManifest:
     """Items and twins → a dataset release."""
     wanted = read_stage(parameters, ReleaseRun, "release")
-    with open_run(wanted) as run:
-        made = make_release(run, wanted)
-        publish_release(run, release_folder(run))
+    with open_run(wanted) as engine:
+        made = make_release(engine, wanted, describe_review)
+        publish_release(engine.run, release_folder(engine.run))
         return made

@@ -5,8 +5,8 @@ from prefect import flow
 from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import RetrieveRun
-from tasks.engine import execute_stage, make_task_runner, open_run
-from tasks.retrieve import plan_retrieve
+from hopwright.stages.retrieve import plan_retrieve
+from tasks.engine import make_task_runner, open_run
 
 DEFAULT = RetrieveRun()
 
@@ -20,5 +20,5 @@ DEFAULT = RetrieveRun()
 def run_retrieve(parameters: RetrieveRun = DEFAULT) -> StageManifest:
     """Raw files → graph store → anchors linked to their entities."""
     wanted = read_stage(parameters, RetrieveRun, "retrieve")
-    with open_run(wanted) as run:
-        return execute_stage(run, plan_retrieve(run, wanted), fresh=wanted.fresh)
+    with open_run(wanted) as engine:
+        return engine.execute(plan_retrieve(engine, wanted), fresh=wanted.fresh)

@@ -20,5 +20,5 @@ DEFAULT = ReviewRun()
 def run_review(parameters: ReviewRun = DEFAULT) -> StageManifest:
     """Items → Label Studio tasks."""
     wanted = read_stage(parameters, ReviewRun, "review")
-    with open_run(wanted) as run:
-        return make_review(run, wanted)
+    with open_run(wanted) as engine:
+        return make_review(engine, wanted)

@@ -6,8 +6,10 @@ from flows.budget import work_within_budget
 from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import RewriteRun
-from tasks.engine import execute_stage, make_task_runner, open_run
-from tasks.rewrite import PASSAGES, plan_passages, plan_rewrite, plan_twins, report_rewrite
+from hopwright.stages.rewrite import PASSAGES, plan_passages, plan_rewrite, plan_twins
+from hopwright.stages.rewrite_report import report_rewrite
+from tasks.artifacts import publish_rewrite
+from tasks.engine import make_task_runner, open_run
 
 DEFAULT = RewriteRun()
 
@@ -24,9 +26,10 @@ def run_rewrite(parameters: RewriteRun = DEFAULT) -> StageManifest:
 
 
 def _rewrite(parameters: RewriteRun) -> StageManifest:
-    with open_run(parameters) as run:
-        execute_stage(run, plan_passages(run, parameters), fresh=parameters.fresh)
-        execute_stage(run, plan_twins(run, parameters))
-        made = execute_stage(run, plan_rewrite(run, parameters))
-        report_rewrite(run, parameters)
+    with open_run(parameters) as engine:
+        engine.execute(plan_passages(engine.run, parameters), fresh=parameters.fresh)
+        engine.execute(plan_twins(engine.run, parameters))
+        made = engine.execute(plan_rewrite(engine.run, parameters))
+        report_rewrite(engine, parameters)
+        publish_rewrite(engine.run)
         return made

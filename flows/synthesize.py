@@ -6,8 +6,9 @@ from flows.budget import work_within_budget
 from flows.flow_options import read_stage, with_flow_options
 from hopwright.runs import StageManifest
 from hopwright.settings import SynthesizeRun
+from hopwright.stages.synthesize import run_synthesis_rounds
+from tasks.artifacts import publish_yield
 from tasks.engine import make_task_runner, open_run
-from tasks.synthesize import run_synthesis_rounds
 
 DEFAULT = SynthesizeRun()
 _ABOUT = "Anchors → planned, worded and checked items."
@@ -25,5 +26,7 @@ def run_synthesize(parameters: SynthesizeRun = DEFAULT) -> StageManifest:
 
 
 def _synthesize(parameters: SynthesizeRun) -> StageManifest:
-    with open_run(parameters) as run:
-        return run_synthesis_rounds(run, parameters)
+    with open_run(parameters) as engine:
+        made = run_synthesis_rounds(engine, parameters)
+        publish_yield(engine.run)
+        return made

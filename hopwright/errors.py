@@ -4,6 +4,8 @@ Every one of them is a user's line: it says what is wrong, where, and what to do
 it without a traceback and exits with 1.
 """
 
+from __future__ import annotations
+
 
 class HopwrightError(Exception):
     """A mistake or a circumstance that the user can act on; its text is shown as it is."""
@@ -30,4 +32,15 @@ class ServiceError(HopwrightError):
 
 
 class BudgetError(HopwrightError):
-    """The next request could exceed the run's budget; what was paid for is kept and the run can be continued."""
+    """The next request could exceed the run's budget; what was paid for is kept and the run can be continued.
+
+    `fact` is what happened, without what to do about it on the command line.
+    """
+
+    def __init__(self, message: str, fact: str = "") -> None:
+        super().__init__(message)
+        self.fact = fact
+
+    def __reduce__(self) -> tuple[type[BudgetError], tuple[str, str]]:
+        """Keep the fact where the error crosses processes."""
+        return type(self), (str(self), self.fact)

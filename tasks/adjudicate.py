@@ -16,11 +16,10 @@ from annotation.stages.reviews import decide_reviews, hash_items, push_adjudicat
 from hopwright.records.arrow import encode_parquet, reviews_to_table
 from hopwright.runs import RunFolder, Stage, StageManifest, write_file, write_shard
 from hopwright.settings import AdjudicateRun
+from hopwright.stages.plan import pick_parameters
+from hopwright.stages.release import holds_accepted
 from tasks.artifacts import publish_stage
-from tasks.engine import pick_parameters
-from tasks.events import ACCEPTED_COMPLETE, announce
-from tasks.release import holds_accepted
-from tasks.stage_plan import retry_service
+from tasks.flow_context import ACCEPTED_COMPLETE, announce, retry_service
 
 if TYPE_CHECKING:
     from annotation.report import ReviewReport

@@ -12,12 +12,12 @@ from prefect.logging import get_run_logger
 from hopwright.difficulty.render import render_report
 from hopwright.difficulty.report import DifficultyReport
 from hopwright.records import Rejected
-from hopwright.runs import StageManifest
+from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.runs.code import digest_code
 from hopwright.runs.stage import CODE
 from hopwright.stages.rejections import describe_row, find_examples
+from tasks.flow_context import in_flow
 from tasks.live import name_artifact
-from tasks.stage_plan import in_flow
 
 _WIDTH = 700
 _NONE: Mapping[str, Sequence[Rejected]] = {}
@@ -47,14 +47,17 @@ def publish_stage(manifest: StageManifest, unit: str, folder: str) -> None:
     )
 
 
-def publish_difficulty(report: DifficultyReport, files: Mapping[str, str], folder: str) -> None:
+def publish_difficulty(run: RunFolder) -> None:
     """What the votes say: a table of the voters, and the whole report, where a flow is running."""
-    if not in_flow():
+    from hopwright.stages.filter import REPORT, read_difficulty  # a stage's modules take a second to import
+
+    report, folder = read_difficulty(run), run.path / REPORT
+    if not in_flow() or report is None:
         return
     create_table_artifact(
         key="filter-voters", table=list_voter_rows(report), description="filter: how the voters did, over all items"
     )
-    plot = f"\n\nThe calibration plot is `{folder}/calibration.png`." if "calibration.png" in files else ""
+    plot = f"\n\nThe calibration plot is `{folder}/calibration.png`." if (folder / "calibration.png").is_file() else ""
     create_markdown_artifact(
         key="filter-report",
         markdown=f"# How difficult the items are\n\n{render_report(report)}{plot}",
@@ -77,10 +80,39 @@ def list_voter_rows(report: DifficultyReport) -> list[dict[str, Any]]:
     ]
 
 
-def publish_text(key: str, markdown: str, description: str) -> None:
-    """A text of a stage's own, where a flow is running."""
+def publish_rewrite(run: RunFolder) -> None:
+    """The report that proves the twins, where a flow is running."""
+    from hopwright.stages.rewrite_report import REPORT
+
     if in_flow():
-        create_markdown_artifact(key=key, markdown=markdown, description=description)
+        create_markdown_artifact(
+            key="rewrite-report",
+            markdown=(run.path / REPORT / "report.md").read_text("utf-8"),
+            description="Counterfactual twins: proof, wording, memory",
+        )
+
+
+def publish_yield(run: RunFolder) -> None:
+    """The yield report of a synthesis, where a flow is running."""
+    from hopwright.stages.synthesize import read_yield, yield_folder
+
+    values = read_yield(run)
+    if not in_flow() or not values:
+        return
+    create_table_artifact(
+        key="synthesize-yield-rejected",
+        table=[
+            {"step": step, "check": check, "rows": rows}
+            for step, checks in values["rejected"].items()
+            for check, rows in checks.items()
+        ],
+        description="synthesize: rejected rows by step and check",
+    )
+    create_markdown_artifact(
+        key="synthesize-yield",
+        markdown=(yield_folder(Stage(run, "synthesize")) / "yield.md").read_text("utf-8"),
+        description="synthesize: what an accepted item took, and what was rejected",
+    )
 
 
 def count_rows(manifest: StageManifest, examples: Mapping[str, Sequence[Rejected]] = _NONE) -> list[dict[str, Any]]:

@@ -31,18 +31,19 @@ from hopwright.settings import (
     RunParameters,
     SynthesizeRun,
     home,
+    list_model_fields,
     narrow,
 )
+from hopwright.stages.evaluate import plan_evaluation
+from hopwright.stages.filter import plan_asked_votes, plan_filter
 from hopwright.stages.models import STORE
-from tasks.engine import execute_stage
-from tasks.evaluate import plan_evaluation
-from tasks.filter import plan_asked_votes, plan_filter
-from tasks.models import list_texts, names_model
-from tasks.pool import open_pool
-from tasks.retrieve import plan_retrieve
-from tasks.rewrite import plan_estimate, plan_passages, plan_rewrite, plan_twins
-from tasks.stage_plan import StagePlan
-from tasks.synthesize import count_kept, plan_drafts, plan_wording_estimate
+from hopwright.stages.plan import StagePlan
+from hopwright.stages.retrieve import plan_retrieve
+from hopwright.stages.rewrite import plan_estimate, plan_passages, plan_rewrite, plan_twins
+from hopwright.stages.synthesize import count_kept, plan_drafts, plan_wording_estimate
+from hopwright.stages.workers import open_pool
+from tasks.engine import Engine
+from tasks.models import list_named_models, names_model
 
 Planner = Callable[[RunFolder, Any], StagePlan]
 _P = TypeVar("_P", bound=BaseModel)
@@ -55,6 +56,11 @@ class EstimatedStage:
     model: type[RunParameters]
     perform: Planner
     list_asking: Callable[[RunFolder, Any], list[StagePlan]] | None = None
+
+
+def plan_ingest(run: RunFolder, parameters: RetrieveRun) -> StagePlan:
+    """Make the graph store, and plan the linking of anchors to it."""
+    return plan_retrieve(Engine(run), parameters)
 
 
 def list_wordings(run: RunFolder, parameters: SynthesizeRun) -> list[StagePlan]:
@@ -73,7 +79,7 @@ def list_rewrite(run: RunFolder, parameters: RewriteRun) -> list[StagePlan]:
 
 
 ESTIMATED_STAGES = (
-    EstimatedStage(RetrieveRun, plan_retrieve),
+    EstimatedStage(RetrieveRun, plan_ingest),
     EstimatedStage(SynthesizeRun, plan_drafts),
     EstimatedStage(SynthesizeRun, plan_wording_estimate, list_wordings),
     EstimatedStage(FilterRun, plan_filter, plan_asked_votes),
@@ -85,15 +91,17 @@ ESTIMATED_STAGES = (
 
 DRAFTS = 250
 """Draft slots that are rehearsed; a run of fewer is rehearsed whole."""
-_HEAVY = ("llm", "vllm:", "transformers:", "marian", "anthropic", "openai")
-"""Values of parameters that name what is too heavy for a rehearsal, or asks a model."""
+_ASKING = ("llm", "marian", "anthropic", "openai")
+"""Choices of how something is done that ask a model, or are too heavy for a rehearsal."""
+_HEAVY = ("vllm:", "transformers:")
+"""How voters are named that are too heavy for a rehearsal."""
 _SHARDS = 20
 """Shards of a stage whose requests are listed, evenly over all of them."""
 
 
 def estimate_build(parameters: BuildParameters) -> CostEstimate:
     """What a whole run would ask and cost; nothing is kept of the rehearsal but the graph store."""
-    if not any(names_model(text) for text in list_texts(parameters)):
+    if not any(list_named_models(parameters)):
         return add_estimates([])
     drafts = min(parameters.synthesize.drafts, DRAFTS)
     small = parameters.synthesize.model_copy(update={"drafts": drafts, "items": 0})
@@ -116,7 +124,7 @@ def estimate_build(parameters: BuildParameters) -> CostEstimate:
                 growth = parameters.synthesize.items / max(1, kept)
             estimates += [_estimate_plan(plan, parameters, growth) for plan in asking]
             if number < len(ESTIMATED_STAGES):
-                execute_stage(run, step.perform(run, without))
+                Engine(run).execute(step.perform(run, without))
     return add_estimates(estimates)
 
 
@@ -151,7 +159,7 @@ def without_models(parameters: _P) -> _P:
         value = getattr(parameters, name)
         if isinstance(value, BaseModel):
             update[name] = without_models(value)
-        elif _asks(value):
+        elif _asks(value, names_models=name in list_model_fields(type(parameters))):
             update[name] = field.get_default(call_default_factory=True)
     return parameters.model_copy(update=update)
 
@@ -160,9 +168,11 @@ def _list_twins(run: RunFolder, parameters: RewriteRun) -> list[StagePlan]:
     return [*list_passages(run, parameters), *list_rewrite(run, parameters)]
 
 
-def _asks(value: object) -> bool:
-    texts = value if isinstance(value, (list, tuple)) else [value]
-    return any(isinstance(text, str) and (names_model(text) or text.startswith(_HEAVY)) for text in texts)
+def _asks(value: object, *, names_models: bool) -> bool:
+    if not names_models:
+        return value in _ASKING
+    texts = [value] if isinstance(value, str) else value
+    return isinstance(texts, (list, tuple)) and any(names_model(text) or text.startswith(_HEAVY) for text in texts)
 
 
 def _estimate_plan(plan: StagePlan, parameters: ModelRun, growth: float) -> CostEstimate:

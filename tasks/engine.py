@@ -1,4 +1,4 @@
-"""Carries out a stage's plan: missing shards as Prefect tasks, progress, manifest, artifacts."""
+"""Carries out stages' plans: missing shards as Prefect tasks, progress, manifest, artifacts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import concurrent.futures
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
+from prefect import task
+from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture, as_completed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
@@ -17,17 +20,19 @@ from hopwright.errors import BudgetError
 from hopwright.runs import RunFolder, ShardReport, Stage, StageManifest, hash_file, part_path, rejected_path
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
-from hopwright.settings import STAGES, RunParameters, home, identify, storage
-from hopwright.stages.remote_execution import STORES, ShardOrigin, describe_state, list_paths
-from hopwright.stages.shards import ShardWork
+from hopwright.settings import RunParameters, home, storage
+from hopwright.stages.plan import StagePlan
+from hopwright.stages.registry import stages_after
+from hopwright.stages.remote_execution import STORES, ShardOrigin, describe_state, execute_remotely, list_paths
+from hopwright.stages.workers import ShardWork, current_pool, execute_shard, open_pool
 from tasks.artifacts import publish_stage
-from tasks.cluster import explain_lost_workers, yield_done
+from tasks.cluster import explain_lost_workers, open_cluster, yield_done
+from tasks.flow_context import in_flow
 from tasks.interrupts import raise_missed
-from tasks.live import StageProgress
+from tasks.live import StageProgress, report_model_progress
 from tasks.models import ModelProgress, end_models, note_models, prepare_models, require_models, submit_batch_requests
-from tasks.pool import current_pool, open_pool
-from tasks.progress import report_model_progress
-from tasks.stage_plan import StagePlan, in_flow, run_shard, run_shard_remotely
+
+_T = TypeVar("_T")
 
 
 def make_task_runner() -> TaskRunner[PrefectFuture[Any]]:
@@ -36,44 +41,101 @@ def make_task_runner() -> TaskRunner[PrefectFuture[Any]]:
     return cast("TaskRunner[PrefectFuture[Any]]", runner)
 
 
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Carries out the stages of one run, whose folder is locked: as Prefect tasks where a flow is running."""
+
+    run: RunFolder
+
+    def execute(self, plan: StagePlan, *, fresh: bool = False) -> StageManifest:
+        """Run a stage to its end, as many shards side by side as the task runner allows, or as there are workers.
+
+        A failed shard does not stop the others; the first error is raised when all have ended, and what was finished
+        stays. Raises RunError when the stage belongs to other parameters or cannot be written.
+        """
+        raise_missed()
+        stage = Stage(self.run, plan.name)
+        missing = stage.begin(
+            plan.parameters,
+            inputs=plan.inputs,
+            shards=len(plan.specs),
+            fresh=fresh,
+            downstream=stages_after(plan.name) if fresh else (),
+        )
+        notes = dict(plan.notes)
+        if missing and plan.process is not None:
+            with _follow_models(plan, missing) as models:
+                try:
+                    _make_shards(stage, plan, missing, models)
+                finally:
+                    if models is not None:
+                        notes["models"] = note_models(models.take())
+                        stage.note(notes)
+        manifest = stage.finish(notes=notes, skipped=plan.skipped)
+        publish_stage(manifest, plan.unit, str(stage.folder))
+        return manifest
+
+    def write(self, plan: StagePlan, make: Callable[[Stage], StageManifest], *, fresh: bool = False) -> StageManifest:
+        """Run a stage that has no shards: `make` writes its files, each whole or not at all, and finishes the stage."""
+        raise_missed()
+        stage = Stage(self.run, plan.name)
+        downstream = stages_after(plan.name) if fresh else ()
+        stage.begin(plan.parameters, inputs=plan.inputs, fresh=fresh, downstream=downstream)
+        if stage.finished:
+            manifest = stage.read()
+        else:
+            progress = StageProgress(plan.name, 1, 0)
+            manifest = make(stage)
+            progress.advance()
+        publish_stage(manifest, plan.unit, str(stage.folder))
+        return manifest
+
+    def step(self, name: str, function: Callable[..., _T], *args: Any) -> _T:
+        """Run something else than a shard in a worker process, as a task of its own where a flow is running."""
+        if in_flow():
+            return _run_step(name, function, *args)
+        return current_pool().run(function, *args)
+
+    def steps(self, function: Callable[..., _T], works: Mapping[str, tuple[Any, ...]]) -> list[_T]:
+        """Run something else than shards side by side, as `step` does one: name → arguments; results in their order."""
+        if in_flow():
+            submitted = [_run_step.submit(name, function, *args) for name, args in works.items()]
+            return [future.result() for future in submitted]
+        with ThreadPoolExecutor(current_pool().workers) as threads:
+            return list(threads.map(lambda args: current_pool().run(function, *args), works.values()))
+
+
 @contextlib.contextmanager
-def open_run(parameters: RunParameters) -> Iterator[RunFolder]:
-    """The run's folder, locked, with workers at hand; a subflow shares both with its parent."""
+def open_run(parameters: RunParameters) -> Iterator[Engine]:
+    """Open the run, its folder locked, with workers at hand; a subflow shares both with its parent."""
     run = RunFolder(home(), parameters.run, storage())
     prepare_models(parameters)
-    with run.hold(), open_pool(parameters.workers, parameters.cluster):
+    cluster = functools.partial(open_cluster, parameters.cluster)
+    with run.hold(), open_pool(parameters.workers, cluster):
         if run.read_manifest() is None:
             # What models cost is counted from here, under the moment at which the run began.
             run.begin({})
         try:
-            yield run
+            yield Engine(run)
         finally:
             end_models(run)
 
 
-def execute_stage(run: RunFolder, plan: StagePlan, *, fresh: bool = False) -> StageManifest:
-    """Run a stage to its end, as many shards side by side as the task runner allows, or as there are workers.
+@task(name="shard", task_run_name="{work.stage}-{work.index}", cache_policy=NO_CACHE, persist_result=False)
+def run_shard(work: ShardWork) -> ShardReport:
+    """Run one shard in a worker process, which writes its files."""
+    return current_pool().run(execute_shard, work)
 
-    A failed shard does not stop the others; the first error is raised when all have ended, and what was finished
-    stays. Raises RunError when the stage belongs to other parameters or cannot be written.
-    """
-    raise_missed()
-    stage = Stage(run, plan.name)
-    missing = stage.begin(
-        plan.parameters, inputs=plan.inputs, shards=len(plan.specs), fresh=fresh, downstream=stages_after(plan.name)
-    )
-    notes = dict(plan.notes)
-    if missing and plan.process is not None:
-        with _follow_models(plan, missing) as models:
-            try:
-                _make_shards(stage, plan, missing, models)
-            finally:
-                if models is not None:
-                    notes["models"] = note_models(models.take())
-                    stage.note(notes)
-    manifest = stage.finish(notes=notes, skipped=plan.skipped)
-    publish_stage(manifest, plan.unit, str(stage.folder))
-    return manifest
+
+@task(name="shard", task_run_name="{work.stage}-{work.index}", cache_policy=NO_CACHE, persist_result=False)
+def run_shard_remotely(work: ShardWork, origin: ShardOrigin) -> ShardReport:
+    """Run one shard; this task itself runs in a worker of the cluster."""
+    return execute_remotely(work, origin)
+
+
+@task(name="step", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
+def _run_step(name: str, function: Callable[..., _T], *args: Any) -> _T:
+    return current_pool().run(function, *args)
 
 
 @contextlib.contextmanager
@@ -140,39 +202,3 @@ def _describe_origin(run: RunFolder, plan: StagePlan) -> ShardOrigin:
                 open_storage(run.storage).put_below(path, str(path.relative_to(run.home)))
     begun = hash_file(Stage(run, plan.name).manifest_path)
     return ShardOrigin(run.home, run.name, run.storage, describe_state(run), begun, gather_versions())
-
-
-def execute_unsharded_stage(
-    run: RunFolder,
-    plan: StagePlan,
-    make: Callable[[Stage], StageManifest],
-    *,
-    fresh: bool = False,
-) -> StageManifest:
-    """Run a stage that has no shards: `make` writes its files, each whole or not at all, and finishes the stage."""
-    raise_missed()
-    stage = Stage(run, plan.name)
-    stage.begin(plan.parameters, inputs=plan.inputs, fresh=fresh, downstream=stages_after(plan.name))
-    if stage.finished:
-        manifest = stage.read()
-    else:
-        progress = StageProgress(plan.name, 1, 0)
-        manifest = make(stage)
-        progress.advance()
-    publish_stage(manifest, plan.unit, str(stage.folder))
-    return manifest
-
-
-def stages_after(name: str) -> tuple[str, ...]:
-    """The stages that rest on a stage's output, by the order of the line of work."""
-    head, _, part = name.partition("/")
-    if head not in STAGES:
-        return ()
-    later = STAGES[STAGES.index(head) + 1 :]
-    return (head, *later) if part else later
-
-
-def pick_parameters(parameters: RunParameters, *groups: str) -> dict[str, object]:
-    """The seed and the named groups of parameters: what one stage's output depends on."""
-    values = identify(parameters)
-    return {name: values[name] for name in ("seed", *groups)}

@@ -1,4 +1,4 @@
-"""How far a stage is, while it works: a bar, a page of figures and a line per shard in the flow's log."""
+"""How far a stage is, while it works: a bar, a page of figures, a line per shard in the flow's log; and listeners."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import cast
 from uuid import UUID
 
@@ -21,13 +22,40 @@ from prefect.logging import get_run_logger
 
 from hopwright.llm.progress import write_seconds
 from hopwright.runs import ShardReport
-from tasks.progress import tell
-from tasks.stage_plan import in_flow
+from tasks.flow_context import in_flow
 
 _BEAT_S = 2.0
 """The artifacts are brought up to date no more often than this."""
 _SHOWN = 3
 _log = logging.getLogger(__name__)
+
+Listener = Callable[[str, int, int], None]
+"""Called with a stage's name, shards done, shards in all."""
+
+ModelListener = Callable[[str, str, bool], None]
+"""Called with a stage's name, a line on how its requests to language models are going, and whether it is the last."""
+
+_listeners: list[Listener] = []
+_model_listeners: list[ModelListener] = []
+
+
+def listen(listener: Listener, model_listener: ModelListener | None = None) -> None:
+    """Add a listener for the life of this process, and one for what language models are asked."""
+    _listeners.append(listener)
+    if model_listener is not None:
+        _model_listeners.append(model_listener)
+
+
+def tell(stage: str, done: int, total: int) -> None:
+    """Tell all listeners."""
+    for listener in _listeners:
+        listener(stage, done, total)
+
+
+def report_model_progress(stage: str, line: str, *, last: bool = False) -> None:
+    """Tell how a stage's requests are going."""
+    for listener in _model_listeners:
+        listener(stage, line, last)
 
 
 class LiveArtifact:

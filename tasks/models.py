@@ -3,8 +3,8 @@
 A stage that asks models
 
 - takes `ModelRun` among its parameters, and names the model in a field of its own group, as `endpoint/model`;
-- sets `access = grant_access(run, parameters, [model, …])` on its `StagePlan` and in the specs of its shards; a
-  shard then calls `hopwright.stages.models.open_models(spec.access)` and asks, by `complete_all` or `stream`, all its
+- sets `access = grant_access(run, parameters, [model, …])` (`hopwright.stages.models`) on its `StagePlan` and in the
+  specs of its shards; a shard then calls `open_models(spec.access)` and asks, by `complete_all` or `stream`, all its
   requests at once;
 - sets `requests` on its `StagePlan`: a module-level function that lists, for one spec, the requests that the shard
   would make, as far as they are known before the first answer. Where a later request rests on an earlier answer, it
@@ -43,40 +43,16 @@ from hopwright.llm.store import Store
 from hopwright.llm.types import Request, parse_model
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.runs.manifest import read_manifest
-from hopwright.settings import ModelRun, RunParameters, prompts_folder
-from hopwright.stages.models import STORE, ModelAccess, open_models
-from tasks.live import LiveArtifact, name_artifact
-from tasks.progress import report_model_progress
-from tasks.stage_plan import in_flow
+from hopwright.settings import ModelRun, RunParameters, list_model_fields, prompts_folder
+from hopwright.stages.models import STORE, ModelAccess, name_budget_run, open_models
+from tasks.flow_context import in_flow
+from tasks.live import LiveArtifact, name_artifact, report_model_progress
 
 _BEAT_S = 2.0
 _log = logging.getLogger(__name__)
 _SUMMED = ("requests", "from_cache", "without_answer", "sent", "rate_limited", "retries", "repairs", "fallbacks")
 _from_blocks: set[str] = set()
 """The variables that a Secret block filled in this process; what the user set is left alone."""
-
-
-def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = ()) -> ModelAccess:
-    """Leave for a stage of this run to ask `models`, each as `endpoint/model`.
-
-    Raises InputError for an endpoints file that cannot be used and for an unknown endpoint. The keys are asked for
-    when the stage is carried out: `--dry-run` needs none.
-    """
-    wanted = parameters.models
-    settings = read_settings(wanted.endpoints_file())
-    chains = [target for model in models for target in (model, *settings.fallbacks.get(model, ()))]
-    for model in chains:
-        settings.endpoint(parse_model(model).provider)
-    asked = tuple(dict.fromkeys(chains))
-    return ModelAccess(
-        wanted.endpoints_file(), run.home / STORE, name_budget_run(run), wanted.limit(), asked, wanted.batch
-    )
-
-
-def name_budget_run(run: RunFolder) -> str:
-    """Under which name the store counts what a run spends: a run that is started over has a budget of its own."""
-    begun = run.read_manifest()
-    return run.name if begun is None else f"{run.name} {begun.started}"
 
 
 def require_models(access: ModelAccess, *, blocks: bool = True) -> None:
@@ -129,7 +105,7 @@ def prepare_models(parameters: RunParameters) -> None:
     """
     if not isinstance(parameters, ModelRun):
         return
-    named = {text for text in list_texts(parameters) if names_model(text)}
+    named = set(list_named_models(parameters))
     if named:
         settings = read_settings(parameters.models.endpoints_file())
         named |= {model for text in named for model in settings.fallbacks.get(text, ())}
@@ -140,16 +116,18 @@ def prepare_models(parameters: RunParameters) -> None:
 
 
 def names_model(text: str) -> bool:
-    """Whether a parameter may name a model as `endpoint/model`; a path or an address does not."""
+    """Whether a voter or a model is named as `endpoint/model`; a solver, a folder of weights or an address is not."""
     return bool(re.match(r"[A-Za-z0-9][\w.-]*/[^/\s]", text))
 
 
-def list_texts(parameters: BaseModel) -> Iterator[str]:
-    """The texts in the groups of parameters, one by one: a model that is asked is named in one of them."""
+def list_named_models(parameters: BaseModel) -> Iterator[str]:
+    """Yield the models that the groups of parameters name as `endpoint/model`, in the fields that are for models."""
     for name in type(parameters).model_fields:
         group = getattr(parameters, name)
-        if isinstance(group, BaseModel) and name != "models":
-            yield from _list_texts(group.model_dump())
+        if isinstance(group, BaseModel):
+            for field in sorted(list_model_fields(type(group))):
+                value = getattr(group, field)
+                yield from filter(names_model, [value] if isinstance(value, str) else value)
 
 
 def load_keys(settings: LlmSettings, endpoints: Iterable[str]) -> None:
@@ -304,14 +282,3 @@ def describe_total_usage(summed: Mapping[str, Any] | None) -> str:
         f"{summed['requests']:,} requests, {summed['from_cache']:,} from the cache, "
         f"{summed['without_answer']:,} without an answer; {summed['spent_usd']:,.2f}{budget} dollars spent{possible}"
     )
-
-
-def _list_texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _list_texts(one)
-    elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _list_texts(one)

@@ -25,10 +25,10 @@ from prefect.settings import get_current_settings
 
 from hopwright.runs import RunFolder
 from hopwright.stages.funnel import FunnelStage, draw_funnel, list_steps
+from hopwright.stages.workers import current_pool
+from tasks.flow_context import in_flow
 from tasks.live import LiveArtifact
-from tasks.pool import current_pool
 from tasks.review import PUSHED
-from tasks.stage_plan import in_flow
 
 _MOST_BYTES = 400_000
 """A picture that is larger is not put into an artifact."""

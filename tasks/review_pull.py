@@ -11,10 +11,10 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
+from annotation.access import find_server
 from annotation.stages.reviews import (
     PullRound,
     decide_reviews,
-    find_url,
     pull_reviews,
     refuse_missing,
     return_failed_corrections,
@@ -22,8 +22,7 @@ from annotation.stages.reviews import (
 from hopwright.errors import HopwrightError, RunError
 from hopwright.runs import RunFolder, write_file
 from hopwright.settings import ReviewPullRun
-from tasks.events import REVIEW_COMPLETE, announce
-from tasks.stage_plan import retry_service
+from tasks.flow_context import REVIEW_COMPLETE, announce, retry_service
 
 _SHOWN = 20
 
@@ -35,7 +34,7 @@ def make_pull(run: RunFolder, parameters: ReviewPullRun) -> dict[str, Any]:
 
     Raises ServiceError for a project that is gone, when the others are safely home.
     """
-    url = find_url(parameters.pull.url)
+    url = find_server(parameters.pull.url)
     mark = run.home / "locks" / f"{run.name}.pull"
     cut_short = mark.exists()
     write_file(mark, b"")
@@ -92,7 +91,7 @@ def list_pushed(home: Path, url: str) -> list[str]:
     pushed = sorted(path.parent.name for path in (home / "runs").glob(f"*/{FOLDER}"))
     if not pushed:
         return []
-    server = check_address(find_url(url))
+    server = check_address(find_server(url))
     return [name for name in pushed if ledger_path(home / "runs" / name, server).is_file()]
 
 

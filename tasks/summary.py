@@ -9,22 +9,22 @@ from typing import Any
 from prefect.artifacts import create_markdown_artifact
 
 from hopwright.runs import RunFolder, Stage
-from hopwright.stages.release import read_figures
+from hopwright.stages.registry import list_steps
+from hopwright.stages.release import read_figures, release_folder
+from hopwright.stages.synthesize import read_yield
+from hopwright.stages.workers import current_pool
 from tasks.models import describe_total_usage, sum_models
-from tasks.pool import current_pool
-from tasks.release import release_folder
-from tasks.yield_artifact import read_yield
 
 _YIELD = (
     "writer", "model", "asked_for", "accepted", "missing", "requests", "requests_per_item", "tokens_per_item",
     "cost_usd", "usd_per_item", "worded_by_model", "kept_in_rules_words", "rejected",
 )  # fmt: skip
-_STAGES = ("retrieve", "synthesize/drafts", "synthesize", "filter", "rewrite", "review", "release")
 
 
 def summarise(run: RunFolder) -> dict[str, Any]:
     """Gather the figures of a finished run from its manifests and its release."""
-    manifests = {name: Stage(run, name).read() for name in _STAGES}
+    names = [*(step.name for step in list_steps("rewrite")), "review", "release"]
+    manifests = {name: Stage(run, name).read() for name in names}
     folder = release_folder(run)
     figures = current_pool().run(read_figures, folder)
     rewrite = manifests["rewrite"]

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hopwright.checks import CheckedItem
-from hopwright.planning.topologies import topology
 from hopwright.records import (
     LABELS,
     Compute,
@@ -24,6 +23,7 @@ from hopwright.records import (
 )
 from hopwright.release.format import to_release
 from hopwright.reporting.scorecard import Scorecard, ScorecardMaker
+from hopwright.topologies import topology
 
 LABEL = {
     "Q901": "Night Harbour", "Q902": "Ada Lindqvist", "Q903": "Vestmark", "Q904": "Ostrava Bay", "Q905": "Karelund",
@@ -104,11 +104,11 @@ def chain_item() -> Item:
     """Director → citizenship → founding year → years before 2000."""
     return _item("chain", "How many years before 2000 was the country founded whose citizen directed Night Harbour?", [
         _hop(1, "Who directed Night Harbour?", "Ada Lindqvist", Lookup(subject="Q901", property="P57"), Domain.FILM, (),
-             Evidence(triplets=(triplet("Q901", "P57"),)), ("Tomas Ferreira", "Rolf Ekman", "Mia Sundt")),
+             Evidence.of(triplets=(triplet("Q901", "P57"),)), ("Tomas Ferreira", "Rolf Ekman", "Mia Sundt")),
         _hop(2, "Of which country is Ada Lindqvist a citizen?", "Vestmark", Lookup(subject="hop1", property="P27"),
-             Domain.POLITICS, (1,), Evidence(triplets=(triplet("Q902", "P27"),)), ("Iria", "Karelund", "Ostmark")),
+             Domain.POLITICS, (1,), Evidence.of(triplets=(triplet("Q902", "P27"),)), ("Iria", "Karelund", "Ostmark")),
         _hop(3, "In what year was Vestmark founded?", "1905", Lookup(subject="hop2", property="P571"), Domain.HISTORY,
-             (2,), Evidence(literals=(literal("Q903", "P571"),)), ("1821", "1918", "1909")),
+             (2,), Evidence.of(literals=(literal("Q903", "P571"),)), ("1821", "1918", "1909")),
         _hop(4, "How many years before 2000 is 1905?", "95", Compute(expression="2000 - hop3", kind="temporal"),
              Domain.HISTORY, (3,), Evidence(), ("105", "96", "85")),
     ])  # fmt: skip
@@ -122,14 +122,16 @@ def converging_item() -> Item:
     )
     return _item("converging", question, [
         _hop(1, "Of which country is Ada Lindqvist a citizen?", "Vestmark", Lookup(subject="Q902", property="P27"),
-             Domain.POLITICS, (), Evidence(triplets=(triplet("Q902", "P27"),)), ("Iria", "Karelund", "Ostmark")),
+             Domain.POLITICS, (), Evidence.of(triplets=(triplet("Q902", "P27"),)), ("Iria", "Karelund", "Ostmark")),
         _hop(2, "Of which country is Tomas Ferreira a citizen?", "Iria", Lookup(subject="Q907", property="P27"),
-             Domain.POLITICS, (), Evidence(triplets=(triplet("Q907", "P27"),)), ("Vestmark", "Karelund", "Ostmark")),
+             Domain.POLITICS, (), Evidence.of(triplets=(triplet("Q907", "P27"),)), ("Vestmark", "Karelund", "Ostmark")),
         _hop(3, "Which of Vestmark and Iria covers the larger area?", "Vestmark",
              Compute(expression="argmax(P2046, hop1, hop2)", kind="comparison"), Domain.GEOGRAPHY, (1, 2),
-             Evidence(literals=(literal("Q903", "P2046"), literal("Q909", "P2046"))), ("Iria", "Karelund", "Ostmark")),
+             Evidence.of(literals=(literal("Q903", "P2046"), literal("Q909", "P2046"))),
+             ("Iria", "Karelund", "Ostmark")),
         _hop(4, "What is the capital of Vestmark?", "Ostrava Bay", Lookup(subject="hop3", property="P36"),
-             Domain.GEOGRAPHY, (3,), Evidence(triplets=(triplet("Q903", "P36"),)), ("Port Sabel", "Nilsby", "Harnes")),
+             Domain.GEOGRAPHY, (3,), Evidence.of(triplets=(triplet("Q903", "P36"),)),
+             ("Port Sabel", "Nilsby", "Harnes")),
     ])  # fmt: skip
 
 
@@ -140,11 +142,11 @@ def bridge_item() -> Item:
     )
     return _item("bridge", question, [
         _hop(1, "Who directed Night Harbour?", "Ada Lindqvist", Lookup(subject="Q901", property="P57"), Domain.FILM, (),
-             Evidence(triplets=(triplet("Q901", "P57"),)), ("Tomas Ferreira", "Rolf Ekman", "Mia Sundt")),
+             Evidence.of(triplets=(triplet("Q901", "P57"),)), ("Tomas Ferreira", "Rolf Ekman", "Mia Sundt")),
         _hop(2, "In what year was Ada Lindqvist born?", "1951", Lookup(subject="hop1", property="P569"),
-             Domain.HISTORY, (1,), Evidence(literals=(literal("Q902", "P569"),)), ("1964", "1948", "1953")),
+             Domain.HISTORY, (1,), Evidence.of(literals=(literal("Q902", "P569"),)), ("1964", "1948", "1953")),
         _hop(3, "In what year was Iria founded?", "1821", Lookup(subject="Q909", property="P571"), Domain.HISTORY, (),
-             Evidence(literals=(literal("Q909", "P571"),)), ("1905", "1918", "1831")),
+             Evidence.of(literals=(literal("Q909", "P571"),)), ("1905", "1918", "1831")),
         _hop(4, "How many years passed between 1821 and 1951?", "130",
              Compute(expression="hop2 - hop3", kind="temporal"), Domain.HISTORY, (2, 3), Evidence(),
              ("131", "120", "140")),

@@ -14,7 +14,8 @@ import typer.main
 from flows.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted(page for pattern in ("*.md", "docs/*.md", "data/*.md", "bench/*.md") for page in ROOT.glob(pattern))
+FOLDERS = ("*.md", "docs/*.md", "docs/architecture/*.md", "data/*.md", "bench/*.md")
+PAGES = sorted(page for pattern in FOLDERS for page in ROOT.glob(pattern))
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 # A command begins a line, or a span of code; it ends with the line, a comment, a pipe or the span.

@@ -8,8 +8,6 @@ from pydantic import BaseModel
 
 from hopwright.errors import InputError
 from hopwright.settings import (
-    GPU_VOTERS,
-    STAGES,
     BuildParameters,
     FilterRun,
     ReleaseRun,
@@ -26,6 +24,7 @@ from hopwright.settings import (
     read_presets,
     sample_folder,
 )
+from hopwright.stages.registry import list_line
 
 STAGE_MODELS = (RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun)
 
@@ -60,8 +59,7 @@ def test_every_field_explains_and_bounds_itself() -> None:
         ({"rewrite": {"back_translation": "google"}}, r"rewrite\.back_translation: "),
         ({"review": {"url": "ftp://x"}}, r"review\.url: "),
         ({"release": {"version": "one"}}, r"release\.version: "),
-        ({"profile": "cloud"}, "profile: "),
-        ({"profile": "api"}, "parameters: the profile api needs a model: --writer .* --model endpoint/model$"),
+        ({"preset": "cloud"}, "preset: "),
         ({"synthesize": {"writer": "openai"}}, "synthesize: the writer openai needs a model"),
         ({"synthesize": {"model": "a/b"}}, "synthesize: the writer rules asks no model"),
         ({"synthesize": {"writer": "openai", "model": "gpt"}}, r"synthesize\.model: 'gpt' does not fit"),
@@ -90,15 +88,26 @@ def test_only_what_shapes_the_output_identifies_a_run() -> None:
     assert identify(one) != identify(BuildParameters(seed=1))
 
 
-def test_the_profile_for_a_gpu_seats_omanics_four_voters_unless_others_are_named() -> None:
+def test_the_preset_for_a_gpu_seats_omanics_four_voters_unless_others_are_named() -> None:
     assert BuildParameters().filter.voters == ["shortcuts"]
-    seated = load_parameters({"profile": "gpu", "filter": {"max_right": 2}}, BuildParameters)
-    assert seated.filter.voters == list(GPU_VOTERS)
-    assert len(GPU_VOTERS) == 4
+    seated = load_parameters({"preset": "gpu", "filter": {"max_right": 2}}, BuildParameters)
+    assert seated.filter.voters == read_presets()["gpu"]["filter"]["voters"]
+    assert len(seated.filter.voters) == 4
     assert seated.filter.max_right == 2
-    named = load_parameters({"profile": "gpu", "filter": {"voters": ["shortcuts", "a/b"]}}, BuildParameters)
+    named = load_parameters({"preset": "gpu", "filter": {"voters": ["shortcuts", "a/b"]}}, BuildParameters)
     assert named.filter.voters == ["shortcuts", "a/b"]
     assert narrow(seated, FilterRun).filter == seated.filter
+
+
+@pytest.mark.parametrize(("profile", "preset"), [("gpu", "gpu"), ("api", "none"), ("offline", "none")])
+def test_a_profile_of_former_parameters_is_read_and_said_in_one_line(
+    profile: str, preset: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    former = {"profile": profile, "synthesize": {"writer": "openai", "model": "a/b"}}
+    made = load_parameters(former, BuildParameters)
+    assert (made.preset, made.synthesize.model) == (preset, "a/b")
+    assert len(made.filter.voters) == (4 if profile == "gpu" else 1)
+    assert len(caplog.messages) == 1 and "profile" in caplog.messages[0]
 
 
 def test_how_vllm_is_run_is_no_part_of_a_runs_identity() -> None:
@@ -110,9 +119,9 @@ def test_a_stage_gets_its_part_of_the_parameters() -> None:
     whole = load_parameters({"run": "r", "seed": 3, "filter": {"max_right": 2}}, BuildParameters)
     part = narrow(whole, FilterRun)
     assert (part.run, part.seed, part.filter.max_right) == ("r", 3, 2)
-    assert len(STAGES) == len(STAGE_MODELS)
+    assert tuple(spec.parameters for spec in list_line()) == tuple(STAGE_MODELS)
     covered = {name for model in STAGE_MODELS for name in model.model_fields}
-    assert covered == set(BuildParameters.model_fields) - {"profile", "preset", "dated"}
+    assert covered == set(BuildParameters.model_fields) - {"preset", "dated"}
 
 
 def test_home_and_sample_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -162,8 +171,8 @@ def test_a_preset_fills_in_what_a_form_left_at_its_default() -> None:
     form = BuildParameters().model_dump(mode="json")
     form |= {"preset": "paper", "corpus": "/wikidata5m", "synthesize": form["synthesize"] | {"items": 50}}
     paper = load_parameters(form, BuildParameters)
-    assert (paper.profile, paper.synthesize.model, paper.review.items) == ("gpu", "anthropic/claude-sonnet-4-5", 1172)
-    assert paper.filter.voters == list(GPU_VOTERS)
+    assert (paper.synthesize.model, paper.review.items) == ("anthropic/claude-sonnet-4-5", 1172)
+    assert paper.filter.voters == read_presets()["gpu"]["filter"]["voters"]
     assert paper.synthesize.items == 50, "chosen"
     assert load_parameters(paper.model_dump(mode="json"), BuildParameters) == paper, "the same when it is read again"
     spelt = paper.model_dump(mode="json") | {"preset": "none"}
@@ -173,7 +182,8 @@ def test_a_preset_fills_in_what_a_form_left_at_its_default() -> None:
 def test_every_preset_is_fit_to_run_and_lacks_nothing_but_the_corpus() -> None:
     for name in read_presets():
         made = load_parameters({"preset": name, "corpus": "/wikidata5m"}, BuildParameters)
-        assert made.profile == ("gpu" if name == "paper" else name)
+        assert made.preset == name
+        assert made.filter.voters[0].startswith("vllm:" if name in ("gpu", "paper") else "shortcuts")
     with pytest.raises(InputError, match=r"the preset paper needs more than the sample: .*own-corpus\.md\)$"):
         load_parameters({"preset": "paper"}, BuildParameters)
 

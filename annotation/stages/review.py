@@ -1,4 +1,4 @@
-"""The sample that goes to the experts."""
+"""The stage review: items → a sample of them as Label Studio's task files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from annotation.stages.accepted import keep_accepted
 from hopwright.records import Item
 from hopwright.records.arrow import ItemKey, read_columns, read_items
+from hopwright.runs import Counts, RunFolder, Stage, StageManifest
+from hopwright.settings import BuildParameters, ReviewRun
+from hopwright.stages.plan import StageEngine, StagePlan, StageSpec, StageStep, is_finished, pick_parameters
 
 if TYPE_CHECKING:
     from annotation.files import ReviewEntry
     from annotation.schema import ReviewTaskKind
+
+
+TASKS = "tasks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,49 @@ class SampleRequest:
     agreement_overlap: int
     agreement_items: int
     gold_share: float
+
+
+def plan_review(run: RunFolder, parameters: ReviewRun) -> StagePlan:
+    """The items that the filter kept, and their twins when they are made; the server changes nothing in the files."""
+    items, twins = Stage(run, "filter"), Stage(run, "rewrite")
+    made = twins.find_finished() is not None
+    return StagePlan(
+        name="review",
+        unit="items",
+        parameters=pick_parameters(parameters, "review"),
+        inputs={**items.output_hashes(), **(twins.output_hashes() if made else {})},
+    )
+
+
+def export_tasks(engine: StageEngine, parameters: ReviewRun, stage: Stage) -> StageManifest:
+    """Write the tasks of a sample, and close the stage."""
+    run = engine.run
+    items, twins = Stage(run, "filter"), Stage(run, "rewrite")
+    taken = items.read().counts.out
+    wanted = parameters.review
+    count = min(wanted.items, taken)
+    request = SampleRequest(
+        parts=tuple(items.parts()),
+        twins=tuple(twins.parts()) if twins.find_finished() is not None else (),
+        count=count,
+        seed=parameters.seed,
+        folder=stage.folder / TASKS,
+        kinds=tuple(wanted.kinds),
+        overlap=wanted.overlap,
+        agreement_overlap=wanted.agreement_overlap,
+        agreement_items=wanted.agreement_items,
+        gold_share=wanted.gold_share,
+    )
+    written = engine.step("export", write_sample, request)
+    return stage.finish(
+        counts=Counts(taken=taken, out=count, rejected={"not_sampled": taken - count} if taken > count else {}),
+        outputs=[stage.folder / TASKS],
+        notes={
+            "tasks": {kind: number for kind, number in written.items() if kind != "gold"},
+            "gold": written["gold"],
+            "folder": str((stage.folder / TASKS).relative_to(run.home)),
+        },
+    )
 
 
 def write_sample(request: SampleRequest) -> dict[str, int]:
@@ -132,3 +182,27 @@ def _read_chosen(parts: Iterable[Path], ids: Collection[str], by: ItemKey = "id"
 
 def _shuffle(key: str, seed: int) -> bytes:
     return hashlib.blake2b(f"review:{seed}:{key}".encode()).digest()
+
+
+def _check(run: RunFolder, parameters: BuildParameters) -> None:
+    """Look whether the server can be reached, where the tasks are to be pushed to one."""
+    url = parameters.review.url
+    if not url or is_finished(run, "release"):
+        return
+    from annotation.access import find_token
+    from annotation.server import open_server  # its SDK takes a second to import
+
+    with open_server(url, find_token(url)):
+        return
+
+
+STAGE = StageSpec(
+    name="review",
+    parameters=ReviewRun,
+    needs=("filter", "rewrite"),
+    steps=(
+        StageStep("review", "items", "items handed to experts"),
+        StageStep("review/accepted", "items", "items accepted by experts", keep_accepted),
+    ),
+    check=_check,
+)

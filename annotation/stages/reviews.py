@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopwright.checks import CheckContext
-from hopwright.errors import InputError, RunError, ServiceError
+from hopwright.errors import RunError, ServiceError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Item
 from hopwright.records.arrow import read_items, read_reviews
 from hopwright.runs import RunFolder, Stage
 from hopwright.runs.files import hold_lock
-from hopwright.stages.release import ReviewParts
+from hopwright.stages.release_sets import ReviewParts
 from hopwright.stages.resources import find_store, open_graph
 
 if TYPE_CHECKING:  # the SDK takes a second to import
@@ -60,21 +59,6 @@ def lock_reviews(run: RunFolder) -> Iterator[Path]:
     folder = reviews_folder(run.home, run.name)
     with hold_lock(run.home / "locks" / f"{run.name}.reviews.lock", f"the review of run {run.name!r}", _PATIENCE_S):
         yield folder
-
-
-def find_url(url: str) -> str:
-    """The server's address: as given, LABEL_STUDIO_URL, or the one that `make serve` started here.
-
-    Raises InputError when none of them says.
-    """
-    from annotation.access import URL_VARIABLE, access_file, read_access
-
-    if found := url or os.environ.get(URL_VARIABLE, ""):
-        return found
-    access = read_access(access_file())
-    if access is None:
-        raise InputError(f"which Label Studio? name its address, or set {URL_VARIABLE}")
-    return access.url
 
 
 def pull_reviews(run: RunFolder, url: str, *, full: bool = False) -> PullRound:

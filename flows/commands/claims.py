@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from flows.commands.options import Budget, DryRun, Endpoints, Json, Seed
+from flows.commands.options import DryRun, Json, Options, takes
+from hopwright.settings import ModelRun
 
 app = typer.Typer(
     no_args_is_help=True, help="Numbers that no graph holds, each with its source.", rich_markup_mode=None
@@ -13,7 +14,9 @@ app = typer.Typer(
 
 
 @app.command("propose")
+@takes(ModelRun, leaving_out=("workers", "cluster", "models.batch"))
 def propose_claims(
+    *,
     model: Annotated[str, typer.Option(help="The model that proposes, as endpoint/model.")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The bank; claims that it holds are kept.")],
     number: Annotated[int, typer.Option(min=1, max=100_000, help="How many new claims are wanted.")] = 100,
@@ -21,16 +24,14 @@ def propose_claims(
         list[str] | None,
         typer.Option(help="history, art, geography, politics, science, film, sports or business; all otherwise."),
     ] = None,
-    endpoints: Endpoints = None,
-    budget: Budget = None,
-    seed: Seed = None,
+    options: Options,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Have a model propose numbers that no graph holds, each with its source; killed, it continues."""
     from flows.console.claims import ProposalOptions, propose_claims, read_domains
 
-    order = ProposalOptions(model, number, read_domains(domain or []), out, endpoints, budget, seed)
+    order = ProposalOptions(model, number, read_domains(domain or []), out, options)
     propose_claims(order, dry_run=dry_run, as_json=as_json)
 
 

@@ -1,33 +1,76 @@
-"""Options that several verbs share, and what they do alike."""
+"""Options of the command line: those of the parameters, made from `hopwright.settings`, and what verbs do alike.
 
+A verb says which parameters it takes, and every field in them becomes an option: its name, its choices and bounds and
+its description are the field's. A field whose own name would not do says so itself, by `Cli`.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+import annotated_types
 import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from hopwright.settings import RunParameters
+from hopwright.settings.base import Cli
+from hopwright.settings.runs import order_fields
+
+Options = dict[str, Any]
+"""What was given on the command line, by field and group; None where nothing was."""
 
 Run = Annotated[str | None, typer.Option("--run", help="Name of the run's folder.")]
-Seed = Annotated[int | None, typer.Option(help="The same seed gives the same bytes.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph store; the newest one otherwise.")]
-Endpoints = Annotated[
-    str | None, typer.Option("--endpoints", metavar="FILE", help="TOML file that describes where models answer.")
-]
-Budget = Annotated[
-    float | None, typer.Option("--budget", metavar="USD", help="Stop before this many dollars are exceeded.")
-]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what models would be asked and what it would cost, and do nothing.")
 ]
+_DECLARED = frozenset({"run", "fresh", "dated", "notify"})
+"""Parameters that verbs declare themselves, or that only schedules need."""
 
 
-def group_models(endpoints: str | None, budget: float | None, batch: bool | None) -> dict[str, Any]:
-    """The parameters that every verb has which asks models."""
-    return {"endpoints": endpoints, "budget_usd": budget, "batch": batch}
+def takes(
+    model: type[RunParameters], *, leaving_out: Container[str] = (), hiding: Container[str] = (), prefix: str = ""
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a verb an option for each field of `model` and of its groups; the verb gets them as `options`.
+
+    `leaving_out` names fields, as `seed` or `review.url`. Groups in `hiding` are taken, but of them only `main` fields
+    are listed by --help. Options of the group `prefix` carry its name, and so do those whose name another one has.
+    """
+
+    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
+        made = dict(_make_options(model, leaving_out, hiding, prefix))
+        own = inspect.signature(verb).parameters
+        hints = get_type_hints(verb, include_extras=True)
+
+        @functools.wraps(verb)
+        def run(**given: Any) -> None:
+            options: Options = {}
+            for key in made:
+                value = given.pop(key)
+                group, _, field = key.rpartition("__")
+                (options.setdefault(group, {}) if group else options)[field] = None if value == [] else value
+            verb(options=options, **given)
+
+        parameters = []
+        for name, parameter in own.items():
+            if name == "options":
+                parameters += [_keyword(key, annotation) for key, annotation in made.items()]
+            else:
+                parameters.append(_keyword(name, hints[name], parameter.default))
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorate
 
 
 def run_stage(
-    stage: str, run: str | None, options: dict[str, Any], fresh: bool, as_json: bool, *, dry_run: bool = False
+    stage: str, run: str | None, options: Options, fresh: bool, as_json: bool, *, dry_run: bool = False
 ) -> None:
     """Run a stage of a run, or say what it would cost."""
     if dry_run:
@@ -38,3 +81,70 @@ def run_stage(
     from flows.console.stage import run_one_stage
 
     run_one_stage(stage, run, options, fresh=fresh, as_json=as_json)
+
+
+def _make_options(
+    model: type[RunParameters], leaving_out: Container[str], hiding: Container[str], prefix: str
+) -> Iterator[tuple[str, Any]]:
+    """Keys (`group__field`, or a field of the run) and the annotations from which Typer makes options."""
+    taken: set[str] = set()
+    for place in order_fields(model.model_fields):
+        found = model.model_fields[place]
+        group, fields = "", {place: found}
+        if isinstance(found.annotation, type) and issubclass(found.annotation, BaseModel):
+            group, fields = place, found.annotation.model_fields
+        for name, field in fields.items():
+            dotted = f"{group}.{name}" if group else name
+            kind = _find_kind(field.annotation)
+            if kind is None or dotted in _DECLARED or dotted in leaving_out:
+                continue
+            spelling = next((one for one in field.metadata if isinstance(one, Cli)), Cli())
+            names = spelling.names or (_spell(name, kind),)
+            if group == prefix != "" or taken & set(names):
+                names = (_spell(f"{group}-{name}", kind),)
+            taken |= set(names)
+            option = typer.Option(
+                *names,
+                help=field.description,
+                metavar=spelling.metavar or _show_bounds(field, kind),
+                hidden=group in hiding and not spelling.main,
+            )
+            yield f"{group}__{name}" if group else name, Annotated[kind | None, option]
+
+
+def _find_kind(annotation: Any) -> Any:
+    """The type that Typer reads; None for tables and groups, which a parameter file gives.
+
+    Choices of a list stay texts: the parameters say what is wrong with one, by its name.
+    """
+    if get_origin(annotation) is Annotated:
+        return _find_kind(get_args(annotation)[0])
+    if get_origin(annotation) is list:
+        return list[float] if _find_kind(get_args(annotation)[0]) is float else list[str]
+    if get_origin(annotation) is Literal or annotation in (bool, int, float, str):
+        return annotation
+    return None
+
+
+def _spell(name: str, kind: Any) -> str:
+    """`max_right` → `--max-right`; a list is given one an option, so `forms` → `--form`."""
+    spelt = f"--{name.replace('_', '-')}"
+    if kind is bool:
+        return f"{spelt}/--no-{spelt[2:]}"
+    return spelt.removesuffix("s") if get_origin(kind) is list else spelt
+
+
+def _show_bounds(field: FieldInfo, kind: Any) -> str | None:
+    """`1..12` for a number with bounds, the choices of a list; None for what Typer shows by itself."""
+    if get_origin(kind) is list:
+        inner = get_args(field.annotation)[0]
+        return "|".join(map(str, get_args(inner))) if get_origin(inner) is Literal else None
+    low = next((one for one in field.metadata if isinstance(one, annotated_types.Ge | annotated_types.Gt)), None)
+    high = next((one for one in field.metadata if isinstance(one, annotated_types.Le | annotated_types.Lt)), None)
+    if kind not in (int, float) or low is None or high is None:
+        return None
+    return f"{getattr(low, 'ge', None) or getattr(low, 'gt', 0)}..{getattr(high, 'le', None) or getattr(high, 'lt', 0)}"
+
+
+def _keyword(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

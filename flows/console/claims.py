@@ -1,7 +1,7 @@
 """`hopwright claims`: having claims proposed, and holding a bank of them to the rules."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -32,9 +32,7 @@ class ProposalOptions:
     number: int
     domains: Sequence[DomainName]
     out: Path
-    endpoints: str | None = None
-    budget: float | None = None
-    seed: int | None = None
+    options: Mapping[str, Any]
 
 
 def read_domains(names: Sequence[str]) -> list[DomainName]:
@@ -59,8 +57,7 @@ def propose_claims(order: ProposalOptions, *, dry_run: bool, as_json: bool) -> N
 
     if order.number < 1:
         raise InputError(f"--number: {order.number} claims are none; ask for one at least")
-    given = {"seed": order.seed, "models": {"endpoints": order.endpoints, "budget_usd": order.budget}}
-    parameters = load_parameters(merge_options({}, given), ModelRun)
+    parameters = load_parameters(merge_options({}, order.options), ModelRun)
     bank = read_bank(order.out) if order.out.exists() else ()
     domains = tuple(Domain[name.upper()] for name in dict.fromkeys(order.domains)) or tuple(Domain)
     wish = ProposalRequest(parse_model(order.model), order.number, domains, parameters.seed)

@@ -12,7 +12,7 @@ from pathlib import Path
 from flows.console.output import out, print_json
 from flows.console.services import Finding, check_services
 from hopwright.errors import HopwrightError, InputError
-from hopwright.settings import GPU_VOTERS, VllmParameters, checkout, home, sample_folder
+from hopwright.settings import VllmParameters, checkout, home, read_presets, sample_folder
 
 _STYLE = {"ok": "green", "missing": "yellow", "bad": "red"}
 
@@ -126,7 +126,7 @@ def check_stores(folder: Path) -> list[Finding]:
 
 
 def check_gpus() -> list[Finding]:
-    """GPUs, vLLM, and the weights of the profile `gpu`: needed for models as difficulty filter only."""
+    """GPUs, vLLM, and the weights of the preset `gpu`: needed for models as difficulty filter only."""
     from hopwright.difficulty.machine import find_engine, list_gpus
     from hopwright.difficulty.weights import find_weights
 
@@ -139,7 +139,7 @@ def check_gpus() -> list[Finding]:
         findings.append(Finding("vllm", "ok", f"{engine.version} in {engine.python}"))
     except InputError as error:
         findings.append(Finding("vllm", "missing", str(error), "docs/gpu.md"))
-    models = [name.removeprefix("vllm:") for name in GPU_VOTERS]
+    models = [name.removeprefix("vllm:") for name in read_presets()["gpu"]["filter"]["voters"]]
     lacking = []
     for model in models:
         try:
@@ -147,10 +147,10 @@ def check_gpus() -> list[Finding]:
         except InputError:
             lacking.append(model)
     if lacking:
-        found = f"{len(models) - len(lacking)} of the {len(models)} models of the profile gpu"
+        found = f"{len(models) - len(lacking)} of the {len(models)} models of the preset gpu"
         findings.append(Finding("weights", "missing", found, f"`hf download {lacking[0]}`, …; licences are yours"))
     else:
-        findings.append(Finding("weights", "ok", f"all {len(models)} models of the profile gpu"))
+        findings.append(Finding("weights", "ok", f"all {len(models)} models of the preset gpu"))
     return findings
 
 

@@ -61,7 +61,7 @@ class StageBars:
 @contextlib.contextmanager
 def show_stages() -> Iterator[None]:
     """Show how far the stages are while the block runs."""
-    from tasks.progress import listen
+    from tasks.live import listen
 
     columns = (
         TextColumn("{task.description:20}"),

@@ -20,21 +20,14 @@ def ask_passages(
     into: Path | None,
     store: Path | None,
     question_model: str | None,
-    group: Mapping[str, Any],
+    options: Mapping[str, Any],
     *,
-    endpoints: str | None,
-    budget: float | None,
-    seed: int | None,
     as_json: bool,
 ) -> None:
     """Write one line per passage and variant, and print how many questions there are, by whom."""
     if into is None:
         raise InputError("--passages needs --out FILE: where the questions go, as JSON lines")
-    given = {
-        "seed": seed,
-        "rewrite": {name: value for name, value in group.items() if name != "enabled"},
-        "models": {"endpoints": endpoints, "budget_usd": budget},
-    }
+    given = {**options, "rewrite": {**options["rewrite"], "enabled": None}}
     parameters = load_parameters(merge_options({}, given), RewriteRun)
     with err.status("opening the graph"):
         from hopwright.counterfactual.passage_questions import summarise
@@ -79,7 +72,7 @@ def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun,
     from hopwright.llm.prompts import load_prompts
     from hopwright.llm.types import parse_model
     from hopwright.stages.models import STORE, ModelAccess, open_models
-    from hopwright.stages.rewrite import RewriteContext, open_translators
+    from hopwright.stages.rewrite_context import RewriteContext, open_translators
     from tasks.models import load_keys
 
     wanted: RewriteParameters = parameters.rewrite
@@ -106,5 +99,5 @@ def _open_asker(store: Path, question_model: str | None, parameters: RewriteRun,
             err.print(f"back-translation is skipped: {obstacle}")
             translators = []
     return PassageQuestionGenerator(
-        services.passages, services.traversals, services.names, parameters.seed, questioner, translators=translators
+        services.passages, services.source, services.names, parameters.seed, questioner, translators=translators
     )

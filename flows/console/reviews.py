@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from annotation.access import find_server
 from flows.console.options import parameters_of, pick_run
 from flows.console.output import err, out, prefect_ready, print_json
-from flows.console.review import find_server
 from hopwright.errors import InputError, ServiceError
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import AdjudicateRun, ReviewPullRun, home
@@ -16,9 +16,9 @@ _LISTEN_SECONDS = 300.0
 """While listening, what changed is fetched this often even if nothing was heard."""
 
 
-def pull(run: str | None, url: str | None, *, full: bool, as_json: bool) -> None:
+def pull(run: str | None, url: str | None, group: Mapping[str, Any], *, as_json: bool) -> None:
     """Run the flow that fetches reviews, and print what came."""
-    options = {"pull": {"url": find_server(url), "full": full}}
+    options = {"pull": {**group, "url": find_server(url)}}
     parameters = parameters_of(ReviewPullRun, run, options, fresh=False)
     with prefect_ready(_import_pull) as flow:
         summary = flow(parameters)

@@ -4,6 +4,7 @@ import hashlib
 import heapq
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from rich.rule import Rule
 from rich.text import Text
@@ -11,7 +12,7 @@ from rich.text import Text
 from flows.console.options import pick_run
 from flows.console.output import out, print_json
 from hopwright.knowledge.external.notes import write_note
-from hopwright.records import Compute, Hop, Item, Lookup
+from hopwright.records import Compute, Hop, Item, Lookup, ReverseLookup
 from hopwright.records.arrow import read_items
 from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import home
@@ -19,13 +20,13 @@ from hopwright.settings import home
 _ITEM_ID = re.compile(r"hw-[0-9a-f]{8,}")
 
 
-def show_sample(run: str | None, stage: str, sample: int, seed: int, *, as_json: bool) -> None:
-    """Print items of a stage, so many of each topology, drawn evenly; or the one whose id is given for a run."""
-    if run is not None and _ITEM_ID.fullmatch(run) and run not in list_runs(home()):
-        from flows.console.explain import explain_item
+def is_item_id(text: str | None) -> TypeGuard[str]:
+    """Whether what is given for a run is an item's id."""
+    return text is not None and _ITEM_ID.fullmatch(text) is not None and text not in list_runs(home())
 
-        explain_item(run, None, as_json=as_json)
-        return
+
+def show_sample(run: str | None, stage: str, sample: int, seed: int, *, as_json: bool) -> None:
+    """Print items of a stage, so many of each topology, drawn evenly."""
     source = Stage(RunFolder(home(), pick_run(run)), stage)
     chosen: dict[str, list[tuple[bytes, str, Item]]] = {}
     for item in _read_all(source):
@@ -64,8 +65,9 @@ def describe_derivation(hop: Hop) -> str:
         return f"{derivation.kind}: {derivation.expression}"
     if isinstance(derivation, Lookup):
         return f"{derivation.property} of {derivation.subject}"
-    conditions = [(derivation.property, derivation.value), *((c.property, c.value) for c in derivation.constraints)]
-    return "whose " + " and ".join(f"{property} is {value}" for property, value in conditions)
+    if isinstance(derivation, ReverseLookup):
+        return "whose " + " and ".join(f"{one.property} is {one.value}" for one in derivation.conditions())
+    return f"read in {derivation.document}"
 
 
 def _read_all(stage: Stage) -> Iterator[Item]:

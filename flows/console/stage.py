@@ -1,25 +1,20 @@
 """The verbs that run one stage of a run: filter, rewrite, review, release."""
 
 import functools
+import importlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from flows.console.options import parameters_of
 from flows.console.output import out, prefect_ready, print_json, show_stages
 from hopwright.runs import StageManifest
-from hopwright.settings import FilterRun, ReleaseRun, ReviewRun, RewriteRun, RunParameters, home
-
-_MODELS: dict[str, type[RunParameters]] = {
-    "filter": FilterRun,
-    "rewrite": RewriteRun,
-    "review": ReviewRun,
-    "release": ReleaseRun,
-}
+from hopwright.settings import home
+from hopwright.stages.registry import STAGES
 
 
 def run_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
     """Run the flow of one stage and print its counts."""
-    parameters = parameters_of(_MODELS[stage], run, options, fresh=fresh)
+    parameters = parameters_of(STAGES.find(stage).parameters, run, options, fresh=fresh)
     with prefect_ready(functools.partial(_import_flow, stage)) as flow, show_stages():
         manifest = flow(parameters)
     if as_json:
@@ -37,18 +32,5 @@ def run_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, fr
 
 
 def _import_flow(stage: str) -> Callable[[Any], StageManifest]:
-    if stage == "filter":
-        from flows.filter import run_filter
-
-        return run_filter
-    if stage == "rewrite":
-        from flows.rewrite import run_rewrite
-
-        return run_rewrite
-    if stage == "review":
-        from flows.review import run_review
-
-        return run_review
-    from flows.release import run_release
-
-    return run_release
+    """Return the flow `run_<stage>` of the module `flows.<stage>`."""
+    return cast("Callable[[Any], StageManifest]", getattr(importlib.import_module(f"flows.{stage}"), f"run_{stage}"))

@@ -14,12 +14,14 @@ from hopwright.checks.choices import CHOICES
 from hopwright.checks.claims import CLAIMS
 from hopwright.checks.dates import DATES
 from hopwright.checks.duplicates import DuplicateFinder
+from hopwright.checks.findings import make_result
 from hopwright.checks.grammar import GRAMMAR
 from hopwright.checks.proof import PROOF
 from hopwright.checks.shortcuts import SHORTCUTS
 from hopwright.checks.structure import STRUCTURE
 from hopwright.checks.wording import WORDING
 from hopwright.records import CheckResult, Item
+from hopwright.registry import Registry
 
 __all__ = [
     "CHECKS",
@@ -32,6 +34,7 @@ __all__ = [
     "Severity",
     "examine",
     "failures",
+    "list_checks",
     "run_checks",
 ]
 
@@ -45,7 +48,9 @@ CHECKS: tuple[Check, ...] = (
     *DATES,
     *CLAIMS,
 )
-"""All rules, in the order in which they run and are reported. Set-level: DuplicateFinder."""
+"""The rules of Hopwright, in the order in which they run and are reported. Set-level: DuplicateFinder."""
+ADDED = Registry[Check]("hopwright.checks", "check")
+"""Rules of other packages, by their names: entry points of this group. They run after ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +62,15 @@ class Examination:
     skipped: str = ""
 
 
-def examine(case: CheckedItem, context: CheckContext, checks: Sequence[Check] = CHECKS) -> list[Examination]:
-    """Run checks on one item and keep every finding apart."""
+def list_checks() -> tuple[Check, ...]:
+    """Return all rules that run: Hopwright's own, then those of other packages."""
+    return (*CHECKS, *ADDED.values())
+
+
+def examine(case: CheckedItem, context: CheckContext, checks: Sequence[Check] | None = None) -> list[Examination]:
+    """Run checks, by default all of them, on one item and keep every finding apart."""
     done = []
-    for check in checks:
+    for check in list_checks() if checks is None else checks:
         if check.concerns is not None and not check.concerns(case):
             continue
         reason = _find_skip(check.needs, case, context)
@@ -71,33 +81,21 @@ def examine(case: CheckedItem, context: CheckContext, checks: Sequence[Check] = 
     return done
 
 
-def run_checks(item: Item, context: CheckContext, checks: Sequence[Check] = CHECKS) -> tuple[CheckResult, ...]:
-    """Run checks on one item, one result a check. A warning passes, with its reason."""
+def run_checks(item: Item, context: CheckContext, checks: Sequence[Check] | None = None) -> tuple[CheckResult, ...]:
+    """Run checks, by default all of them, on one item, one result a check. A warning passes, with its reason."""
     results = []
     for examination in examine(CheckedItem(item), context, checks):
         check = examination.check
         if examination.skipped:
             results.append(CheckResult(name=check.name, outcome="skip", reason=examination.skipped))
             continue
-        reason = "; ".join(describe(finding) for finding in examination.findings)
-        if not reason:
-            results.append(CheckResult(name=check.name, outcome="pass"))
-        elif check.severity == "warning":
-            results.append(CheckResult(name=check.name, outcome="pass", reason=f"warning: {reason}"))
-        else:
-            results.append(CheckResult(name=check.name, outcome="fail", reason=reason))
+        results.append(make_result(check.name, examination.findings, warning=check.severity == "warning"))
     return tuple(results)
 
 
 def failures(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
     """The results that keep an item out of a release."""
     return tuple(result for result in results if result.outcome == "fail")
-
-
-def describe(finding: Finding) -> str:
-    """Write a finding in one line."""
-    hop, message = finding
-    return message if hop is None else f"hop {hop}: {message}"
 
 
 def _find_skip(needs: Sequence[Need], case: CheckedItem, context: CheckContext) -> str:

@@ -10,9 +10,9 @@ from decimal import Decimal
 from typing import Literal
 
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts, Facts, GraphFacts
+from hopwright.knowledge.facts import EvidenceFacts, Facts, GraphFacts
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import hops_used, stated_value
 from hopwright.records import Compute, Hop, Item

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import Facts, matches
+from hopwright.knowledge.facts import Facts, matches
 from hopwright.planning.expressions import evaluate
-from hopwright.records import LABELS, AnswerType, Compute, Constraint, Distractor, Hop, Label, Lookup
+from hopwright.records import LABELS, AnswerType, Compute, Constraint, Distractor, Hop, Label, Lookup, ReverseLookup
 from hopwright.records.values import Value, parse
 from hopwright.text.matching import (
     contains_exact_name,
@@ -109,7 +109,8 @@ def is_true(
     """Whether a distractor would be a right answer to its hop, by the facts.
 
     A distractor without an id stands for every entity of exactly that label that the answer's own facts name.
-    A computation has one value, which no other option equals; it is compared by the option check.
+    A computation has one value, which no other option equals; it is compared by the option check. What is read in a
+    document is no fact that others could have.
     """
     derivation = hop.derivation
     if isinstance(derivation, Compute):
@@ -124,12 +125,10 @@ def is_true(
                 return not isinstance(value, str) and any(matches(value, one) for one in held)
             objects = facts.objects(subject, derivation.property)
             return distractor.id in objects or any(_is_called(one, distractor.text, context) for one in objects)
+        if not isinstance(derivation, ReverseLookup):
+            return False
         ids = [distractor.id] if distractor.id else _find_ids(distractor.text, context)
-        conditions = (
-            Constraint(property=derivation.property, value=derivation.value),
-            *derivation.constraints,
-        )
-        return any(all(meets(id, one, answers, facts) for one in conditions) for id in ids)
+        return any(all(meets(id, one, answers, facts) for one in derivation.conditions()) for id in ids)
     except (ExpressionError, InputError):
         return False
 

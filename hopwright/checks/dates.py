@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
-from hopwright.knowledge.wikidata.facts import Facts
+from hopwright.knowledge.facts import Facts
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.matching import find_time
 
@@ -16,11 +16,6 @@ _DATED = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?!\d)")
 _EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
 _COMPARED = re.compile(r"value\((P\d+), (\w+)\) ?[<>]=? ?value\(\1, (\w+)\)")
 _VALUE = re.compile(r"\b(?:value|argmax|argmin)\((P\d+)\b")
-
-# Who holds an office, leads, coaches or owns: asked without a date, the answer is whoever does at the time of asking.
-_HOLDERS = frozenset(
-    ["P6", "P35", "P39", "P54", "P108", "P127", "P169", "P286", "P488", "P1037", "P1308", "P2388", "P3320", "P5769"]
-)
 
 
 def check_time(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
@@ -46,7 +41,7 @@ def check_undated(case: CheckedItem, context: CheckContext) -> Iterator[Finding]
             literal = context.table.literal.get(property)
             if literal is not None and not literal.stable:
                 yield hop.index, f"asks for a value that changes ({literal.label}) without a date"
-            elif property in _HOLDERS:
+            elif property in context.table.roles.holders:
                 yield hop.index, f"asks who holds an office ({_name(property, context)}) without a date"
         elif isinstance(hop.derivation, Compute):
             yield from _check_computation(hop, hop.derivation.expression, facts, case, context)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 
 from hopwright.checks.case import CheckedItem, Finding
-from hopwright.records import plan_id
 from hopwright.text.matching import fold
 
 
@@ -29,7 +28,7 @@ class DuplicateFinder:
         item = case.item
         keys = [("id", item.id), ("question", fold(item.question))]
         if case.planned:
-            keys.append(("plan", plan_id(item.topology, tuple(hop.derivation for hop in item.hops), item.variant)))
+            keys.append(("plan", item.plan_id))
         found: list[Finding] = []
         for what, text in keys:
             digest = hashlib.blake2b(f"{what}\0{text}".encode(), digest_size=12).digest()

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts, Facts
+from hopwright.knowledge.facts import EvidenceFacts, Facts
 from hopwright.planning.execution import execute, render_answer, same
 from hopwright.planning.necessity import iter_shortcuts
-from hopwright.records import Compute, Hop, LiteralFact, Lookup, ReverseLookup
+from hopwright.records import Compute, Hop, LiteralFact, Lookup, ReadRegion, ReadSpan, ReverseLookup
 from hopwright.records.values import Value, parse
 from hopwright.text.matching import contains_exact_name, fold, is_distinctive_name, read_number
 
@@ -165,6 +165,14 @@ def _is_covered(hop: Hop, own: EvidenceFacts, case: CheckedItem, context: CheckC
         if derivation.property in context.table.literal:
             return bool(own.scalars(subject, derivation.property))
         return (hop.answer_id or "") in own.objects(subject, derivation.property)
+    if isinstance(derivation, ReadSpan):
+        cited = [(one.document, one.start, one.end, one.text) for one in hop.evidence.spans]
+        return (derivation.document, derivation.start, derivation.end, hop.answer) in cited
+    if isinstance(derivation, ReadRegion):
+        return any(
+            all(getattr(one, name) == value for name, value in derivation.model_dump(exclude={"op"}).items())
+            for one in hop.evidence.regions
+        )
     assert isinstance(derivation, ReverseLookup)
     properties = {derivation.property, *(constraint.property for constraint in derivation.constraints)}
     answer = hop.answer_id or ""
@@ -178,7 +186,8 @@ def _what(hop: Hop) -> str:
     derivation = hop.derivation
     if isinstance(derivation, Lookup):
         return f"{derivation.property} of {derivation.subject}"
-    assert isinstance(derivation, ReverseLookup)
+    if isinstance(derivation, ReadSpan | ReadRegion):
+        return f"place in {derivation.document} that it reads"
     return f"facts of {hop.answer_id} that its look-up asks for"
 
 

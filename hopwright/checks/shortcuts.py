@@ -10,8 +10,9 @@ from decimal import Decimal
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import Facts
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.execution import execute, hops_used, same
 from hopwright.planning.necessity import iter_shortcuts
 from hopwright.records import Compute, Constraint, Hop, ReverseLookup
@@ -202,11 +203,9 @@ def _run_on(case: CheckedItem, changed: int, wrong: Value, facts: Facts, table: 
 
 def _written(hop: Hop) -> str:
     derivation = hop.derivation
-    if isinstance(derivation, Compute):
-        return derivation.expression
     if isinstance(derivation, ReverseLookup):
-        return " ".join(one.value for one in _conditions(derivation) if one.property not in ("P31", "P279", "P21"))
-    return derivation.subject
+        return " ".join(one.value for one in _conditions(derivation) if one.property not in ROLES.class_like)
+    return " ".join(derivation.references())
 
 
 def _find_unlike(tree: ast.expr, units: Mapping[int, str], table: PropertyTable) -> Iterator[tuple[str, str]]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.properties import LiteralProperty
+from hopwright.knowledge.properties import LiteralProperty
 from hopwright.planning.execution import hops_used
-from hopwright.planning.topologies import TOPOLOGIES
-from hopwright.records import Compute, Hop, Lookup, plan_id
+from hopwright.records import Compute, Hop, Lookup
 from hopwright.records.values import parse
 from hopwright.text.matching import fold
+from hopwright.topologies import TOPOLOGIES
 
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 
@@ -47,7 +47,7 @@ def check_schema(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
 def check_identity(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
     """The id is the content hash of the plan, so that a changed plan shows."""
     item = case.item
-    expected = plan_id(item.topology, tuple(hop.derivation for hop in item.hops), item.variant)
+    expected = item.plan_id
     if item.id.startswith("hw-") and item.id != expected:
         yield None, f"id {item.id} is not the hash of the plan ({expected})"
     if not case.factual and item.twin is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import Hop
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
-from hopwright.records import Compute, Hop, Lookup
+from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.records import Hop, ReverseLookup
 from hopwright.text.matching import (
     contains_alias,
     contains_exact_name,
@@ -20,8 +21,6 @@ from hopwright.text.matching import (
 
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _CONSTANTS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
-# Classes and the like are worded as the noun (`the film that …`), not by their label.
-_NOUNS = frozenset({"P31", "P279", "P21", "P106"})
 
 
 def check_leakage(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
@@ -114,14 +113,9 @@ def _shows(question: str, padded: str, source: Hop) -> bool:
 
 def _find_constants(hop: Hop) -> tuple[list[str], list[Decimal]]:
     derivation = hop.derivation
-    if isinstance(derivation, Lookup):
-        written = [derivation.subject]
-    elif isinstance(derivation, Compute):
-        written = [derivation.expression]
-    else:
-        conditions = [(derivation.property, derivation.value)]
-        conditions += [(one.property, one.value) for one in derivation.constraints]
-        written = [value for property, value in conditions if property not in _NOUNS]
+    written = derivation.references()
+    if isinstance(derivation, ReverseLookup):
+        written = tuple(one.value for one in derivation.conditions() if one.property not in ROLES.class_like)
     ids = list(dict.fromkeys(id for text in written for id in _IDS.findall(text)))
     numbers = [Decimal(number) for text in written for number in _CONSTANTS.findall(_IDS.sub("", text))]
     return ids, [number for number in numbers if number > 2]  # one and two hide in grammar: next, both, pairs

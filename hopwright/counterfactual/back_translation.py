@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from hopwright.counterfactual.apertium import ApertiumBackTranslator
 from hopwright.counterfactual.meaning import Judge, Similarity
 from hopwright.counterfactual.rewording_checks import (
+    KeptCause,
     MaskedText,
     RewordedText,
     accept_known_paraphrases,
@@ -128,13 +129,15 @@ def reword(
             for place in (place for place, one in enumerate(done) if not one.by):
                 if not (translator.whole or has_paraphrase(texts[place])):
                     if not done[place].tries:
-                        done[place] = _explain(done[place], "not sent: no word of it has a known paraphrase")
+                        done[place] = _explain(
+                            done[place], KeptCause.NO_PARAPHRASE, "not sent: no word of it has a known paraphrase"
+                        )
                     continue
                 try:
                     masked.append(mask(texts[place], names[place], translator.style))
                     places.append(place)
                 except ValueError as error:
-                    done[place] = _explain(done[place], str(error))
+                    done[place] = _explain(done[place], KeptCause.MASK_BROKEN, str(error))
             try:
                 back = translator.translate([one.text for one in masked], attempt)
                 results = _apply_bounds(masked, back, translator, gates)
@@ -168,7 +171,7 @@ def apply_back_translation(item: Item, returned: ItemBackTranslation) -> Item:
             own.append(passage.model_copy(update={"text": " ".join(piece.result.text for piece in pieces)}))
             reworded += any(piece.by for piece in pieces)
             passages += 1
-        evidence = hop.evidence.model_copy(update={"passages": tuple(own)})
+        evidence = hop.evidence.replace(passages=own)
         hops.append(hop.model_copy(update={"question": sub.result.text, "evidence": evidence}))
     similarity = "" if first.similarity is None else f", similarity {first.similarity:.3f}"
     figures = (
@@ -227,7 +230,7 @@ def _apply_bounds(
 ) -> list[TextBackTranslation]:
     """What each returned text is worth: first what each text says by itself, then what embeddings and judge say."""
     results = [
-        RewordedText(one.original, 0, 0, 1.0, returned.problem, len(one.masks), 0)
+        RewordedText(one.original, 0, 0, 1.0, returned.problem, len(one.masks), 0, _name_cause(returned))
         if returned.problem
         else accept_whole_text(one, returned.text, translator.pivots)
         if translator.whole
@@ -237,7 +240,7 @@ def _apply_bounds(
     results = [
         one
         if one.reason or one.overlap <= gates.max_overlap
-        else _refuse(one, text, f"too much stayed: {one.overlap:.2f}")
+        else _refuse(one, text, KeptCause.OVERLAP, f"too much stayed: {one.overlap:.2f}")
         for one, text in zip(results, masked, strict=True)
     ]
     figures: dict[int, float] = {}
@@ -247,27 +250,33 @@ def _apply_bounds(
         figures = dict(zip(places, gates.similarity.measure(pairs), strict=True))
         for place, figure in figures.items():
             if figure < gates.min_similarity:
-                results[place] = _refuse(results[place], masked[place], f"meaning: similarity {figure:.3f}")
+                results[place] = _refuse(
+                    results[place], masked[place], KeptCause.SIMILARITY, f"meaning: similarity {figure:.3f}"
+                )
     places = [place for place in places if not results[place].reason]
     if gates.judge is not None and places:
         asked = gates.judge.judge([(masked[place].original, results[place].text) for place in places])
         for place, verdict in zip(places, asked, strict=True):
             problem = verdict.value if verdict.value is not None else f"no judgement: {verdict.problem}"
             if problem:
-                results[place] = _refuse(results[place], masked[place], f"meaning: {problem}")
+                results[place] = _refuse(results[place], masked[place], KeptCause.JUDGE, f"meaning: {problem}")
     return [
         TextBackTranslation(one, "" if one.reason else translator.name, similarity=figures.get(place))
         for place, one in enumerate(results)
     ]
 
 
-def _explain(text: TextBackTranslation, reason: str) -> TextBackTranslation:
+def _explain(text: TextBackTranslation, cause: KeptCause, reason: str) -> TextBackTranslation:
     """A text that stays as it is, and why."""
-    return replace(text, result=replace(text.result, reason=reason))
+    return replace(text, result=replace(text.result, reason=reason, cause=cause))
 
 
-def _refuse(one: RewordedText, text: MaskedText, reason: str) -> RewordedText:
-    return replace(one, text=text.original, kept=0, refused=one.refused + one.kept, reason=reason)
+def _refuse(one: RewordedText, text: MaskedText, cause: KeptCause, reason: str) -> RewordedText:
+    return replace(one, text=text.original, kept=0, refused=one.refused + one.kept, reason=reason, cause=cause)
+
+
+def _name_cause(returned: RoundTripResult) -> KeptCause:
+    return KeptCause.MASK_LOST if returned.lost_mask else KeptCause.OTHER
 
 
 def _note(item: Item, result: CheckResult) -> Item:

@@ -16,7 +16,7 @@ _REFERENCE = re.compile(r"^(?:hop\d|[PQ][0-9A-Za-z_]+)$")
 
 
 def list_constants(derivation: Derivation) -> list[int]:
-    """The constants of a derivation that may move, in order: whole numbers past 2 that set no precision."""
+    """The constants of a derivation that may move, in order: whole numbers past 2 that set no precision and no form."""
     return [number for expression in _list_expressions(derivation) for _, _, number in _find_constants(expression)]
 
 
@@ -51,7 +51,8 @@ def _move(expression: str, rng: random.Random, years: int) -> str:
             moved = number + years
         else:
             most = max(1, min(2 if number < 12 else number // 6, 40))
-            steps = [step for step in range(-most, most + 1) if step and number + step > _SMALL]
+            # None becomes a group of three, which would be worded otherwise.
+            steps = [step for step in range(-most, most + 1) if step and number + step > _SMALL + 1]
             moved = number + rng.choice(steps)
         expression = f"{expression[:start]}{moved}{expression[end:]}"
     return expression
@@ -66,17 +67,21 @@ def _find_constants(expression: str) -> tuple[tuple[int, int, int], ...]:
         tree = ast.parse(expression, mode="eval")
     except SyntaxError:
         raise ExpressionError(f"not an expression: {expression!r}") from None
-    precise = {
-        id(node.args[1])
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "round" and node.args[1:]
-    }
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    # A precision, and groups of three, which have words of their own as pairs have.
+    fixed = {id(call.args[1]) for call in calls if call.args[1:] and _sets_form(call)}
     found = [
         (node.col_offset, node.end_col_offset or node.col_offset, node.value)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant)
-        and type(node.value) is int
-        and node.value > _SMALL
-        and id(node) not in precise
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > _SMALL and id(node) not in fixed
     ]
     return tuple(sorted(found))
+
+
+def _sets_form(call: ast.Call) -> bool:
+    match call:
+        case ast.Call(func=ast.Name(id="round")):
+            return True
+        case ast.Call(func=ast.Name(id="comb" | "perm"), args=[_, ast.Constant(value=3)]):
+            return True
+    return False

@@ -39,7 +39,7 @@ def move_distractors(hop: Hop, new: Scalar, operands: Mapping[str, Scalar]) -> t
     """Wrong numbers or dates around a new answer, each as far off as it was from the old one.
 
     operands: how numbers that occur on the way were written → their new values. All come out different from each
-    other and from the answer, positive where they were, and no year past 2026. Raises TwinError
+    other and from the answer, positive where they were, and no year past the current one. Raises TwinError
     ("twin_distractors") when a text is no number or date.
     """
     taken = {render_answer(new, hop.unit)}

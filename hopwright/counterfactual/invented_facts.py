@@ -17,12 +17,13 @@ from decimal import Decimal
 from importlib import resources
 from typing import Any
 
+from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.counterfactual.passages import HopPassages, PassagePlan, list_conditions
 from hopwright.counterfactual.renamed_entities import AliasSource, NameRules, find_gender
 from hopwright.counterfactual.shifts import LAST_YEAR, DateShift, read_year, set_number, shift_date, shift_number
 from hopwright.counterfactual.surrogate_names import Gender, SurrogateNameGenerator
 from hopwright.counterfactual.twin_wording import strip_proper
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import Hop, Item, LiteralFact, Surrogate, Triplet
 from hopwright.records.values import EntityKind
 from hopwright.text.articles import definite
@@ -34,8 +35,6 @@ _FACTS = 9
 _MODERN = 1850
 # What is told of the kind fits all nouns of these, too.
 _EXTENDED = frozenset({"organization", "team", "transport"})
-# A drawn population need not fit an area that is told, nor the other way round.
-_SIZES = frozenset({"P1082", "P2046"})
 _REGNAL = re.compile(r"\b[IVX]+\b")
 _DATED = frozenset({"work", "event", "competition", "transport"})
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
@@ -210,13 +209,14 @@ class Furnisher:
         offers = list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
         rng.shuffle(offers)
         told = self._told.get(subject, set())
-        barred = self._asked | told | (_SIZES if told & _SIZES else set())
+        sizes = {*list_role("sizes")}
+        barred = self._asked | told | (sizes if told & sizes else set())
         if subject in self._years or _REGNAL.search(self.names.phrase(subject)):
             # A drawn year could contradict a date that is told already, or the times of kings.
             offers = [offer for offer in offers if "birth" not in offer and "founding" not in offer]
         offers = [offer for offer in offers if offer["property"] not in barred]
-        sized = next((offer for offer in offers if offer["property"] in _SIZES), None)
-        offers = [offer for offer in offers if offer is sized or offer["property"] not in _SIZES]
+        sized = next((offer for offer in offers if offer["property"] in sizes), None)
+        offers = [offer for offer in offers if offer is sized or offer["property"] not in sizes]
         for place, offer in enumerate(offers):
             if place == len(facts):
                 facts.append(self._draw(plan, offer, random.Random(f"{self._key}:{subject}:{place}")))
@@ -311,7 +311,9 @@ def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
     last = words[-1] if words else ""
     names = [" ".join(words[start:]) for start in range(len(words))]
     names += ["town"] * (last in _SETTLED) + ["state"] * (last in _REGIONS) + ["building"] * (last in _BUILDINGS)
-    found = next((inventory["nouns"][name] for name in names if name in inventory["nouns"]), [])
+    found: list[Mapping[str, Any]] = next(
+        (inventory["nouns"][name] for name in names if name in inventory["nouns"]), []
+    )
     if not found or kind in _EXTENDED:
         known = {offer["property"] for offer in found}
         found = [*found, *(one for one in inventory["kinds"].get(kind, ()) if one["property"] not in known)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hopwright.counterfactual.renamed_entities import AliasSource, RenamedEntity, list_proper_aliases, rename_alias
 from hopwright.counterfactual.surrogate_names import is_class_word, make_demonym, split_person
-from hopwright.knowledge.wikidata import english
+from hopwright.text import english
 from hopwright.text.demonyms import list_demonyms, rename_demonym
 from hopwright.text.mentions import count_letters
 

@@ -63,7 +63,7 @@ class ModelBackTranslator:
             asked = ask_in_rounds(self._session, legs, self._request, _judge, tries=self._samples)
             for place, one in zip(places, asked, strict=True):
                 problem = f"into {target}: {one.problem}" if one.value is None else ""
-                done[place] = RoundTripResult(one.value or "", problem, done[place].spent + one.spent)
+                done[place] = RoundTripResult(one.value or "", problem, done[place].spent + one.spent, one.refused)
         return done
 
     def _request(self, leg: _TranslationLeg, sample: int) -> Request:

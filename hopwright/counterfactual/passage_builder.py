@@ -15,7 +15,7 @@ from hopwright.counterfactual.passages import (
     attach_passages,
 )
 from hopwright.knowledge.documents.corpus import PassageCorpus
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.llm.asking import NO_COSTS, RequestCosts
 from hopwright.records import CheckResult, Item, Passage
 from hopwright.records.values import render
@@ -90,7 +90,7 @@ class PassageBuilder:
             chosen = passage.model_copy(update={"supporting": plan.supporting})
             if not plan.supporting:
                 return chosen
-            evidence = item.hops[place].evidence.model_copy(update={"passages": (chosen,)})
+            evidence = item.hops[place].evidence.replace(passages=(chosen,))
             alone = item.model_copy(update={"hops": (item.hops[place].model_copy(update={"evidence": evidence}),)})
             if not find_unanswered(alone):
                 return chosen

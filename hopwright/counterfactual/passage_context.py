@@ -143,11 +143,8 @@ def add_evidence(item: Item, extras: Evidence) -> Item:
         return item
     place = _find_first_lookup_hop(item)
     host = item.hops[place]
-    evidence = host.evidence.model_copy(
-        update={
-            "triplets": (*host.evidence.triplets, *extras.triplets),
-            "literals": (*host.evidence.literals, *extras.literals),
-        }
+    evidence = host.evidence.replace(
+        triplets=(*host.evidence.triplets, *extras.triplets), literals=(*host.evidence.literals, *extras.literals)
     )
     hops = (*item.hops[:place], host.model_copy(update={"evidence": evidence}), *item.hops[place + 1 :])
     return item.model_copy(update={"hops": hops})
@@ -159,11 +156,9 @@ def drop_evidence(item: Item, hops: tuple[Hop, ...], extras: Evidence) -> tuple[
         return hops
     place = _find_first_lookup_hop(item)
     evidence = hops[place].evidence
-    kept = evidence.model_copy(
-        update={
-            "triplets": evidence.triplets[: len(evidence.triplets) - len(extras.triplets)],
-            "literals": evidence.literals[: len(evidence.literals) - len(extras.literals)],
-        }
+    kept = evidence.replace(
+        triplets=evidence.triplets[: len(evidence.triplets) - len(extras.triplets)],
+        literals=evidence.literals[: len(evidence.literals) - len(extras.literals)],
     )
     return (*hops[:place], hops[place].model_copy(update={"evidence": kept}), *hops[place + 1 :])
 
@@ -206,7 +201,7 @@ def _find_first_lookup_hop(item: Item) -> int:
 
 
 def _strip_passages(hop: Hop) -> Hop:
-    return hop.model_copy(update={"evidence": hop.evidence.model_copy(update={"passages": ()})})
+    return hop.model_copy(update={"evidence": hop.evidence.replace(passages=())})
 
 
 def move_plan(plan: PassagePlan, new: TwinWorld) -> PassagePlan:

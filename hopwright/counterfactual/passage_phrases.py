@@ -32,6 +32,12 @@ def has_inverse(property: str) -> bool:
     return "inverse" in _load().get(property, {})
 
 
+@functools.cache
+def list_role(role: str) -> tuple[str, ...]:
+    """The properties that play a part in passages, as the data names it: `first`, `last`, `gone`, `dull`, …."""
+    return tuple(_load()["roles"][role])
+
+
 def derive_phrases(predicates: Sequence[str], nouns: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """The forms of a property that has no wordings of its own, from its predicates and noun phrases in the table."""
     own: tuple[str, ...] = ()

@@ -19,26 +19,24 @@ from pydantic import BaseModel, ConfigDict
 
 from hopwright.counterfactual.back_translation import RewordingBounds, reword, split_text
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.passage_graph import PassageGraph, PassageTraversals
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, RewrittenPassage, move_years
 from hopwright.counterfactual.translating import BackTranslator
 from hopwright.errors import ExpressionError, InputError
+from hopwright.knowledge.documents.passage_graph import PassageGraph, PassageSource
+from hopwright.knowledge.source import FactSource
 from hopwright.llm.asking import QueryResult, RequestCosts, ask_in_rounds
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef, Request
-from hopwright.planning.domains import DomainIndex
 from hopwright.planning.execution import execute, same
 from hopwright.planning.plan import Plan, PlanStep
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.target_distribution import SamplingPreferences
-from hopwright.planning.topologies import TOPOLOGIES
-from hopwright.planning.traversals import GraphTraversals
-from hopwright.planning.year_targets import DatedTargets
 from hopwright.records import Lookup, Surrogate
 from hopwright.records.values import Value, render
 from hopwright.text.demonyms import find_country
 from hopwright.text.mentions import find_mentions, replace_names
+from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter
 
 HOPS = (2, 3, 4)
@@ -114,7 +112,7 @@ class PassageQuestionGenerator:
     """Makes sets of questions. questioner: asked for what the facts do not give; None leaves that missing."""
 
     rewriter: PassageRewriter
-    traversals: GraphTraversals
+    source: FactSource
     names: EntityNaming
     seed: int
     questioner: ModelQuestionWriter | None = None
@@ -138,8 +136,8 @@ class PassageQuestionGenerator:
     def _plan(self, title: str, text: str) -> tuple[dict[int, MultiHopPassageQuestion], dict[str, str]]:
         # "An American film" names no country that could be an answer.
         mentions = [one for one in self.rewriter.recogniser.find(f"{title}\n{text}") if not find_country(one.text)]
-        graph = PassageGraph(self.traversals.graph, self.traversals.table, title, text, mentions)
-        planner = _PassagePlanner(PassageTraversals(self.traversals, graph))
+        graph = PassageGraph(self.source.graph, self.source.table, title, text, mentions)
+        planner = _PassagePlanner(PassageSource(self.source, graph), min_domains=0)
         forms = {mention.entity: mention.text for mention in reversed(mentions)}
         found: dict[int, MultiHopPassageQuestion] = {}
         missing: dict[str, str] = {}
@@ -157,9 +155,9 @@ class PassageQuestionGenerator:
         return found, missing
 
     def _word(self, plan: Plan, forms: dict[str, str], hops: int) -> MultiHopPassageQuestion:
-        wording = RulesWriter(self.traversals.table).word(plan.steps, self.names, plan.id)
+        wording = RulesWriter(self.source.table).word(plan.steps, self.names, plan.id)
         answers = [
-            forms.get(step.value, self.traversals.graph.label(step.value))
+            forms.get(step.value, self.source.graph.label(step.value))
             if isinstance(step.value, str)
             else render(step.value, year=step.unit == "year")
             for step in plan.steps
@@ -296,13 +294,6 @@ def summarise(sets: Iterable[tuple[PassageQuestionSet, PassageQuestionSet | None
 
 class _PassagePlanner(Planner):
     """The planner inside one passage: nothing is planned but what the passage states."""
-
-    def __init__(self, traversals: PassageTraversals) -> None:
-        self.traversals = traversals
-        self.table = traversals.table
-        self.min_domains = 0
-        self.targets = DatedTargets(traversals)
-        self.domains = DomainIndex(traversals.table, traversals.kinds)
 
     def draw_any(self, graph: PassageGraph, hops: int, key: str) -> Plan:
         """A proven plan of so many hops, around any of the passage's entities: a chain of look-ups, else any other.

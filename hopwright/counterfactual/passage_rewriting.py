@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hopwright.counterfactual.mention_forms import is_distinctive_form, list_forms
-from hopwright.counterfactual.recognition import EntityMention, Recogniser
+from hopwright.counterfactual.recognition import Recogniser
 from hopwright.counterfactual.renamed_entities import (
     NameRules,
     RenamedEntity,
@@ -19,6 +19,7 @@ from hopwright.counterfactual.renamed_entities import (
 )
 from hopwright.counterfactual.shifts import LAST_YEAR, draw_base, find_room
 from hopwright.counterfactual.surrogate_names import Gender, SurrogateNameGenerator, is_class_word
+from hopwright.knowledge.documents.passage_graph import EntityMention
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Surrogate
 from hopwright.records.values import EntityKind

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hopwright.counterfactual.passage_phrases import derive_phrases, find_phrases
+from hopwright.counterfactual.passage_phrases import derive_phrases, find_phrases, list_role
 from hopwright.counterfactual.passages import PassagePlan
 from hopwright.counterfactual.surrogate_names import split_person
 from hopwright.counterfactual.twin_wording import strip_proper
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import LiteralFact, Passage, Triplet
 from hopwright.records.values import EntityKind, render
 from hopwright.text.articles import article
@@ -34,10 +34,6 @@ _WORKS = frozenset({"film", "television series", "miniseries", "novel", "album",
 _PRONOUNS = {"female": ("she", "her", "her"), "male": ("he", "him", "his")}
 _FRONTED = re.compile(r"^(?:with|\w+ed|\w+ing|born|set|shot|made|held|built|written|first \w+ed|home)\b")
 _PERFECT = re.compile(r"(?:\w+ed|had|been|taken|won)\b")
-# Birth comes first in a life and death last; all else stands in any order.
-_RANK = {"P19": 0, "P569": 0, "P20": 9, "P570": 9, "P119": 9, "P576": 9, "P582": 8, "P2032": 8}
-_DEATH = frozenset({"P20", "P570", "P119", "P576"})
-_BORN = (("P569", "P19"), ("P570", "P20"))
 _Form = Literal["post", "verb", "own"]
 
 
@@ -104,7 +100,7 @@ class PassageWriter:
         rng = random.Random(f"{plan.subject}:{len(plan.triplets)}:{len(plan.literals)}:{plan.supporting}")
         clauses = list(self._list_clauses(plan, names, rng))
         rng.shuffle(clauses)
-        clauses.sort(key=lambda clause: _RANK.get(clause.about, 5))
+        clauses.sort(key=lambda clause: _rank(clause.about))
         reference = _refer_to(plan, names, label, rng)
         opener = _Opener(reference, names.kind(plan.subject), label, rng)
         sentences = [*opener.open(clauses), *_continue(clauses, reference, rng)]
@@ -131,11 +127,12 @@ class PassageWriter:
             if clause is not None:
                 clauses.setdefault(literal.property, clause)
                 dates[literal.property] = date
-        for when, where in _BORN:
+        for role in ("birth", "death"):
+            when, where = list_role(role)
             if when in clauses and where in clauses and when in dates:
                 place = listed(list(dict.fromkeys(said[where, False])))
-                act = "born" if when == "P569" else "who died"
-                verb = "was born" if when == "P569" else "died"
+                act = "born" if role == "birth" else "who died"
+                verb = "was born" if role == "birth" else "died"
                 told = f"{dates[when]} in {place}"
                 del clauses[where]
                 clauses[when] = _Clause(when, (f"{act} {told}",), (f"{verb} {told}",))
@@ -337,6 +334,11 @@ def _continue(clauses: list[_Clause], reference: _Reference, rng: random.Random)
             yield reference.fill("{s} ") + _tell(first, "verb", reference, rng)
 
 
+def _rank(property: str) -> int:
+    """Birth comes first in a life and death last; all else stands in any order."""
+    return 0 if property in list_role("first") else 2 if property in list_role("last") else 1
+
+
 def _join(one: str, other: str) -> str:
     """Two predicates as one; what both begin with is said once: "has lived in X and worked in Y"."""
     (first, _, then), (second, _, rest) = one.partition(" "), other.partition(" ")
@@ -355,7 +357,7 @@ def _refer_to(plan: PassagePlan, names: EntityNaming, label: str, rng: random.Ra
     noun = strip_proper(names.noun(plan.subject))
     noun = noun if noun not in VAGUE_NOUNS and noun.islower() else ""
     facts: tuple[Triplet | LiteralFact, ...] = (*plan.triplets, *plan.literals)
-    gone = any(fact.property in _DEATH and fact.subject == plan.subject for fact in facts)
+    gone = any(fact.property in list_role("gone") and fact.subject == plan.subject for fact in facts)
     phrase = names.phrase(plan.subject)
     if kind not in ("person", "fiction"):
         head = noun.split()[-1] if noun else ""

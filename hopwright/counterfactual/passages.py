@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from hopwright.counterfactual.passage_phrases import has_inverse
+from hopwright.counterfactual.passage_phrases import has_inverse, list_role
 from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.source import FactGraph
 from hopwright.planning.plan import named_entities
-from hopwright.planning.traversals import Edge, GraphTraversals
+from hopwright.planning.traversals import Edge, GraphTraversals, spread
 from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup, Triplet
 
 RIVALS = 2
@@ -28,11 +28,6 @@ _FACTS = 7
 _CONTEXT = 2
 _POOL = 40
 _TRIES = 8
-# What tells a reader nothing about a subject, or nothing that can be said in a sentence.
-_DULL = frozenset(
-    "P421 P2852 P1589 P150 P361 P155 P156 P1411 P1830 P2522 P3092 P6379 P195 P527 P1376 P2936 P1366 P1336 P3602".split()
-)
-_NOT_OF_COUNTRIES = frozenset({"P159", "P131", "P112", "P17"})
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 _HOP = re.compile(r"^hop([1-8])$")
 
@@ -54,7 +49,7 @@ class PassagePlan:
     @property
     def evidence(self) -> Evidence:
         """The facts as evidence."""
-        return Evidence(triplets=self.triplets, literals=self.literals)
+        return Evidence.of(triplets=self.triplets, literals=self.literals)
 
 
 HopPassages = tuple[tuple[PassagePlan, ...], ...]
@@ -180,8 +175,10 @@ class PassagePlanner:
         told = {one.property for one in triplets} | {one.property for one in literals}
         wanted = max(_FACTS - len(triplets) - len(literals), 1)
         found: dict[str, list[tuple[str, str, str]]] = {}
-        barred = told | asked | _DULL | (_NOT_OF_COUNTRIES if self._moves.kinds.kind(subject) == "country" else set())
-        for property, object in self._graph.out_edges_spread(subject, _POOL):
+        barred = told | asked | {*list_role("dull")}
+        if self._moves.kinds.kind(subject) == "country":
+            barred |= {*list_role("not_of_countries")}
+        for property, object in spread(self._graph.out_edges(subject), _POOL):
             if property in self._table.entity and property not in barred and object != subject:
                 found.setdefault(property, []).append((subject, property, object))
         for property, other in self._graph.in_edges_spread(subject, _POOL):
@@ -260,7 +257,7 @@ def list_conditions(item: Item, hop: Hop) -> tuple[list[tuple[str, str]], list[s
 def attach_passages(item: Item, passages: Sequence[Sequence[Passage]]) -> Item:
     """The item with these passages by hop in its evidence."""
     hops = tuple(
-        hop.model_copy(update={"evidence": hop.evidence.model_copy(update={"passages": tuple(own)})})
+        hop.model_copy(update={"evidence": hop.evidence.replace(passages=own)})
         for hop, own in zip(item.hops, passages, strict=True)
     )
     return item.model_copy(update={"hops": hops})
@@ -274,13 +271,13 @@ def collect_extra_evidence(item: Item, plans: HopPassages) -> Evidence:
         _key(one): one for hop in plans for plan in hop for one in plan.triplets if _key(one) not in triplets
     }
     extra_literals = {one: None for hop in plans for plan in hop for one in plan.literals if one not in literals}
-    return Evidence(triplets=tuple(extra_triplets.values()), literals=tuple(extra_literals))
+    return Evidence.of(triplets=tuple(extra_triplets.values()), literals=tuple(extra_literals))
 
 
 class _PassageNameScope:
     """The entities and labels of an item and of what its passages tell so far: one label stands for one entity."""
 
-    def __init__(self, item: Item, graph: GraphStore) -> None:
+    def __init__(self, item: Item, graph: FactGraph) -> None:
         self._graph = graph
         self._label_of: dict[str, str] = {}
         self._taken: set[str] = set()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from hopwright.counterfactual.mention_forms import is_distinctive_form
 from hopwright.counterfactual.surrogate_names import is_class_word
+from hopwright.knowledge.documents.passage_graph import EntityMention
 from hopwright.knowledge.wikidata.entity_kinds import kinds_of_noun
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.text.demonyms import find_country
@@ -39,16 +40,6 @@ PARTICIPLES = frozenset(
     "Published Raised Recorded Released Set Shot Situated Starring Written".split()
 )
 _ABBREVIATIONS = frozenset({"St.", "Dr.", "Jr.", "Sr.", "Mt."})
-
-
-@dataclass(frozen=True, slots=True)
-class EntityMention:
-    """A stretch of a text and the entity that it names."""
-
-    start: int
-    end: int
-    text: str
-    entity: str
 
 
 @dataclass(frozen=True, slots=True)

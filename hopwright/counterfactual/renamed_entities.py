@@ -17,6 +17,7 @@ from hopwright.counterfactual.surrogate_names import (
     split_person,
 )
 from hopwright.knowledge.wikidata.nouns import definite
+from hopwright.knowledge.wikidata.roles import CLASSES, ROLES
 from hopwright.planning.plan import named_entities
 from hopwright.records import Item
 from hopwright.records.values import EntityKind
@@ -24,8 +25,6 @@ from hopwright.text.mentions import count_letters, find_leftover, find_mentions,
 from hopwright.wording.rules.rules_writer import EntityNaming
 
 _WORD = re.compile(r"\w+")
-_CLASS_PROPERTIES = frozenset({"P31", "P279"})
-_GENDERS: dict[str, Gender] = {"Q6581072": "female", "Q1052281": "female", "Q6581097": "male", "Q2449503": "male"}
 
 
 class AliasSource(Protocol):
@@ -192,7 +191,8 @@ def list_proper_aliases(member: RenamedEntity, graph: AliasSource) -> list[str]:
 
 def find_gender(id: str, graph: AliasSource) -> Gender:
     """The gender that the graph states of an entity, or empty."""
-    return next((_GENDERS[one] for one in graph.objects(id, "P21") if one in _GENDERS), "")
+    genders = ROLES.genders
+    return next((genders[one] for one in graph.objects(id, ROLES.gender) if one in genders), "")
 
 
 def list_aliases(cast: Sequence[RenamedEntity], graph: AliasSource, surrogates: Mapping[str, str]) -> dict[str, str]:
@@ -299,7 +299,7 @@ def _find_common(item: Item, labels: Mapping[str, Mapping[str, None]]) -> set[st
     for hop in item.hops:
         for triplet in hop.evidence.triplets:
             others.add(triplet.subject)
-            (classes if triplet.property in _CLASS_PROPERTIES else others).add(triplet.object)
+            (classes if triplet.property in CLASSES else others).add(triplet.object)
         others.update(literal.subject for literal in hop.evidence.literals)
     subjects = {triplet.subject for hop in item.hops for triplet in hop.evidence.triplets}
     subjects |= {literal.subject for hop in item.hops for literal in hop.evidence.literals}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.counterfactual.twin_verification import TwinVerification
+from hopwright.reporting.rendering import Markdown, load_template, show_table
 
 _PROOF = (
     ("not_rederived", "twins whose plan does not give their answers"),
@@ -20,6 +21,12 @@ _PROOF = (
 )
 _BINS = {"overlap": 20, "similarity": 100}
 """Bins between 0 and 1: what keeps its meaning differs in the second digit only."""
+
+
+_MEASURES = {
+    "overlap": "share of the old wording's word pairs that are still there",
+    "similarity": "cosine of the sentence embeddings",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +67,22 @@ class RewriteReport:
 
 def render(report: RewriteReport) -> str:
     """The report as Markdown."""
-    return "\n".join(
-        [
-            "# Counterfactual twins",
-            "",
-            f"{report.items:,} items in, {report.twins:,} twins out, {sum(report.rejected.values()):,} rejected.",
-            *(f"- {check}: {count:,}" for check, count in sorted(report.rejected.items())),
-            "",
-            *_render_proof(report.proof),
-            *_render_passages(report.passages),
-            *_render_wording(report),
-            *_render_memory(report.memory),
-            *_render_examples(report.examples),
-        ]
+    memory = report.memory
+    gaps = [] if memory is None else [pair[2] for pair in memory.by_pair]
+    return load_template("hopwright.counterfactual", "report.md.j2").render(
+        report=report,
+        proof=_PROOF,
+        wording=_sum_up_wording(report.figures),
+        memory=memory,
+        voters="" if memory is None else _table_memory(memory),
+        helped=sum(gap > 0 for gap in gaps),
+        hindered=sum(gap < 0 for gap in gaps),
+        examples=show_table(
+            [
+                {"original": one.original, "twin, stage one": one.stage_one, "twin, stage two": one.stage_two}
+                for one in report.examples
+            ]
+        ),
     )
 
 
@@ -153,124 +163,36 @@ def find_median(bins: Sequence[tuple[float, int]], kind: str) -> float:
     return 0.0
 
 
-def _render_proof(proof: TwinVerification) -> list[str]:
-    lines = [
-        "## Proof",
-        "",
-        f"Looked up again from the finished twins: {proof.twins:,} twins, {proof.surrogates:,} surrogates, "
-        f"{proof.passages:,} passages.",
-        "",
-        "| should be 0 | found |",
-        "|---|---|",
-        *(f"| {what} | {getattr(proof, name):,} |" for name, what in _PROOF),
-        "",
-        *_render_candidates(proof),
+def _sum_up_wording(figures: Mapping[str, int]) -> dict[str, Any]:
+    """What the report says about the back-translation."""
+    names = {
+        "texts": "texts", "sent": "texts sent", "reworded": "texts reworded", "masks": "masks",
+        "restored": "masks restored",
+    }  # fmt: skip
+    counts = {key: figures.get(name, 0) for key, name in names.items()}
+    kept = [(name.removeprefix("kept: "), count) for name, count in figures.items() if name.startswith("kept: ")]
+    return {
+        **counts,
+        "share": counts["reworded"] / counts["texts"] if counts["texts"] else None,
+        "restored_share": counts["restored"] / counts["masks"] if counts["masks"] else None,
+        "kept": sorted(kept, key=lambda pair: -pair[1]),
+        "histograms": [
+            (kind, about, find_median(bins, kind), bins)
+            for kind, about in _MEASURES.items()
+            if (bins := read_bins(figures, kind))
+        ],
+    }
+
+
+def _table_memory(memory: MemoryTable) -> str:
+    rows = [
+        {"voter": name, "originals": one, "twins": two, "gap": gap, "interval": _show_interval(low, high)}
+        for name, (one, two, gap, low, high) in memory.voters.items()
     ]
-    return [*lines, *(f"- {example}" for example in proof.examples), *([""] if proof.examples else [])]
-
-
-def _render_candidates(proof: TwinVerification) -> list[str]:
-    """What a retriever of one condition finds, and how long the passages are."""
-    lines = []
-    if proof.passages:
-        lines.append(f"A passage has {proof.passage_words / proof.passages:.0f} words on average.")
-    if proof.open_conditions:
-        lines.append(
-            f"A retriever that looks for one open condition alone finds {proof.candidates / proof.open_conditions:.1f} "
-            f"candidates on average ({proof.open_conditions:,} conditions)."
-        )
-    return [" ".join(lines), ""] if lines else []
-
-
-def _render_passages(figures: Mapping[str, int]) -> list[str]:
-    if not figures:
-        return []
-    return ["## Passages", "", *(f"- {name}: {count:,}" for name, count in sorted(figures.items())), ""]
-
-
-def _render_wording(report: RewriteReport) -> list[str]:
-    figures = report.figures
-    if not report.translator:
-        return ["## Back-translation", "", f"Not run: {report.translator_skipped}.", ""]
-    texts, sent, reworded = (figures.get(name, 0) for name in ("texts", "texts sent", "texts reworded"))
-    masks, restored = figures.get("masks", 0), figures.get("masks restored", 0)
-    lines = [
-        "## Back-translation",
-        "",
-        f"By {report.translator}. {texts:,} texts, {sent:,} sent, {reworded:,} reworded ({_share(reworded, texts)}); "
-        f"{restored:,} of {masks:,} masks came back once each ({_share(restored, masks)}).",
-        "",
-        "A text that is not sent or fails a gate keeps the words of stage one:",
-        "",
-        *(
-            f"- {name.removeprefix('kept: ')}: {count:,}"
-            for name, count in sorted(figures.items(), key=lambda pair: -pair[1])
-            if name.startswith("kept: ")
-        ),
-        "",
-    ]
-    for kind, about in (
-        ("overlap", "share of the old wording's word pairs that are still there"),
-        ("similarity", "cosine of the sentence embeddings"),
-    ):
-        if bins := read_bins(figures, kind):
-            lines += [
-                f"{kind.capitalize()} ({about}) of the reworded texts, median about {find_median(bins, kind)}:",
-                "",
-                "| from | texts |",
-                "|---|---|",
-                *(f"| {low:.2f} | {count:,} |" for low, count in bins),
-                "",
-            ]
-    return lines
-
-
-def _render_memory(memory: MemoryTable | None) -> list[str]:
-    if memory is None:
-        return []
     gap, low, high = memory.overall
-    lines = [
-        "## Does memory help?",
-        "",
-        f"{memory.pairs:,} originals and their twins were asked without passages. Gap: share right on originals less "
-        "share right on twins, with the 95 % interval of a bootstrap over pairs.",
-        "",
-        "| voter | originals | twins | gap | interval |",
-        "|---|---|---|---|---|",
-        *(
-            f"| {name} | {one:.1%} | {two:.1%} | {own:+.1%} | {below:+.1%} to {above:+.1%} |"
-            for name, (one, two, own, below, above) in memory.voters.items()
-        ),
-        f"| all | | | {gap:+.1%} | {low:+.1%} to {high:+.1%} |",
-        "",
-    ]
-    if not memory.remembers:
-        lines += [
-            "These voters are solvers without weights: they remember nothing, and some of them voted on which "
-            "originals were kept. Their gap says nothing about memory; name models in `memory_voters` for that.",
-            "",
-        ]
-    helped = [row for row in memory.by_pair if row[2] > 0]
-    lines += [
-        f"Pair by pair: the original was seen through by more voters than the twin in {len(helped):,} of "
-        f"{len(memory.by_pair):,}, by fewer in {sum(row[2] < 0 for row in memory.by_pair):,}. The rows are in "
-        "report.json.",
-        "",
-    ]
-    return lines
+    rows.append({"voter": "all", "gap": gap, "interval": _show_interval(low, high)})
+    return show_table(rows, {"gap": "+.1%", "originals": ".1%", "twins": ".1%"})
 
 
-def _render_examples(examples: Sequence[RewriteExample]) -> list[str]:
-    if not examples:
-        return []
-    lines = ["## Examples", "", "| original | twin, stage one | twin, stage two |", "|---|---|---|"]
-    lines += [f"| {_cell(one.original)} | {_cell(one.stage_one)} | {_cell(one.stage_two)} |" for one in examples]
-    return [*lines, ""]
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else "–"
+def _show_interval(low: float, high: float) -> Markdown:
+    return Markdown(f"{low:+.1%} to {high:+.1%}")

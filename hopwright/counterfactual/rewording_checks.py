@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from enum import StrEnum
 from importlib import resources
 
 from hopwright.counterfactual.translating import MaskStyle
@@ -36,6 +37,30 @@ _Operation = tuple[str, int, int, int, int]
 _MARKS = re.compile(r"[*#@^$\\]")
 _BROKEN_MASK = re.compile(r"\[\s*[Nn]|[\[\]]|\bXq\w*")
 _ENGLISH = frozenset("in is of was over under as die no do on a e i o son am an mit".split())
+
+
+class KeptCause(StrEnum):
+    """Why a text keeps its words; the values are what reports call it."""
+
+    UNCHANGED = "unchanged"
+    NO_PARAPHRASE = "not sent: no word has a known paraphrase"
+    NO_SAFE_EDIT = "no edit that is known to be safe"
+    MASK_LOST = "a mask was lost or doubled"
+    MASK_BROKEN = "a mask was broken"
+    PIVOT_WORD = "a word of the pivot language was left"
+    OVERLAP = "too much of the wording stayed"
+    SIMILARITY = "meaning: too little similarity"
+    JUDGE = "meaning: the judge says no"
+    NO_QUESTION = "no question any more"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReason:
+    """A cause, and a line about the one text."""
+
+    cause: KeptCause
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +86,8 @@ class MaskedText:
 class RewordedText:
     """What came of one text. `overlap`: share of the stage-one text's word pairs that are still there.
 
-    `reason` says why it was left as it was, empty when it was reworded. `masks` and `restored`: how many there were,
-    and how many came back exactly once.
+    `reason` says why it was left as it was, empty when it was reworded; `cause` is the same as a code. `masks` and
+    `restored`: how many there were, and how many came back exactly once.
     """
 
     text: str
@@ -72,6 +97,7 @@ class RewordedText:
     reason: str = ""
     masks: int = 0
     restored: int = 0
+    cause: KeptCause = KeptCause.OTHER
 
 
 def mask(text: str, names: Iterable[str], style: MaskStyle = "words") -> MaskedText:
@@ -120,15 +146,15 @@ def accept_whole_text(masked: MaskedText, returned: str, pivots: Sequence[str] =
     problem = find_damage(masked, returned)
     text = masked.restore(returned)
     if not problem and (word := find_pivot_word(text, masked.original, pivots)):
-        problem = f"{word!r} of the pivot language is left"
+        problem = KeptReason(KeptCause.PIVOT_WORD, f"{word!r} of the pivot language is left")
     if not problem and (language := find_foreign(returned, _MASK_ANYWHERE, pivots)):
-        problem = f"the pivot language is left: it reads as {language}"
+        problem = KeptReason(KeptCause.PIVOT_WORD, f"the pivot language is left: it reads as {language}")
     if not problem and masked.original.endswith("?") and not text.endswith("?"):
-        problem = "it is no question any more"
+        problem = KeptReason(KeptCause.NO_QUESTION, "it is no question any more")
     if not problem and text == masked.original:
-        problem = "came back unchanged"
+        problem = KeptReason(KeptCause.UNCHANGED, "came back unchanged")
     if problem:
-        return RewordedText(masked.original, 0, 0, 1.0, problem, len(masked.masks), restored)
+        return _keep(masked, problem, 0, restored)
     overlap = measure_overlap(masked.original, text)
     return RewordedText(text, 1, 0, overlap, "", len(masked.masks), restored)
 
@@ -146,7 +172,7 @@ def accept_known_paraphrases(masked: MaskedText, returned: str, pivots: Sequence
     restored = _count_restored(masked, returned)
     problem = find_damage(masked, returned)
     if problem:
-        return RewordedText(masked.original, 0, 0, 1.0, problem, len(masked.masks), restored)
+        return _keep(masked, problem, 0, restored)
     source = list(_TOKEN.finditer(masked.text))
     words = [match[0] for match in source]
     target = _TOKEN.findall(returned)
@@ -159,28 +185,30 @@ def accept_known_paraphrases(masked: MaskedText, returned: str, pivots: Sequence
     text = masked.restore(text)
     refused = max(0, changed - len(edits))
     if not edits:
-        why = "came back unchanged" if not changed else f"none of {changed} changes keeps meaning and grammar"
-        return RewordedText(masked.original, 0, refused, 1.0, why, len(masked.masks), restored)
+        unchanged = KeptReason(KeptCause.UNCHANGED, "came back unchanged")
+        unsafe = KeptReason(KeptCause.NO_SAFE_EDIT, f"none of {changed} changes keeps meaning and grammar")
+        return _keep(masked, unsafe if changed else unchanged, refused, restored)
     if word := find_pivot_word(text, masked.original, pivots):
-        why = f"{word!r} of the pivot language is left"
-        return RewordedText(masked.original, 0, changed, 1.0, why, len(masked.masks), restored)
+        left = KeptReason(KeptCause.PIVOT_WORD, f"{word!r} of the pivot language is left")
+        return _keep(masked, left, changed, restored)
     overlap = measure_overlap(masked.original, text)
     return RewordedText(text, len(edits), refused, overlap, "", len(masked.masks), restored)
 
 
-def find_damage(masked: MaskedText, returned: str) -> str:
-    """What forbids using a returned sentence at all; empty when nothing does."""
+def find_damage(masked: MaskedText, returned: str) -> KeptReason | None:
+    """What forbids using a returned sentence at all; None when nothing does."""
     found = _MASK.findall(returned)
     for word in masked.masks:
         if found.count(word) != 1:
-            return f"{masked.masks[word]!r} came back {found.count(word)} times"
+            text = f"{masked.masks[word]!r} came back {found.count(word)} times"
+            return KeptReason(KeptCause.MASK_LOST, text)
     if len(found) != len(masked.masks):
-        return "an unknown mask came back"
+        return KeptReason(KeptCause.MASK_BROKEN, "an unknown mask came back")
     if (mark := _MARKS.search(returned)) and mark[0] not in masked.original:
-        return f"the translator's mark {mark[0]!r} is in it"
+        return KeptReason(KeptCause.OTHER, f"the translator's mark {mark[0]!r} is in it")
     if (broken := _BROKEN_MASK.search(_MASK.sub("", returned))) and broken[0] not in masked.original:
-        return f"a broken mask {broken[0]!r} came back"
-    return ""
+        return KeptReason(KeptCause.MASK_BROKEN, f"a broken mask {broken[0]!r} came back")
+    return None
 
 
 def find_pivot_word(text: str, original: str, pivots: Sequence[str] = ("Spanish",)) -> str:
@@ -195,6 +223,11 @@ def measure_overlap(one: str, other: str) -> float:
     """The share of the first text's pairs of neighbouring words that the second has, too."""
     pairs, others = _list_pairs(one), _list_pairs(other)
     return round(len(pairs & others) / len(pairs), 4) if pairs else 1.0
+
+
+def _keep(masked: MaskedText, reason: KeptReason, refused: int, restored: int) -> RewordedText:
+    """The text as it was, and why."""
+    return RewordedText(masked.original, 0, refused, 1.0, reason.text, len(masked.masks), restored, reason.cause)
 
 
 def _count_restored(masked: MaskedText, returned: str) -> int:

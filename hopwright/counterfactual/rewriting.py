@@ -22,9 +22,10 @@ from hopwright.counterfactual.passages import PassagePlanner
 from hopwright.counterfactual.renamed_entities import list_texts
 from hopwright.counterfactual.surrogate_names import is_generic_name
 from hopwright.counterfactual.twins import TwinMaker
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import CheckResult, Item, Rejected
@@ -46,7 +47,8 @@ class TwinServices:
         self.seed = seed
         # The spread over domains was settled for the originals, and twins have the same.
         self.context = CheckContext(table=table, graph=graph, min_domains=1)
-        self.traversals = GraphTraversals(graph, table, kinds)
+        self.source = WikidataSource(graph, table, kinds)
+        self.traversals = GraphTraversals(self.source)
         self.planner = PassagePlanner(self.traversals, seed=seed, distractors=distractors)
         self.passages = PassageRewriter(graph, self.names, seed=seed)
         self._reader = PassageContextReader(self.planner, PassageWriter(table), self.names, self.passages)

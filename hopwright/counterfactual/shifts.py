@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-LAST_YEAR = 2026
-_LATEST = {"P569": 2004, "P2031": 2020}
-# Rates and ages that no other world would take far: life expectancy, indices, voltage, ages of the law.
-_GENTLE = frozenset("P2250 P1081 P6897 P8328 P2884 P1125 P3000 P2997 P3001 P3270 P3271".split())
+from hopwright.counterfactual.passage_phrases import list_role
+from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.settings import LATEST_YEAR
+
+LAST_YEAR = LATEST_YEAR
 _MODERN = 1895  # Films, leagues and aircraft: a year of that era stays in it.
 _RAW_DATE = re.compile(r"^(\d{4})-(\d{2})-(\d{2})(.*)$")
 _RAW_NUMBER = re.compile(r"^([+-]?)(\d+)(?:\.(\d+))?$")
@@ -24,12 +25,12 @@ def latest_year(property: str, year: int) -> int:
 
     A date that lies later already may stay where it is.
     """
-    return max(_LATEST.get(property, LAST_YEAR), min(year, LAST_YEAR))
+    return max(ROLES.latest_years.get(property, LAST_YEAR), min(year, LAST_YEAR))
 
 
 def moves_gently(property: str) -> bool:
     """Whether numbers of a property are believable only near what they were."""
-    return property in _GENTLE
+    return property in list_role("gentle")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
-from hopwright.knowledge.wikidata import english
 from hopwright.records.values import EntityKind
+from hopwright.text import english
 from hopwright.text.articles import definite
 from hopwright.text.phrases import plain_noun
 

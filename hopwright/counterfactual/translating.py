@@ -14,11 +14,12 @@ MaskStyle = Literal["words", "brackets"]
 
 @dataclass(frozen=True, slots=True)
 class RoundTripResult:
-    """One text after its round trip; `problem` says why there is none."""
+    """One text after its round trip; `problem` says why there is none, `lost_mask` whether for the sake of a mask."""
 
     text: str = ""
     problem: str = ""
     spent: RequestCosts = field(default_factory=RequestCosts)
+    lost_mask: bool = False
 
 
 class BackTranslator(Protocol):

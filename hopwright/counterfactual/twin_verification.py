@@ -10,8 +10,8 @@ from hopwright.counterfactual.passage_context import find_unanswered
 from hopwright.counterfactual.passages import list_conditions
 from hopwright.counterfactual.rewriting import find_real_names
 from hopwright.errors import ExpressionError, InputError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.facts import EvidenceFacts
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Item

@@ -16,7 +16,7 @@ from hopwright.errors import ExpressionError
 from hopwright.knowledge.wikidata.nouns import definite
 from hopwright.planning.execution import hops_used, stated_value
 from hopwright.planning.plan import PlanStep
-from hopwright.records import Hop, Item
+from hopwright.records import Hop, Item, ReadRegion, ReadSpan
 from hopwright.records.values import EntityKind, Value, render
 from hopwright.text.mentions import replace_names, replace_number
 from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
@@ -77,7 +77,10 @@ class TwinWriter:
                 hop.unit,
             )
             for hop in hops
+            if not isinstance(hop.derivation, ReadSpan | ReadRegion)
         ]
+        if len(steps) < len(hops):
+            return None
         try:
             return self._writer.word(steps, names, key)
         except (ExpressionError, LookupError):

@@ -43,8 +43,8 @@ from hopwright.counterfactual.twin_wording import EntityReplacement, TwinChanges
 from hopwright.counterfactual.worlds import SolvedWorld, solve_world
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError, HopwrightError, InputError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.facts import EvidenceFacts
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.execution import render_answer, run_plan, same, stated_value
 from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
 from hopwright.records.values import Scalar, Value, render
@@ -129,7 +129,9 @@ class TwinMaker:
             {ids[member.id]: member.gender for member in cast if member.id and member.gender},
         )
         passages = rewrite_passages(item, passage_context, new, self._passages, furnisher, rivals)
-        twin_id = plan_id(item.topology, tuple(hop.derivation for hop in hops), "counterfactual")
+        twin_id = plan_id(
+            item.topology, tuple(hop.derivation for hop in hops), "counterfactual", item.provenance.sources
+        )
         finished = tuple(
             self._give_options(_finish(hop, question, own), twin_id)
             for hop, question, own in zip(hops, moved.wording.hop_questions, passages, strict=True)
@@ -199,7 +201,7 @@ class TwinMaker:
         literals = (
             one for one in evidence.literals if self._table.normalise(one.property, one.value, one.datatype) is not None
         )
-        return evidence.model_copy(update={"literals": tuple(literals)})
+        return evidence.replace(literals=tuple(literals))
 
     def _give_options(self, hop: Hop, twin_id: str) -> Hop:
         if not hop.distractors:
@@ -289,22 +291,20 @@ class _TwinRelabeller:
         )
 
     def _relabel_evidence(self, evidence: Evidence) -> Evidence:
-        return evidence.model_copy(
-            update={
-                "triplets": tuple(
-                    triplet.model_copy(
-                        update={
-                            "subject_label": self._label(triplet.subject, triplet.subject_label),
-                            "object_label": self._label(triplet.object, triplet.object_label),
-                        }
-                    )
-                    for triplet in evidence.triplets
-                ),
-                "literals": tuple(
-                    literal.model_copy(update={"subject_label": self._label(literal.subject, literal.subject_label)})
-                    for literal in evidence.literals
-                ),
-            }
+        return evidence.replace(
+            triplets=[
+                triplet.model_copy(
+                    update={
+                        "subject_label": self._label(triplet.subject, triplet.subject_label),
+                        "object_label": self._label(triplet.object, triplet.object_label),
+                    }
+                )
+                for triplet in evidence.triplets
+            ],
+            literals=[
+                literal.model_copy(update={"subject_label": self._label(literal.subject, literal.subject_label)})
+                for literal in evidence.literals
+            ],
         )
 
     def _label(self, id: str, label: str) -> str:
@@ -349,14 +349,21 @@ def _join_cast(cast: Sequence[RenamedEntity], mentioned: Sequence[RenamedEntity]
 
 
 def _finish(hop: Hop, question: str, passages: tuple[Passage, ...]) -> Hop:
-    evidence = hop.evidence.model_copy(update={"passages": passages})
+    evidence = hop.evidence.replace(passages=passages)
     return hop.model_copy(update={"question": question, "evidence": evidence})
 
 
 def _copy_provenance(provenance: Provenance, seed: int) -> Provenance:
     """The twin's: made by the same generator from the same sources, but no request was made for it."""
     return provenance.model_copy(
-        update={"seed": seed, "request_keys": (), "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+        update={
+            "seed": seed,
+            "request_keys": (),
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "cost_usd": 0.0,
+            "anchor": None,
+        }
     )
 
 

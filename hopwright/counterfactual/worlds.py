@@ -33,8 +33,8 @@ from hopwright.counterfactual.shifts import (
 )
 from hopwright.counterfactual.surrogate_names import read_dated_name
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts, matches
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.facts import EvidenceFacts, matches
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.execution import execute, render_answer, run_plan, same, stated_value
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.plan import named_entities
@@ -107,6 +107,8 @@ def rename_ids(derivation: Derivation, ids: Mapping[str, str]) -> Derivation:
         return derivation.model_copy(update={"subject": _rename(derivation.subject, ids)})
     if isinstance(derivation, Compute):
         return derivation.model_copy(update={"expression": _rename(derivation.expression, ids)})
+    if not isinstance(derivation, ReverseLookup):
+        return derivation
     constraints = tuple(
         constraint.model_copy(update={"value": _rename(constraint.value, ids)}) for constraint in derivation.constraints
     )
@@ -224,7 +226,7 @@ class _WorldAttempt:
                 for literal in hop.evidence.literals
                 if (value := self._value(literal)) is not None
             )
-            evidence = hop.evidence.model_copy(update={"triplets": triplets, "literals": literals, "wikipedia_url": ""})
+            evidence = hop.evidence.replace(triplets=triplets, literals=literals, wikipedia_url="")
             derivation = rename_ids(moved, self._ids)
             hops.append(hop.model_copy(update={"derivation": derivation, "evidence": evidence}))
         return tuple(hops)

@@ -6,9 +6,6 @@ look up all of them and still misses the question lacks reasoning.
 
 from __future__ import annotations
 
-import re
-import string
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +16,7 @@ import pyarrow as pa
 from hopwright.difficulty.voters import MissingVote
 from hopwright.records import Compute, Item, Rejected
 from hopwright.records.arrow import read_parquet
+from hopwright.scoring.answers import score_text
 
 Difficulty = Literal["solved", "guessed", "missing reasoning", "missing knowledge"]
 """guessed: the question was answered although some hop was not."""
@@ -34,8 +32,6 @@ CLOSED_BOOK_SCHEMA = pa.schema(
         ("f1", pa.float64()),
     ]
 )
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 class OpenAnswerVoter(Protocol):
@@ -84,29 +80,16 @@ def judge(item: Item, index: int, answer: str, voter: str) -> ClosedBookAnswer:
     """Hold an open answer against gold; `index` 0 is the question as a whole."""
     hop = item.hops[index - 1] if index else None
     gold = [hop.answer, *hop.answer_aliases] if hop else [item.answer, *item.answer_aliases]
+    score = score_text(answer, gold)
     return ClosedBookAnswer(
         item=item.id,
         voter=voter,
         hop=index,
         computes=hop is not None and isinstance(hop.derivation, Compute),
         answer=answer,
-        exact=any(normalise(answer) == normalise(one) for one in gold),
-        f1=round(max(score_overlap(answer, one) for one in gold), 6),
+        exact=bool(score.em),
+        f1=round(score.f1, 6),
     )
-
-
-def normalise(text: str) -> str:
-    """SQuAD's normalisation (Rajpurkar et al., 2016): lower case, no punctuation, no articles, single spaces."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
-
-
-def score_overlap(answer: str, gold: str) -> float:
-    """F1 of the words that two texts share, after normalisation; 1 for two empty ones."""
-    ours, theirs = normalise(answer).split(), normalise(gold).split()
-    if not ours or not theirs:
-        return float(ours == theirs)
-    shared = (Counter(ours) & Counter(theirs)).total()
-    return 2 * shared / (len(ours) + len(theirs))
 
 
 def classify(probes: Iterable[ClosedBookAnswer], hops: int) -> Difficulty | None:

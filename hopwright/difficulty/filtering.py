@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hopwright.difficulty.ballots import Ballot
 from hopwright.difficulty.rule import DropRule
@@ -23,59 +23,57 @@ def filter_items(
     names = [voter.name for voter in voters]
     if not voters or len(set(names)) != len(names):
         raise InputError(f"the filter needs one or more voters with different names, not {names}")
-    rule = DropRule(len(voters), max_right)
     columns = [vote(voter, items) for voter in voters]
-    kept: list[Item] = []
-    dropped: list[Rejected] = []
-    for item, *votes in zip(items, *columns, strict=True):
-        _conclude(item, votes, rule, "", kept, dropped)
-    return kept, dropped
+    votes = {item.id: row for item, *row in zip(items, *columns, strict=True)}
+    return decide(items, votes, DropRule(len(voters), max_right))
 
 
 def decide(
     items: Sequence[Item],
-    ballots: Mapping[str, Mapping[str, Ballot]],
-    names: Sequence[str],
+    votes: Mapping[str, Sequence[Vote]],
     rule: DropRule,
-    unanswered: Mapping[str, Mapping[str, str]] | None = None,
+    unanswered: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[list[Item], list[Rejected]]:
-    """Decide items by the ballots that were cast (voter → item → ballot).
+    """Decide items by their votes (item → votes in the order in which it shall carry them).
 
-    `names` are the voters, in the order in which an item shall carry their votes; `unanswered` (item → voter →
-    reason) tells why a vote is missing that was asked for. Besides `too_easy` there is `held_back`: too few voters
-    answered to say. Items out plus rejected = items in.
+    `unanswered` (item → voters and reasons) tells why a vote is missing that was asked for. Besides `too_easy` there is
+    `held_back`: too few voters answered to say. Items out plus rejected = items in.
     """
     kept: list[Item] = []
     dropped: list[Rejected] = []
     for item in items:
-        votes = [cast[item.id].to_vote() for name in names if item.id in (cast := ballots.get(name, {}))]
-        missing = "; ".join((unanswered or {}).get(item.id, {}).values())
-        _conclude(item, votes, rule, missing, kept, dropped)
+        cast = votes.get(item.id, ())
+        voted = item.model_copy(update={"votes": tuple(cast)})
+        right = [one.model for one in cast if one.right]
+        fate = rule.conclude(len(right), len(cast) - len(right))
+        if fate == "kept":
+            kept.append(voted)
+            continue
+        if fate == "dropped":
+            check, reason = "too_easy", f"{len(right)} of {len(cast)} voters right: {', '.join(right)}"
+        else:
+            missing = "; ".join((unanswered or {}).get(item.id, ())) or "the others"
+            check = "held_back"
+            reason = f"{len(cast)} votes, {rule.needed} needed ({len(right)} right); no vote of {missing}"
+        dropped.append(Rejected(key=item.id, check=check, reason=reason, row=voted.model_dump_json()))
     return kept, dropped
+
+
+def collect_votes(ballots: Iterable[Mapping[str, Ballot]]) -> dict[str, list[Vote]]:
+    """Item → its votes, in the voters' order, from each voter's ballots by item."""
+    votes: dict[str, list[Vote]] = {}
+    for column in ballots:
+        for item, ballot in column.items():
+            votes.setdefault(item, []).append(ballot.to_vote())
+    return votes
 
 
 def list_open(items: Sequence[Item], ballots: Sequence[Mapping[str, Ballot]], rule: DropRule) -> list[Item]:
     """The items whose fate the ballots so far have not sealed."""
-    found: list[Item] = []
-    for item in items:
-        votes = [cast[item.id].right for cast in ballots if item.id in cast]
-        if rule.seal(sum(votes), len(votes) - sum(votes)) == "open":
-            found.append(item)
-    return found
+    return [item for item in items if is_open(item.id, ballots, rule)]
 
 
-def _conclude(
-    item: Item, votes: Sequence[Vote], rule: DropRule, missing: str, kept: list[Item], dropped: list[Rejected]
-) -> None:
-    voted = item.model_copy(update={"votes": tuple(votes)})
-    right = [one.model for one in votes if one.right]
-    fate = rule.conclude(len(right), len(votes) - len(right))
-    if fate == "kept":
-        kept.append(voted)
-        return
-    if fate == "dropped":
-        check, reason = "too_easy", f"{len(right)} of {len(votes)} voters right: {', '.join(right)}"
-    else:
-        check = "held_back"
-        reason = f"{len(votes)} votes, {rule.needed} needed ({len(right)} right); no vote of {missing or 'the others'}"
-    dropped.append(Rejected(key=item.id, check=check, reason=reason, row=voted.model_dump_json()))
+def is_open(id: str, ballots: Sequence[Mapping[str, Ballot]], rule: DropRule) -> bool:
+    """Whether the ballots so far (each voter's, by item) have not sealed an item's fate."""
+    rights = [column[id].right for column in ballots if id in column]
+    return rule.seal(sum(rights), len(rights) - sum(rights)) == "open"

@@ -8,23 +8,14 @@ was kept because they were wrong.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hopwright.difficulty.voters import Voter, pick, view
 from hopwright.records import LABELS, Item
+from hopwright.scoring.intervals import MeanEstimate, resample_mean
 
-_RESAMPLES = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A mean, and the 95 % interval of its bootstrap."""
-
-    mean: float
-    low: float
-    high: float
+_DRAWS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +42,13 @@ class MemoryReport:
 
     pairs: tuple[PairVotes, ...]
     accuracy: dict[str, tuple[float, float]]
-    gaps: dict[str, Interval]
-    overall: Interval
+    gaps: dict[str, MeanEstimate]
+    overall: MeanEstimate
     unanswered: dict[str, int]
 
 
 def measure_memory(
-    voters: Sequence[Voter], pairs: Sequence[tuple[Item, Item]], *, seed: int, resamples: int = _RESAMPLES
+    voters: Sequence[Voter], pairs: Sequence[tuple[Item, Item]], *, seed: int, draws: int = _DRAWS
 ) -> MemoryReport:
     """Let every voter answer every original and every twin without any passage, and compare.
 
@@ -83,30 +74,19 @@ def measure_memory(
         for row, (item, twin) in enumerate(pairs)
     )
     accuracy: dict[str, tuple[float, float]] = {}
-    gaps: dict[str, Interval] = {}
+    gaps: dict[str, MeanEstimate] = {}
     for name in rights:
         both = [row.right[name] for row in rows if name in row.right]
         accuracy[name] = (_mean([float(one) for one, _ in both]), _mean([float(other) for _, other in both]))
-        gaps[name] = bootstrap([float(one - other) for one, other in both], seed=seed, key=name, resamples=resamples)
+        gaps[name] = resample_mean([float(one - other) for one, other in both], seed=seed, key=name, draws=draws)
     together = [row.gap for row in rows if row.right]
     return MemoryReport(
         rows,
         accuracy,
         gaps,
-        bootstrap(together, seed=seed, key="overall", resamples=resamples),
+        resample_mean(together, seed=seed, key="overall", draws=draws),
         {name: sum(name not in row.right for row in rows) for name in rights},
     )
-
-
-def bootstrap(values: Sequence[float], *, seed: int, key: str = "", resamples: int = _RESAMPLES) -> Interval:
-    """The mean of values and its 95 % percentile interval over seeded resamples; all zero where there are no values."""
-    if not values:
-        return Interval(0.0, 0.0, 0.0)
-    rng = random.Random(f"{seed}:bootstrap:{key}")
-    count = len(values)
-    means = sorted(sum(rng.choices(values, k=count)) / count for _ in range(resamples))
-    low, high = means[int(0.025 * resamples)], means[min(resamples - 1, int(0.975 * resamples))]
-    return Interval(_mean(values), round(low, 4), round(high, 4))
 
 
 def _ask(voter: Voter, items: Sequence[Item]) -> list[bool | None]:

@@ -10,11 +10,12 @@ from statistics import fmean
 
 from pydantic import BaseModel, ConfigDict
 
-from hopwright.difficulty.agreement import measure_cohen_kappa, measure_fleiss_kappa
 from hopwright.difficulty.ballots import Ballot
 from hopwright.difficulty.closed_book import ClosedBookAnswer, classify
 from hopwright.difficulty.rule import DropRule
 from hopwright.records import LABELS, Compute, Item, Rejected, Vote
+from hopwright.records.migration import parse_item
+from hopwright.scoring.agreement import count_values, find_cohen, find_fleiss
 
 _BINS = 10
 _EXAMPLES = 10
@@ -160,7 +161,7 @@ class ReportBuilder:
             self._add(item, "")
         for row in rejected:
             if row.check in _CHECKS:
-                self._add(Item.model_validate_json(row.row), row.check)
+                self._add(parse_item(row.row), row.check)
 
     def add_ballots(self, ballots: Iterable[Ballot], unanswered: Iterable[Rejected], voter: str) -> None:
         """One voter's ballots and the items that it did not answer; the items must have been added before."""
@@ -198,6 +199,7 @@ class ReportBuilder:
                 name: _score(scores[dimension, value][name]) for name in names if scores[dimension, value][name]
             }
         full = [one for one in self._judged if len(one.votes) == len(names)] if len(names) > 1 else []
+        options = count_values([[LABELS.index(vote.option) for vote in one.votes] for one in full], len(LABELS))
         return DifficultyReport(
             items=len(self._judged),
             kept=sum(not one.check for one in self._judged),
@@ -206,7 +208,7 @@ class ReportBuilder:
             voters={name: self._report_voter(name, votes[name]) for name in names},
             by=by,
             pairs=tuple(self._compare(one, other) for one, other in combinations(names, 2)),
-            fleiss_kappa=_round(measure_fleiss_kappa([[vote.option for vote in one.votes] for one in full])),
+            fleiss_kappa=_round(find_fleiss(options)),
             fleiss_items=len(full),
             right_votes=dict(sorted(Counter(sum(vote.right for vote in one.votes) for one in self._judged).items())),
             calls=None if rule is None or asked is None else self._count_calls(rule, asked),
@@ -262,7 +264,7 @@ class ReportBuilder:
             other=other,
             items=len(pairs),
             agreement=round(same / len(pairs), 4) if pairs else 0.0,
-            kappa=_round(measure_cohen_kappa(pairs)),
+            kappa=_round(find_cohen(pairs)),
         )
 
     def _count_calls(self, rule: DropRule, asked: int) -> Calls:

@@ -21,8 +21,8 @@ from typing import Protocol
 
 from hopwright.difficulty.voters import Voter, VoterQuestion, to_probabilities
 from hopwright.errors import InputError
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.records import Compute, LiteralFact, Lookup
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.records import Compute, LiteralFact, Lookup, ReadRegion, ReadSpan
 from hopwright.records.values import parse
 
 _WORD = re.compile(r"\w+")
@@ -203,6 +203,8 @@ class LastHopOnly(_Solver):
 
     def score(self, choice: VoterQuestion) -> list[float]:
         relation = choice.relation
+        if isinstance(relation, ReadSpan | ReadRegion):
+            return [0.0] * len(choice.options)
         if choice.answer_type == "entity":
             if isinstance(relation, Compute):
                 return self._score_extreme(relation, choice)

@@ -1,19 +1,26 @@
-"""Voters by name: `shortcuts`, `shortcut:SOLVER`, `vllm:MODEL`, `transformers:MODEL`, `ENDPOINT/MODEL`."""
+"""Voters by name: `shortcuts`, `shortcut:SOLVER`, `vllm:MODEL`, `transformers:MODEL`, `ENDPOINT/MODEL`, and others."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from hopwright.difficulty.voters import Voter
 from hopwright.errors import InputError
+from hopwright.registry import Registry
 
-VoterKind = Literal["shortcut", "vllm", "endpoint", "transformers"]
+VoterFactory = Callable[[str, Path, int], Voter]
+"""Makes a voter from what follows the colon, the folder of the graph store and the seed."""
+VOTERS = Registry[VoterFactory]("hopwright.voters", "kind of voter")
+"""Kind → what makes such a voter in a worker process: the kinds that other packages add as entry points of this group.
+
+Their voters are named `KIND:MODEL`. The built-in kinds need servers, weights or endpoints that are looked for first.
+"""
 SOLVERS = ("popularity-prior", "lexical-overlap", "options-only", "last-hop-only")
 """The four shortcut solvers, in the order in which they vote."""
-_PREFIXES: tuple[VoterKind, ...] = ("shortcut", "vllm", "transformers")
+_PREFIXES = ("shortcut", "vllm", "transformers")
 _IS_PATH = re.compile(r"^[~./]")
 
 
@@ -21,7 +28,7 @@ _IS_PATH = re.compile(r"^[~./]")
 class VoterSpec:
     """One voter as it was asked for. `model`: a solver, a Hugging Face id, a folder, or ENDPOINT/MODEL."""
 
-    kind: VoterKind
+    kind: str
     model: str
 
     @property
@@ -56,11 +63,16 @@ def parse_voters(texts: Sequence[str]) -> tuple[VoterSpec, ...]:
 
 def _parse(text: str) -> VoterSpec:
     kind, _, model = text.partition(":")
-    known = next((one for one in _PREFIXES if one == kind), None)
+    known = kind if kind in _PREFIXES or (model and kind in VOTERS) else None
     if known is None and all(text.partition("/")[::2]):
         return VoterSpec("endpoint", text)
     if known is None or not model:
-        raise InputError(f"voter {text!r}: should be shortcuts, vllm:MODEL, transformers:MODEL or ENDPOINT/MODEL")
+        raise InputError(f"voter {text!r}: should be {_list_forms()}")
     if known == "shortcut" and model not in SOLVERS:
         raise InputError(f"voter {text!r}: the solvers are {', '.join(SOLVERS)}")
     return VoterSpec(known, model)
+
+
+def _list_forms() -> str:
+    kinds = ("vllm", "transformers", *VOTERS)
+    return f"shortcuts, {', '.join(f'{kind}:MODEL' for kind in kinds)} or ENDPOINT/MODEL"

@@ -30,7 +30,7 @@ class VoterQuestion:
     options: tuple[str, str, str, str]
     entities: tuple[str | None, str | None, str | None, str | None]
     relation: Derivation
-    domain: Domain
+    domain: Domain | None
     answer_type: AnswerType
     unit: str
 

@@ -11,18 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from hopwright.evaluation.metrics import TextScore, joint
+from hopwright.scoring.answers import TextScore, joint
+from hopwright.scoring.intervals import resample_ratio
 
-RESAMPLES = 1000
 _SEED = 20260316
 _SETTING = ["model", "variant", "form", "prompting", "passages", "sub_questions"]
 _PLAIN = ["model", "variant", "form", "prompting", "passages"]
 
-Floats = NDArray[np.float64]
 TableRow = dict[str, Any]
 
 
@@ -239,24 +236,9 @@ def estimate(name: str, rows: pl.DataFrame, column: str) -> TableRow:
     sums = rows.group_by("pair", maintain_order=True).agg(
         pl.col(column).cast(pl.Float64).sum().alias("sum"), pl.col(column).count().alias("count")
     )
-    low, high = resample(sums["sum"].to_numpy(), sums["count"].to_numpy().astype(np.float64))
+    low, high = resample_ratio(sums["sum"].to_numpy(), sums["count"].to_numpy(), _SEED)
     total, count = float(sums["sum"].sum()), float(sums["count"].sum())
     return {name: total / count if count else float("nan"), f"{name}_low": low, f"{name}_high": high}
-
-
-def resample(sums: Floats, counts: Floats) -> tuple[float, float]:
-    """The 95 % percentile interval of sum(sums) / sum(counts), over clusters: one number of each per item."""
-    if not len(sums) or not counts.sum():
-        return float("nan"), float("nan")
-    rng = np.random.default_rng(_SEED)
-    ratios: list[Floats] = []
-    step = max(1, 4_000_000 // len(sums))
-    for first in range(0, RESAMPLES, step):
-        drawn = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=min(step, RESAMPLES - first))
-        below = drawn @ counts
-        ratios.append((drawn @ sums)[below > 0] / below[below > 0])
-    low, high = np.percentile(np.concatenate(ratios), [2.5, 97.5])
-    return float(low), float(high)
 
 
 def _questions(answers: pl.DataFrame) -> pl.DataFrame:

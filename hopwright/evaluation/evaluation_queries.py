@@ -28,11 +28,11 @@ from hopwright.evaluation.items import (
     kind_of,
     substitute_given_answers,
 )
-from hopwright.evaluation.metrics import is_close, score_text
 from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.types import Failure, ModelRef, Outcome, Request, key_of
 from hopwright.records import Passage
+from hopwright.scoring.answers import is_close, score_text
 
 Form = Literal["mcq", "open"]
 Prompting = Literal["direct", "cot"]

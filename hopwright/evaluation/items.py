@@ -133,7 +133,7 @@ def to_eval_item(item: Item) -> EvalItem:
         aliases=tuple(item.answer_aliases),
         answer_type=item.hops[-1].answer_type,
         options={str(label): text for label, text in item.options.items()},
-        label=item.label,
+        label=item.label or "",
         hops=hops,
         passages=tuple(passage for hop in item.hops for passage in _passages_of(hop)),
     )

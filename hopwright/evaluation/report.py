@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from hopwright.evaluation.analysis import Table, TableRow
 from hopwright.evaluation.plots import draw_table
+from hopwright.reporting.rendering import load_template
 
 _SHOWN_ROWS = 80
 _HIDDEN = {"chains"}
@@ -39,8 +38,10 @@ def render_report(tables: Sequence[Table], about: ReportHeader) -> dict[str, byt
         if image is not None:
             images[table.name] = image
             files[f"plots/{table.name}.png"] = image
-    files["report.html"] = _to_html(tables, about, images).encode()
-    files["report.md"] = _to_markdown(tables, about, images).encode()
+    values: dict[str, Any] = {"name": about.name, "about": _introduce(tables), "facts": about.facts}
+    values["sections"] = _list_sections(tables, images)
+    for name in ("report.html", "report.md"):
+        files[name] = load_template("hopwright.evaluation", f"{name}.j2").render(values).encode()
     files["leaderboard.json"] = (json.dumps(make_leaderboard(tables), indent=2, ensure_ascii=False) + "\n").encode()
     return files
 
@@ -97,48 +98,26 @@ def _is_plain(row: TableRow) -> bool:
     return row["variant"] == "factual" and row["passages"] == "none" and not row.get("sub_questions", False)
 
 
-def _to_html(tables: Sequence[Table], about: ReportHeader, images: Mapping[str, bytes]) -> str:
+def _list_sections(tables: Sequence[Table], images: Mapping[str, bytes]) -> list[dict[str, Any]]:
     sections = []
     for table in tables:
         rows = _shown(table)
         columns = _merge_columns(table.columns)
+        cells = [[_cell(row, name) for name in columns] for row in rows[:_SHOWN_ROWS]]
+        names = [name.replace("_", " ") for name in columns]
         sections.append(
             {
                 "name": table.name,
                 "title": table.title,
                 "note": table.note,
-                "columns": [name.replace("_", " ") for name in columns],
-                "cells": [[_cell(row, name) for name in columns] for row in rows[:_SHOWN_ROWS]],
+                "columns": names,
+                "cells": cells,
+                "rows": [dict(zip(names, [cell["text"] for cell in line], strict=True)) for line in cells],
                 "left_out": max(len(table.rows) - min(len(rows), _SHOWN_ROWS), 0),
                 "image": base64.b64encode(images[table.name]).decode() if table.name in images else "",
             }
         )
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    text = _introduce(tables)
-    return environment.get_template("report.html.j2").render(
-        name=about.name, about=text, facts=about.facts, sections=sections
-    )
-
-
-def _to_markdown(tables: Sequence[Table], about: ReportHeader, images: Mapping[str, bytes]) -> str:
-    lines = [f"# Evaluation: {_escape(about.name)}", "", _introduce(tables), ""]
-    lines += [f"- {label}: {_escape(value)}" for label, value in about.facts]
-    for table in tables:
-        lines += ["", f"## {table.title}", "", table.note, ""]
-        if table.name in images:
-            lines += [f"![{table.title}](plots/{table.name}.png)", ""]
-        rows, columns = _shown(table), _merge_columns(table.columns)
-        lines.append("| " + " | ".join(name.replace("_", " ") for name in columns) + " |")
-        lines.append("|" + "---|" * len(columns))
-        for row in rows[:_SHOWN_ROWS]:
-            lines.append("| " + " | ".join(_escape(_cell(row, name)["text"]) for name in columns) + " |")
-        if left := len(table.rows) - min(len(rows), _SHOWN_ROWS):
-            lines += ["", f"{left} further rows are in data/{table.name}.csv."]
-    return "\n".join(lines) + "\n"
+    return sections
 
 
 def _introduce(tables: Sequence[Table]) -> str:
@@ -192,10 +171,6 @@ def _show(value: object, name: str) -> str:
     if isinstance(value, float):
         return "–" if value != value else _AMOUNTS[name].format(value) if name in _AMOUNTS else f"{100 * value:.1f} %"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
 
 
 def _round(value: object) -> object:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hopwright.evaluation import extraction, metrics
+from hopwright.evaluation import extraction
 from hopwright.evaluation.evaluation_queries import list_sub_questions
 from hopwright.evaluation.items import EvalItem, kind_of
 from hopwright.exports import steps
+from hopwright.scoring import answers
 
 
 def to_rows(items: Sequence[EvalItem]) -> bytes:
@@ -46,7 +47,7 @@ def scoring_code(*, by_step: bool = False) -> dict[str, bytes]:
 
     `by_step`: also the one that asks for a chain in one prompt.
     """
-    modules = {"hopwright_metrics.py": metrics, "hopwright_extraction.py": extraction}
+    modules = {"hopwright_metrics.py": answers, "hopwright_extraction.py": extraction}
     if by_step:
         modules["hopwright_steps.py"] = steps
     return {name: Path(str(module.__file__)).read_bytes() for name, module in modules.items()}

@@ -15,7 +15,7 @@ try:
     from hopwright_metrics import TextScore, is_close, joint, score_text  # type: ignore[import-not-found]
 except ImportError:
     from hopwright.evaluation.extraction import extract
-    from hopwright.evaluation.metrics import TextScore, is_close, joint, score_text
+    from hopwright.scoring.answers import TextScore, is_close, joint, score_text
 
 _STEP = re.compile(r"^[\s*#-]*(?:step\s*)?(\d+)\s*[.:)][\s*]*(.*?)[\s*]*$", re.IGNORECASE | re.MULTILINE)
 _LAST = "FINAL ANSWER"

@@ -18,11 +18,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hopwright.errors import BudgetError, HopwrightError, InputError, ServiceError
+from hopwright.errors import HopwrightError, InputError, ServiceError
 from hopwright.llm.batch_apis import BatchApi, BatchRow, RowResult, make_batch_api
 from hopwright.llm.batch_rows import BatchRowTracker, read_reply
-from hopwright.llm.client import Client, measure_schema
+from hopwright.llm.client import Client
 from hopwright.llm.dispatcher import ModelDispatcher
+from hopwright.llm.judging import measure_schema
 from hopwright.llm.prices import bound_tokens
 from hopwright.llm.providers.base import RETRYABLE, CallError, Reply
 from hopwright.llm.store import Statement
@@ -155,7 +156,7 @@ class BatchRunner:
                     refused = self._bound(dispatcher, part[taken : taken + 1], wanted)
                     break
         if refused and not submitted and not under_way:
-            raise BudgetError(self._client.budget.explain(refused))
+            raise self._client.budget.explain(refused)
         return bool(under_way or groups)
 
     async def _submit(

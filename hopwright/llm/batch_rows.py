@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any, cast
 
 from hopwright.llm.batch_apis import RowResult
-from hopwright.llm.client import Client, continue_messages, judge, make_call
+from hopwright.llm.client import Client
 from hopwright.llm.conversations import (
     Conversation,
     conversation_statement,
@@ -16,6 +16,7 @@ from hopwright.llm.conversations import (
     write_said,
 )
 from hopwright.llm.dispatcher import ModelDispatcher
+from hopwright.llm.judging import continue_messages, judge, make_call
 from hopwright.llm.providers.base import Call, Reply
 from hopwright.llm.store import Statement, failure_statements, response_statements
 from hopwright.llm.types import Attempt, Failure, FailureKind, ModelRef, Outcome, Request, Response, TokenUsage

@@ -74,7 +74,7 @@ class Budget:
         """
         while not self.try_reserve(worst):
             if not self._open:
-                raise BudgetError(self.explain(worst))
+                raise self.explain(worst)
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(future)
             await future
@@ -111,14 +111,15 @@ class Budget:
             return []
         return [(SPEND, (cost, self._lease))]
 
-    def explain(self, worst: float) -> str:
-        """Why the run stops before a request that may cost so much."""
+    def explain(self, worst: float) -> BudgetError:
+        """Return the error that stops the run before a request that may cost so much."""
         now = self.spending()
         possible = f" (and at most {now.possible:.4f} for requests whose answer was lost)" if now.possible else ""
-        return (
+        fact = (
             f"stopped before the budget of {self.limit:.2f} dollars is exceeded: {now.spent:.4f} spent{possible}, "
-            f"and the next request may cost up to {worst:.4f}; run the same command with a higher budget to continue"
+            f"and the next request may cost up to {worst:.4f}"
         )
+        return BudgetError(f"{fact}; run the same command with a higher budget to continue", fact)
 
     def abort(self, error: Exception) -> None:
         """Let nobody wait for room any longer."""

@@ -5,16 +5,27 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hopwright.errors import InputError
 from hopwright.llm.types import ModelRef, Request, parse_model
+from hopwright.registry import Registry
 
-EndpointKind = Literal["openai", "anthropic", "compatible"]
+PROVIDERS = Registry[Callable[..., Any]](
+    "hopwright.providers",
+    "kind of endpoint",
+    paths={
+        "openai": "hopwright.llm.providers.sdk:OpenAISdkProvider",
+        "anthropic": "hopwright.llm.providers.sdk:AnthropicSdkProvider",
+        "compatible": "hopwright.llm.providers.plain_http:PlainHttpProvider",
+    },
+)
+"""Kind of endpoint → what makes its `Provider`, from the endpoint and its key. Another package adds a kind as an entry
+point of this group."""
 
 
 class LimitSettings(BaseModel):
@@ -75,8 +86,9 @@ class Endpoint(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1)
-    kind: EndpointKind = "compatible"
-    """`openai` and `anthropic` go through the official SDKs, `compatible` is OpenAI's format on the lean path."""
+    kind: str = "compatible"
+    """`openai` and `anthropic` go through the official SDKs, `compatible` is OpenAI's format on the lean path;
+    another kind is one of `PROVIDERS`."""
     base_url: str = ""
     """Empty: the SDK's own. For `compatible` it ends in `/v1` as a rule."""
     key_env: str = ""
@@ -103,6 +115,8 @@ class Endpoint(BaseModel):
 
     @model_validator(mode="after")
     def _check_url(self) -> Self:
+        if self.kind not in PROVIDERS:
+            raise ValueError(f"endpoint {self.name}: the kinds are {', '.join(PROVIDERS)}, not {self.kind}")
         if self.kind == "compatible" and not self.base_url:
             raise ValueError(f"endpoint {self.name}: a compatible endpoint needs a base_url")
         return self
@@ -183,7 +197,7 @@ def read_settings(path: Path | None) -> LlmSettings:
 def key_variable(endpoint: Endpoint) -> str:
     """The environment variable that holds the endpoint's key; empty where it needs none."""
     defaults = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "compatible": ""}
-    return endpoint.key_env or defaults[endpoint.kind]
+    return endpoint.key_env or defaults.get(endpoint.kind, "")
 
 
 def block_name(endpoint: Endpoint) -> str:

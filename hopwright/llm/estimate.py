@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hopwright.llm.client import measure_schema
 from hopwright.llm.config import LlmSettings
+from hopwright.llm.judging import measure_schema
 from hopwright.llm.prices import FREE, PriceTable, bound_tokens, guess_tokens
 from hopwright.llm.store import Store
 from hopwright.llm.types import Request, key_of, read_response

@@ -1,7 +1,14 @@
-"""What a request costs: the dated price table, the bill of an answer, and the most that a request can come to."""
+"""What a request costs: the price of a model, the bill of an answer, and the most that a request can come to.
+
+Prices come from `genai-prices`, whose list is part of its package, so that nothing is looked up on the network.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
+import functools
+import importlib.metadata
 import re
 import tomllib
 from collections.abc import Iterable
@@ -14,7 +21,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hopwright.errors import InputError
 from hopwright.llm.types import Message, ModelRef, TokenUsage
 
-SHIPPED = Path(__file__).with_name("prices.toml")
+_PROVIDERS = ("anthropic", "openai")
+"""Whose prices are taken from the list: others sell the same models at other prices."""
 _DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 _OVERHEAD = 64
 """Tokens that a provider may add per message and for the schema's frame; none is known to add half as many."""
@@ -76,27 +84,31 @@ FREE = Price(input=0, output=0)
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """Prices by model, the day they were read, and what a batch costs in relation."""
+    """Prices by model, the day they were read or the list they are of, and what a batch costs in relation.
+
+    `listed`: a model that is not in `models` is looked for in the list.
+    """
 
     models: dict[str, Price]
     dated: str
     batch_factor: float
+    listed: bool = False
 
     def find(self, model: str) -> Price | None:
         """The model's price, by its name, without a date at its end, or without an aggregator's prefix."""
         for name in (model, _DATE.sub("", model), _DATE.sub("", model.rsplit("/", 1)[-1])):
             if name in self.models:
                 return self.models[name]
+            if self.listed and (price := _find_listed(name)) is not None:
+                return price
         return None
 
 
 def read_prices(own: Path | None = None) -> PriceTable:
-    """The shipped table, with the rows of `own` over it. Raises InputError naming the file and the row."""
-    table = _read_table(SHIPPED)
+    """The list of prices, with the rows of `own` over it. Raises InputError naming the file and the row."""
     if own is None:
-        return table
-    extra = _read_table(own)
-    return PriceTable({**table.models, **extra.models}, extra.dated, extra.batch_factor)
+        return PriceTable({}, f"genai-prices {importlib.metadata.version('genai-prices')}", 0.5, listed=True)
+    return dataclasses.replace(_read_table(own), listed=True)
 
 
 def explain_price(target: ModelRef) -> InputError:
@@ -121,6 +133,37 @@ def guess_tokens(messages: Iterable[Message], schema_bytes: int = 0) -> int:
     return max(
         1, (schema_bytes + sum(len(message.content.encode("utf-8", "replace")) + 16 for message in messages)) // 4
     )
+
+
+@functools.cache
+def _find_listed(model: str) -> Price | None:
+    """The price of a model by its exact name, as it is today; None for one that is not listed."""
+    from genai_prices.data_snapshot import get_snapshot  # takes half a second
+
+    for provider in get_snapshot().providers:
+        for one in provider.models if provider.id in _PROVIDERS else ():
+            if one.id == model:
+                return _convert(one.get_prices(dt.datetime.now(dt.UTC)))
+    return None
+
+
+def _convert(prices: Any) -> Price | None:
+    """Their prices as ours; of several steps by the length of the prompt, the first is taken at the last price."""
+    names = {"input": "input", "output": "output", "cached": "cache_read", "cache_write": "cache_write"}
+    plain: dict[str, float] = {}
+    long: dict[str, float] = {}
+    over = 0
+    for ours, theirs in names.items():
+        value = getattr(prices, f"{theirs}_mtok")
+        if value is None:
+            continue
+        steps = getattr(value, "tiers", [])
+        plain[ours] = float(getattr(value, "base", value))
+        long[ours] = float(steps[-1].price) if steps else plain[ours]
+        over = steps[0].start if steps else over
+    if not {"input", "output"} <= plain.keys():
+        return None
+    return Price(**plain, long_prompt=LongPrompt(**long, over=over) if over else None)
 
 
 def _read_table(path: Path) -> PriceTable:

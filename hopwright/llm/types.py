@@ -193,7 +193,7 @@ def read_response(text: str, parsed: BaseModel | None = None) -> Response:
 class Failure:
     """A row that got no answer, and why. Never cached, never data.
 
-    `transcript` holds every answer that was thrown away, in order.
+    `attempts` holds every try without a usable answer, in order, with the answers that were thrown away.
     """
 
     key: str

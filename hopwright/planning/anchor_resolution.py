@@ -52,7 +52,7 @@ class AnchorResolver:
     def _resolve(
         self, questions: tuple[str, str], answers: tuple[str, str], entity: str, ids: tuple[str, str]
     ) -> tuple[ResolvedAnchorHop, ...]:
-        bridges = [self._graph.id_of(match.entity) for match in self._graph.matches(answers[0])[:8]]
+        bridges = self._graph.bearers(answers[0])[:8]
         second = self._find(bridges, questions[1].replace("#1", " "), entity)
         if second is None:
             return ()
@@ -93,7 +93,7 @@ class AnchorResolver:
     def _list_named(self, question: str) -> list[str]:
         """The entities whose names stand in a question, the longest names first."""
         if match := _SPELLED.match(question.strip()):
-            return self._match(match["subject"])
+            return list(self._match(match["subject"]))
         words = [word.strip("\"'“”.") for word in _TITLE.findall(question)]
         found: dict[str, None] = {}
         for size in range(min(_LONGEST_NAME, len(words)), 0, -1):
@@ -105,8 +105,8 @@ class AnchorResolver:
                 break
         return list(found)
 
-    def _match(self, name: str) -> list[str]:
-        return [self._graph.id_of(match.entity) for match in self._graph.matches(name)[:6]]
+    def _match(self, name: str) -> tuple[str, ...]:
+        return self._graph.bearers(name)[:6]
 
 
 def _stems(text: str) -> set[str]:

@@ -2,38 +2,24 @@
 
 A hop's domain is its property's; of properties that only say where or when, it is that of their subject's class: the
 birthplace of a painter is a question of art, the home of a club one of sport. A computation takes the domain of what
-it computes with. The lists are data (`domains.toml`).
+it computes with. The lists are data of the source.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Sequence
-from importlib import resources
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import EntityKinds
 from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Domain, Lookup
-from hopwright.records.values import EntityKind
 
 _FACT = re.compile(r"(?:value|object)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((P\d+), (hop\d|Q\w+)")
 _WORD = re.compile(r"[a-z]+")
-
-
-class EntityNouns(Protocol):
-    """What domains are decided by (a KindIndex has it)."""
-
-    def kind(self, id: str) -> EntityKind:
-        """Coarse class."""
-        ...
-
-    def noun(self, id: str) -> str:
-        """Common noun."""
-        ...
 
 
 class DomainDecision(NamedTuple):
@@ -46,10 +32,10 @@ class DomainDecision(NamedTuple):
 class DomainIndex:
     """Assigns domains over one property table. Results are cached: neither the table nor the nouns change."""
 
-    def __init__(self, table: PropertyTable, nouns: EntityNouns) -> None:
+    def __init__(self, table: PropertyTable, nouns: EntityKinds) -> None:
         self._table = table
         self._nouns = nouns
-        self._by_subject, self._by_noun, self._by_kind = _load()
+        self._rules = table.domains
         self.of_fact = functools.lru_cache(200_000)(self._rule_fact)
 
     def of_steps(self, steps: Sequence[PlanStep]) -> tuple[DomainDecision, ...]:
@@ -77,22 +63,14 @@ class DomainIndex:
         entry = self._table.entity.get(property) or self._table.literal[property]
         noun = self._nouns.noun(subject)
         reason = f"{entry.label} ({property}) of {noun}"
-        if property in self._by_subject:
+        if property in self._rules.by_subject:
             for word in reversed(_WORD.findall(noun.lower())):
-                if word in self._by_noun:
-                    return DomainDecision(self._by_noun[word], reason)
-            if (domain := self._by_kind.get(self._nouns.kind(subject))) is not None:
+                if word in self._rules.by_noun:
+                    return DomainDecision(self._rules.by_noun[word], reason)
+            if (domain := self._rules.by_kind.get(self._nouns.kind(subject))) is not None:
                 return DomainDecision(domain, reason)
         return DomainDecision(entry.domain, reason)
 
 
 def _entity(reference: str, steps: Sequence[PlanStep]) -> str:
     return str(steps[int(reference[3:]) - 1].value) if reference.startswith("hop") else reference
-
-
-@functools.cache
-def _load() -> tuple[frozenset[str], dict[str, Domain], dict[str, Domain]]:
-    raw = tomllib.loads(resources.files("hopwright.knowledge.wikidata").joinpath("domains.toml").read_text("utf-8"))
-    nouns = {noun: Domain(name) for noun, name in raw["noun"].items()}
-    kinds = {kind: Domain(name) for kind, name in raw["kind"].items()}
-    return frozenset(raw["by_subject"]), nouns, kinds

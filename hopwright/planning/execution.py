@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import Facts, matches
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.facts import Facts, matches
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.expressions import evaluate, hops_in
-from hopwright.records import AnswerType, Claim, Compute, Constraint, Derivation, Hop, Lookup
+from hopwright.records import AnswerType, Claim, Compute, Constraint, Derivation, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value, parse, render
 
 _HOP = re.compile(r"^hop([1-8])$")
@@ -20,12 +20,7 @@ _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 
 def hops_used(derivation: Derivation) -> tuple[int, ...]:
     """The hops whose answers a derivation needs, in ascending order."""
-    if isinstance(derivation, Lookup):
-        return hops_in(derivation.subject)
-    if isinstance(derivation, Compute):
-        return hops_in(derivation.expression)
-    values = (derivation.value, *(constraint.value for constraint in derivation.constraints))
-    return tuple(sorted({hop for value in values for hop in hops_in(value)}))
+    return tuple(sorted({hop for text in derivation.references() for hop in hops_in(text)}))
 
 
 def execute(
@@ -52,7 +47,9 @@ def execute(
         else:
             found = facts.objects(subject, derivation.property)
         return _only(found, f"{derivation.property} of {subject}")
-    conditions = [Constraint(property=derivation.property, value=derivation.value), *derivation.constraints]
+    if not isinstance(derivation, ReverseLookup):
+        raise ExpressionError(f"{derivation.op}: the graph does not hold document {derivation.document}")
+    conditions = derivation.conditions()
     wanted = [(condition, _wanted(condition, answers, facts, table)) for condition in conditions]
     # Entities first: they leave few to look at, and the values of a literal need no index then.
     wanted.sort(key=lambda pair: not isinstance(pair[1], str))

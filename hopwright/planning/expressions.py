@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import Facts
+from hopwright.knowledge.facts import Facts
 from hopwright.records import Claim
 from hopwright.records.values import Scalar, Value
 

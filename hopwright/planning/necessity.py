@@ -13,16 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import Facts
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph
 from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import named_entities
 from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
 
-# Facts that lead nowhere: classes, sources, and notes about the database itself.
-_IDLE = frozenset({"P31", "P279", "P1889", "P1343", "P460", "P421", "P6104", "P5008"})
 _HOP = re.compile(r"hop([1-8])")
 _VALUE = re.compile(r"value\((P\d+), (hop[1-8])\)")
 # Of an entity with more facts than this, only so many are followed when a shorter path is looked for.
@@ -40,7 +38,7 @@ class Shortcut(NamedTuple):
 def find_shortcut(
     derivations: Sequence[Derivation],
     answers: Mapping[int, Value],
-    graph: GraphStore,
+    graph: FactGraph,
     table: PropertyTable,
     facts: Facts | None = None,
 ) -> Shortcut | None:
@@ -51,7 +49,7 @@ def find_shortcut(
 def iter_shortcuts(
     derivations: Sequence[Derivation],
     answers: Mapping[int, Value],
-    graph: GraphStore,
+    graph: FactGraph,
     table: PropertyTable,
     facts: Facts | None = None,
 ) -> Iterator[Shortcut]:
@@ -63,8 +61,8 @@ def iter_shortcuts(
             continue
         value = answers.get(index)
         if isinstance(value, str) and value.startswith("Q"):
-            yield from _find_direct(index, value, derivations, answers, above, graph)
-            yield from _find_shorter(index, value, derivation, derivations, above, graph)
+            yield from _find_direct(index, value, derivations, answers, above, graph, table)
+            yield from _find_shorter(index, value, derivation, derivations, above, graph, table)
         yield from _find_lone(index, derivation, graph, table, facts)
 
 
@@ -107,7 +105,8 @@ def _find_direct(
     derivations: Sequence[Derivation],
     answers: Mapping[int, Value],
     above: Sequence[frozenset[int]],
-    graph: GraphStore,
+    graph: FactGraph,
+    table: PropertyTable,
 ) -> Iterator[Shortcut]:
     """Facts that join an answer with what lies before the hop that asks for it."""
     own = {str(answers.get(hop, "")) for hop in hops_used(derivations[index - 1])}
@@ -122,10 +121,11 @@ def _find_direct(
     far = [one for one in before if one not in own and one != value]
     if not far:
         return
-    around = {other: property for property, other in graph.out_edges(value) if property not in _IDLE}
+    idle = table.roles.uninformative
+    around = {other: property for property, other in graph.out_edges(value) if property not in idle}
     for one in far:
         property = around.get(one) or next(
-            (property for property, other in graph.out_edges(one) if other == value and property not in _IDLE), ""
+            (property for property, other in graph.out_edges(one) if other == value and property not in idle), ""
         )
         if property:
             detail = f"{graph.label(one)} and {graph.label(value)} are joined by {graph.property_label(property)}"
@@ -138,11 +138,13 @@ def _find_shorter(
     derivation: Derivation,
     derivations: Sequence[Derivation],
     above: Sequence[frozenset[int]],
-    graph: GraphStore,
+    graph: FactGraph,
+    table: PropertyTable,
 ) -> Iterator[Shortcut]:
     """Two facts that lead from a named entity to the answer by the hop's own relation, where the plan takes three."""
     if not isinstance(derivation, Lookup):
         return
+    idle = table.roles.uninformative
     for hop in sorted(above[index - 1]):
         between = [one for one in above[index - 1] if hop in above[one - 1]]
         root = derivations[hop - 1]
@@ -152,7 +154,7 @@ def _find_shorter(
         for property, other in graph.out_edges(root.subject)[:_FOLLOWED]:
             by_property.setdefault(property, []).append(other)
         for property, others in by_property.items():
-            if len(others) != 1 or property in _IDLE or property == root.property:
+            if len(others) != 1 or property in idle or property == root.property:
                 continue
             if graph.objects(others[0], derivation.property) == (value,):
                 detail = f"by way of {graph.label(others[0])}, {graph.property_label(property)} of "
@@ -163,7 +165,7 @@ def _find_shorter(
 def _find_lone(
     index: int,
     derivation: Derivation,
-    graph: GraphStore,
+    graph: FactGraph,
     table: PropertyTable,
     facts: Facts | None,
 ) -> Iterator[Shortcut]:

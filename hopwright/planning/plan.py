@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from hopwright.planning.execution import hops_used
-from hopwright.records import AnswerType, Claim, Compute, Derivation, Lookup, plan_id
+from hopwright.records import AnswerType, Claim, Compute, Derivation, GraphDerivation, Lookup, ReverseLookup, plan_id
 from hopwright.records.values import Value
 
 _WORD = re.compile(r"\w+")
@@ -20,7 +20,7 @@ class PlanStep:
     `claims` are the facts from outside the graph that a computation rests on.
     """
 
-    derivation: Derivation
+    derivation: GraphDerivation
     value: Value
     answer_type: AnswerType
     unit: str = ""
@@ -53,7 +53,7 @@ class PartialPlan:
 
     def add(
         self,
-        derivation: Derivation,
+        derivation: GraphDerivation,
         value: Value,
         answer_type: AnswerType = "entity",
         unit: str = "",
@@ -77,19 +77,15 @@ def properties_of_step(derivation: Derivation) -> frozenset[str]:
     """All properties that one derivation uses."""
     if isinstance(derivation, Compute):
         return frozenset(word for word in _words(derivation.expression) if word[0] == "P" and word[1:].isdigit())
-    conditions = getattr(derivation, "constraints", ())
-    return frozenset({derivation.property, *(one.property for one in conditions)})
+    if isinstance(derivation, ReverseLookup):
+        return frozenset(condition.property for condition in derivation.conditions())
+    return frozenset({derivation.property} if isinstance(derivation, Lookup) else ())
 
 
 def named_entities(derivation: Derivation) -> tuple[str, ...]:
     """The entities that a derivation names outright (not through a hop), in order."""
-    if isinstance(derivation, Lookup):
-        return (derivation.subject,) if derivation.subject.startswith("Q") else ()
-    if isinstance(derivation, Compute):
-        texts = [derivation.expression]
-    else:
-        texts = [derivation.value, *(constraint.value for constraint in derivation.constraints)]
-    return tuple(dict.fromkeys(word for text in texts for word in _words(text) if word.startswith("Q")))
+    words = (word for text in derivation.references() for word in _words(text))
+    return tuple(dict.fromkeys(word for word in words if word.startswith("Q")))
 
 
 def entities_of(plan: Plan) -> tuple[str, ...]:
@@ -101,13 +97,8 @@ def entities_of(plan: Plan) -> tuple[str, ...]:
 
 def stated_numbers(derivation: Derivation) -> frozenset[str]:
     """The whole numbers that a derivation states, and so the question; one and two hide in grammar."""
-    if isinstance(derivation, Lookup):
-        return frozenset()
-    if isinstance(derivation, Compute):
-        texts = [derivation.expression]
-    else:
-        texts = [derivation.value, *(constraint.value for constraint in derivation.constraints)]
-    return frozenset(word for text in texts for word in _words(text) if word.isdigit() and int(word) > 2)
+    words = (word for text in derivation.references() for word in _words(text))
+    return frozenset(word for word in words if word.isdigit() and int(word) > 2)
 
 
 @functools.lru_cache(20_000)

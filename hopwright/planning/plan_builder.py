@@ -17,7 +17,7 @@ from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals, UsableLiteral
 from hopwright.planning.year_targets import DatedTargets, YearTarget
-from hopwright.records import Claim, Compute, Constraint, Derivation, Lookup, ReverseLookup
+from hopwright.records import Claim, Compute, Constraint, GraphDerivation, Lookup, ReverseLookup
 from hopwright.records.model import AnswerType
 from hopwright.records.values import Scalar
 
@@ -28,8 +28,6 @@ Type = Literal["entity", "year", "amount", "number", "date", "ways"]
 """What a hop gives: `amount` is a count or a number of years or an age, `number` a literal in its unit, `ways` a
 number of ways to choose."""
 
-# A place in a place in a place makes no question: one such step does not follow another.
-WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
 # A domain that the plan has not touched yet is so much likelier to be chosen.
 _NEW_DOMAIN = 15.0
 _IN_BAND = 3.0
@@ -134,7 +132,7 @@ class PlanBuilder:
         return self._tokens.keys().isdisjoint(self._telling(entity))
 
     def add(
-        self, derivation: Derivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = ""
+        self, derivation: GraphDerivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = ""
     ) -> str:
         """Append a step and return its reference."""
         return self.draft.add(derivation, value, answer_type, unit)
@@ -191,11 +189,13 @@ class PlanBuilder:
     def extend(self, state: StepOutput, suits: Callable[[str], bool]) -> StepOutput:
         """A step from an entity to another one that suits, along a property or against it."""
         last = self.draft.steps[-1].derivation if self.draft.steps else None
-        within = isinstance(last, Lookup) and last.property in WITHIN and state.ref == f"hop{len(self.draft.steps)}"
+        # A place in a place in a place makes no question: one such step does not follow another.
+        wider = self.traversals.roles.within
+        within = isinstance(last, Lookup) and last.property in wider and state.ref == f"hop{len(self.draft.steps)}"
         forward = [
             e
             for e in self.traversals.lookups_from(state.entity)
-            if not (within and e.property in WITHIN) and self.admits(e.object) and suits(e.object)
+            if not (within and e.property in wider) and self.admits(e.object) and suits(e.object)
         ]
         backward = [
             e for e in self.traversals.reverse_from(state.entity) if self.admits(e.subject) and suits(e.subject)
@@ -276,7 +276,7 @@ class PlanBuilder:
         for band in dict.fromkeys((preferences.band, "")):
             for edge in self.traversals.random_edges(self.rng, preferences.roots, preferences.root_weights, 16):
                 if (
-                    (within or edge.property not in WITHIN)
+                    (within or edge.property not in self.traversals.roles.within)
                     and (not band or preferences.band_of(degree(edge.subject)) == band)
                     and self._telling(edge.subject).isdisjoint(self._telling(edge.object))
                     and self.admits(edge.object)

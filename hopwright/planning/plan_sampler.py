@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.source import FactGraph
 from hopwright.planning.anchor_resolution import AnchorResolver, ResolvedAnchorHop
 from hopwright.planning.plan import Plan, entities_of, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
@@ -27,9 +27,9 @@ from hopwright.planning.target_distribution import (
     chance,
     draw_slot_spec,
 )
-from hopwright.planning.topologies import Topology, topology
 from hopwright.planning.traversals import spread
 from hopwright.records import Anchor, Compute
+from hopwright.topologies import Topology, topology
 
 _ANCHORS = 2
 _TRIES = 3
@@ -76,7 +76,7 @@ class _SlotAttempt:
 class PlanSampler:
     """Draws the plan of each slot. `distribution` says what the set shall be like."""
 
-    def __init__(self, planner: Planner, distribution: TargetDistribution, seed: int, graph: GraphStore) -> None:
+    def __init__(self, planner: Planner, distribution: TargetDistribution, seed: int, graph: FactGraph) -> None:
         self._planner = planner
         self._mix = distribution
         self._wishes = distribution
@@ -84,7 +84,7 @@ class PlanSampler:
         self._graph = graph
         self._reader = AnchorResolver(planner.traversals)
         self._bounds = _find_bounds(planner)
-        self._themes = ThemeIndex(planner.traversals, graph)
+        self._themes = ThemeIndex(planner.traversals)
         self._shares = QuotaController(planner.traversals, self._themes, distribution, seed)
         self._deck: _AnchorPool | None = None
         self._roots = functools.lru_cache(1)(self._list_roots)
@@ -298,7 +298,7 @@ def _compare_cells(of: Topology, odds: tuple[tuple[str, float], ...]) -> dict[st
 class _AnchorPool:
     """The anchors, by popularity band, in an order that gives each its turn."""
 
-    def __init__(self, anchors: Sequence[Anchor], band_of: Callable[[int], str], graph: GraphStore) -> None:
+    def __init__(self, anchors: Sequence[Anchor], band_of: Callable[[int], str], graph: FactGraph) -> None:
         self.anchors = anchors
         self._by_band: dict[str, list[Anchor]] = {}
         for anchor in anchors:

@@ -10,24 +10,22 @@ from dataclasses import dataclass, field, replace
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.linking import link_claims
-from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.source import FactSource
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.execution import execute, same
 from hopwright.planning.necessity import find_shortcut
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_continue_from, can_precede
 from hopwright.planning.plan import PartialPlan, Plan, named_entities, stated_numbers
-from hopwright.planning.plan_builder import WITHIN, PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.planning.programs import Branch, OperationSequence, load_sequence_index
 from hopwright.planning.random_draws import draw_by_weights
 from hopwright.planning.target_distribution import SamplingPreferences, SlotSpec
-from hopwright.planning.topologies import Topology
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals
 from hopwright.planning.year_targets import DatedTargets
 from hopwright.records import Claim, Compute, Lookup
 from hopwright.records.values import Value
+from hopwright.topologies import Topology
 
 # A try costs about a tenth of a millisecond; most anchors offer a plan within ten.
 TRIES = 30
@@ -44,23 +42,21 @@ class NoPlanError(Exception):
 
 
 class Planner:
-    """Draws plans over one graph. Deterministic: the same key gives the same plan."""
+    """Draws plans over one source. Deterministic: the same key gives the same plan."""
 
     def __init__(
         self,
-        graph: GraphStore,
-        table: PropertyTable,
-        kinds: KindIndex,
+        source: FactSource,
         *,
         min_domains: int = 2,
         claims: Sequence[Claim] = (),
     ) -> None:
-        self.traversals = GraphTraversals(graph, table, kinds)
+        self.traversals = GraphTraversals(source)
         self.targets = DatedTargets(self.traversals)
-        self.domains = DomainIndex(table, kinds)
-        self.table = table
+        self.domains = DomainIndex(source.table, source.kinds)
+        self.table = source.table
         self.min_domains = min_domains
-        self.claims = link_claims(claims, graph)
+        self.claims = link_claims(claims, source.graph)
 
     def draw(
         self,
@@ -262,7 +258,7 @@ def _inputs_suffice(program: OperationSequence, place: int, builder: PlanBuilder
         return True
     name = program.operations[place].name
     before = builder.draft.steps[needs[0] - 1].derivation
-    if name == "extend" and isinstance(before, Lookup) and before.property in WITHIN:
+    if name == "extend" and isinstance(before, Lookup) and before.property in builder.traversals.roles.within:
         name = OUTWARD_LOOKUP
     names = (name, *program.names_after(place))
     return can_precede(builder, names)(states[needs[0] - 1].entity)

@@ -16,7 +16,7 @@ from hopwright.planning.operations import OPERATIONS
 from hopwright.planning.operations.base import Operation
 from hopwright.planning.operations.claim_operations import CLAIMED
 from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_weights
-from hopwright.planning.topologies import Topology
+from hopwright.topologies import Topology
 
 _ENUMERATED = 4
 _SAMPLED = 500

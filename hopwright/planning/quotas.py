@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.plan import Plan, entities_of, properties_of, properties_of_step
 from hopwright.planning.target_distribution import TargetDistribution, chance
 from hopwright.planning.traversals import GraphTraversals
@@ -26,7 +25,6 @@ _LEAST_ODDS = 0.05
 # A property may take part in so many items for each of its facts: four facts do not make a hundred questions.
 _PER_FACT = 0.002
 _PROPERTY = re.compile(r"^P\d+$")
-_SERIES = ("P3450", "P361", "P664", "P118")
 OperationOdds = tuple[tuple[str, float], ...]
 _Use = tuple[tuple[str, ...], str]
 
@@ -34,9 +32,9 @@ _Use = tuple[tuple[str, ...], str]
 class ThemeIndex:
     """What plans touch: the entities themselves, and the narrow themes (leagues, races, a country's clubs)."""
 
-    def __init__(self, traversals: GraphTraversals, graph: GraphStore) -> None:
+    def __init__(self, traversals: GraphTraversals) -> None:
         self._moves = traversals
-        self._graph = graph
+        self._roles = traversals.table.roles
         self.of_entity = functools.lru_cache(50_000)(self._list)
 
     def of_plan(self, plan: Plan) -> frozenset[str]:
@@ -47,9 +45,12 @@ class ThemeIndex:
         kind = self._moves.kinds.kind(entity)
         if kind not in ("team", "competition", "event"):
             return frozenset({f"entity:{entity}"})
-        found = {f"series:{one}" for property in _SERIES for one in self._graph.objects(entity, property)}
+        found = {
+            f"series:{one}" for property in self._roles.series for one in self._moves.graph.objects(entity, property)
+        }
         if kind == "team":
-            found |= {f"clubs:{self._moves.kinds.sort(entity)}:{one}" for one in self._graph.objects(entity, "P17")}
+            sort, countries = self._moves.kinds.sort(entity), self._moves.graph.objects(entity, self._roles.country)
+            found |= {f"clubs:{sort}:{one}" for one in countries}
         return frozenset({f"entity:{entity}", *found})
 
 
@@ -148,6 +149,6 @@ class QuotaController:
         """The largest share of the items that a property or a theme may have."""
         if not _PROPERTY.match(name):
             return self._mix.theme_share
-        table, classes = self._moves.table, self._moves.classes
-        facts = next((one.subjects for one in classes if one.property == name), 0) if name in table.literal else 0
+        graph, table = self._moves.graph, self._moves.table
+        facts = len(graph.literal_subjects(name)) if name in table.literal else 0
         return min(self._mix.property_share, max(facts * _PER_FACT, 0.004)) if facts else self._mix.property_share

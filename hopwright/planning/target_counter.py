@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
 from hopwright.planning.planner import NoPlanError
@@ -13,6 +14,40 @@ from hopwright.planning.target_distribution import TargetDistribution
 _MISSED = 0.03
 """A target is missed when its share among the drafts is so much off, or so much fewer than asked met it."""
 _REASONS = 4
+
+
+class TargetCode(StrEnum):
+    """What a slot did with a target: it asked for it, its plan reached it, or its plan missed it."""
+
+    ASKED = "asked"
+    REACHED = "reached"
+    MISSED = "missed"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFigure:
+    """What one figure of a drafts manifest counts: a code with its parameters. `reason` is given for MISSED only."""
+
+    code: TargetCode
+    dimension: str
+    name: str
+    reason: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name of the figure in manifests; no dimension has a blank, and no name has ` because `."""
+        because = f" because {self.reason}" if self.code is TargetCode.MISSED else ""
+        return f"{self.code} {self.dimension} {self.name}{because}"
+
+    @classmethod
+    def read(cls, key: str) -> TargetFigure | None:
+        """Return what a figure of this name counts; None for figures about something else."""
+        code, _, rest = key.partition(" ")
+        if code not in {one.value for one in TargetCode}:
+            return None
+        dimension, _, rest = rest.partition(" ")
+        name, _, reason = rest.partition(" because ") if code == TargetCode.MISSED else (rest, "", "")
+        return cls(TargetCode(code), dimension, name, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +86,28 @@ class TargetCounter:
         """Count one slot that gave a plan."""
         self.figures["plans"] += 1
         for dimension, names in self._drawer.describe(drawn).items():
-            self.figures[f"asked {dimension} {getattr(drawn.spec, dimension)}"] += 1
+            self._count(TargetFigure(TargetCode.ASKED, dimension, getattr(drawn.spec, dimension)))
             for name in names:
-                self.figures[f"reached {dimension} {name}"] += 1
+                self._count(TargetFigure(TargetCode.REACHED, dimension, name))
         self.figures["plans on a claim"] += bool(drawn.plan.claims)
         self.figures["slots for a claim"] += bool(drawn.plan.claims) or "claim" in drawn.missed
         for dimension, (name, reasons) in drawn.missed.items():
             for reason, count in reasons.most_common(_REASONS):
-                self.figures[f"missed {dimension} {name} because {reason}"] += count
+                self._count(TargetFigure(TargetCode.MISSED, dimension, name, reason), count)
 
     def note_failure(self, error: NoPlanError) -> None:
         """Count one slot that gave none."""
         self.figures["slots without a plan"] += 1
         for reason, count in error.reasons.most_common(_REASONS):
-            self.figures[f"missed topology any because {reason}"] += count
+            self._count(TargetFigure(TargetCode.MISSED, "topology", "any", reason), count)
 
     def take(self) -> dict[str, int]:
         """The counts since they were last taken."""
         figures, self.figures = dict(+self.figures), Counter()
         return figures
+
+    def _count(self, figure: TargetFigure, count: int = 1) -> None:
+        self.figures[figure.key] += count
 
 
 def read_targets(figures: Mapping[str, object], distribution: TargetDistribution) -> tuple[TargetShare, ...]:
@@ -78,17 +116,22 @@ def read_targets(figures: Mapping[str, object], distribution: TargetDistribution
     plans = counts.get("plans", 0)
     if not plans:
         return ()
+    reached = Counter[tuple[str, str]]()
+    missed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for key, count in counts.items():
+        figure = TargetFigure.read(key)
+        if figure is None:
+            continue
+        if figure.code is TargetCode.REACHED:
+            reached[figure.dimension, figure.name] += count
+        elif figure.code is TargetCode.MISSED:
+            missed[figure.dimension, figure.name][figure.reason] += count
     found = []
     for dimension, shares in distribution.dimensions().items():
         for name, share in shares.items():
-            reasons: Counter[str] = Counter()
-            start = f"missed {dimension} {name} because "
-            for key, count in counts.items():
-                if key.startswith(start):
-                    reasons[key.removeprefix(start)] += count
-            reached = counts.get(f"reached {dimension} {name}", 0) / plans
             wanted = share / (sum(shares.values()) or 1.0)
-            found.append(TargetShare(dimension, name, wanted, reached, tuple(reasons.most_common(_REASONS))))
+            reasons = tuple(missed[dimension, name].most_common(_REASONS))
+            found.append(TargetShare(dimension, name, wanted, reached[dimension, name] / plans, reasons))
     return tuple(found)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hopwright.records import Domain
+from hopwright.settings import TargetParameters
 
 ComputeKind = Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
 
@@ -30,13 +31,13 @@ class TargetDistribution:
     """
 
     topologies: Mapping[str, float]
-    kinds: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_KINDS))
-    answers: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANSWERS))
-    bands: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_BANDS))
-    anchoring: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_ANCHORING))
+    kinds: Mapping[str, float] = field(default_factory=lambda: _read_default("kinds"))
+    answers: Mapping[str, float] = field(default_factory=lambda: _read_default("answers"))
+    bands: Mapping[str, float] = field(default_factory=lambda: _read_default("popularity"))
+    anchoring: Mapping[str, float] = field(default_factory=lambda: _read_default("anchoring"))
     domains: Mapping[str, float] = field(default_factory=lambda: {domain.value: 1.0 for domain in Domain})
-    property_share: float = 0.4
-    theme_share: float = 0.04
+    property_share: float = TargetParameters().property_share
+    theme_share: float = TargetParameters().theme_share
     min_domains: int = 2
     claim_share: float = 0.0
     """The share of the slots that may rest on a claim, where there is a bank of them."""
@@ -50,14 +51,6 @@ class TargetDistribution:
             "band": self.bands,
             "anchoring": self.anchoring,
         }
-
-
-DEFAULT_KINDS: Mapping[str, float] = {
-    "temporal": 0.26, "counting": 0.24, "comparison": 0.18, "arithmetic": 0.18, "combinatorics": 0.14,
-}  # fmt: skip
-DEFAULT_ANSWERS: Mapping[str, float] = {"entity": 0.46, "number": 0.46, "year": 0.06, "date": 0.02}
-DEFAULT_BANDS: Mapping[str, float] = {"head": 0.4, "middle": 0.32, "tail": 0.28}
-DEFAULT_ANCHORING: Mapping[str, float] = {"2": 0.15, "1": 0.15, "0": 0.1, "none": 0.6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +141,11 @@ def chance(seed: int, slot: int, name: str) -> float:
     """A uniform number from 0 to 1 that belongs to a name in a slot, whatever else is drawn there."""
     digest = hashlib.blake2b(f"{seed}:{slot}:{name}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
+
+
+def _read_default(dimension: str) -> dict[str, float]:
+    """The shares that the settings name for a dimension."""
+    return {str(name): share for name, share in getattr(TargetParameters(), dimension).items()}
 
 
 def _point(seed: int, slot: int) -> tuple[float, ...]:

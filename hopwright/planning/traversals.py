@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
-from hopwright.knowledge.wikidata.completeness import PropertyClasses
-from hopwright.knowledge.wikidata.facts import GraphFacts
-from hopwright.knowledge.wikidata.nouns import KindIndex, name_states_year
-from hopwright.knowledge.wikidata.properties import EntityProperty, LiteralProperty, PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.facts import GraphFacts
+from hopwright.knowledge.properties import EntityProperty, LiteralProperty
+from hopwright.knowledge.source import FactSource
 from hopwright.planning.random_draws import draw
 from hopwright.records.values import Scalar
 from hopwright.text.matching import contains_alias, pad, telling_words
+from hopwright.text.years import name_states_year
 
 _T = TypeVar("_T")
 
@@ -30,8 +29,6 @@ MAX_POOL = 4000
 MAX_FACTS = 1000
 FORMER_STATE = "former country"
 """The sort of states that are no more."""
-# Whoever outlived a state became a citizen of the next, and played for it, which the graph may not know.
-_OUTLIVING = frozenset({"P27", "P1532"})
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
 
 # Some labels of the sample are other people's notes: `West Africa BENIN Rep`.
@@ -56,14 +53,16 @@ class UsableLiteral(NamedTuple):
 
 
 class GraphTraversals:
-    """Looks up what can be asked around an entity. Results are cached: the graph does not change."""
+    """Looks up what can be asked around an entity. Results are cached: a source does not change."""
 
-    def __init__(self, graph: GraphStore, table: PropertyTable, kinds: KindIndex) -> None:
+    def __init__(self, source: FactSource) -> None:
+        graph, table = source.graph, source.table
         self.graph = graph
         self.table = table
-        self.kinds = kinds
+        self.kinds = source.kinds
         self.facts = GraphFacts(graph, table)
-        self.classes = PropertyClasses.of(graph)
+        self.classes = source.completeness
+        self.roles = table.roles
         self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
         self.followed: dict[tuple[tuple[str, ...], str, float], bool] = {}
         """What has been found out: whether operations can follow on an entity, past none of more than a degree."""
@@ -118,7 +117,7 @@ class GraphTraversals:
             if len(first) < 2:
                 continue
             for other in facts[index + 1 : 6]:
-                if other.property == one.property and other.property != "P161":
+                if other.property == one.property and other.property not in self.roles.repeatable:
                     continue
                 second = self.graph.subjects(other.property, other.object)
                 if len(second) >= 2 and set(first) & set(second) == {entity}:
@@ -139,8 +138,8 @@ class GraphTraversals:
     @functools.cached_property
     def askable(self) -> tuple[str, ...]:
         """The properties along which something is asked, and of which the graph has facts."""
-        known = {one.property for one in self.classes if one.facts}
-        return tuple(sorted(name for name, entry in self.table.entity.items() if entry.lookup and name in known))
+        entries = self.table.entity.items()
+        return tuple(sorted(name for name, entry in entries if entry.lookup and self.graph.sample_edges(name, 1)))
 
     def comparable(self, entity: str, property: str, rng: random.Random, tries: int = 12) -> str | None:
         """Another entity of the same sort whose `property` differs clearly from this one's, or None."""
@@ -216,7 +215,7 @@ class GraphTraversals:
             return False
         # A former state had capitals and heads; present tense and a single answer do not fit it.
         if self.kinds.sort(subject) == FORMER_STATE or (
-            property in _OUTLIVING and self.kinds.sort(object) == FORMER_STATE
+            property in self.roles.ended_with_state and self.kinds.sort(object) == FORMER_STATE
         ):
             return False
         if not self.is_askable(entry, subject):
@@ -224,7 +223,7 @@ class GraphTraversals:
         if self.gives_away(subject, object):
             return False
         required = entry.object_class.get(self.kinds.kind(subject))
-        return required is None or required in self.graph.objects(object, "P31")
+        return required is None or required in self.graph.objects(object, self.roles.instance_of)
 
     def gives_away(self, subject: str, object: str) -> bool:
         """Whether a name of the object stands in the subject's: `The Queen` gives Elizabeth II away."""
@@ -293,8 +292,7 @@ class GraphTraversals:
         label = self.graph.label(entity)
         if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit() or _SHOUT.search(label):
             return False
-        by_label = [match for match in self.graph.matches(label) if match.by_label]
-        return len(by_label) <= 1
+        return len(self.graph.bearers(label, by_label=True)) <= 1
 
 
 def spread(rows: Sequence[_T], limit: int) -> Sequence[_T]:

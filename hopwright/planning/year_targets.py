@@ -9,26 +9,10 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from hopwright.knowledge.wikidata.nouns import name_states_year
 from hopwright.planning.random_draws import draw, draw_by_cumulative_weights
 from hopwright.planning.traversals import FORMER_STATE, MAX_POOL, Edge, GraphTraversals, UsableLiteral, spread
-from hopwright.records.values import EntityKind
+from hopwright.text.years import name_states_year
 
-# Kinds whose members a reference work lists in full, so that "the only one founded in 1957" can hold in reality, by the
-# property that dates them (a season's team is not "what began in 2015"). People are not among them: the graph always
-# lacks somebody who was born in that year; nor are states that are no more, of which "is a member" is no longer true.
-_CLOSED: dict[str, frozenset[EntityKind]] = {
-    "P571": frozenset({"country", "competition", "team"}),
-    "P580": frozenset({"event"}),
-    "P582": frozenset({"event"}),
-    "P585": frozenset({"event"}),
-}
-# What a club or a season may be singled out by besides its year: a roster, which is complete, not a country, which
-# holds clubs and races that the graph has never heard of.
-_ROSTERS: dict[EntityKind, frozenset[str]] = {
-    "team": frozenset({"P1344", "P118"}),
-    "event": frozenset({"P1923", "P3450", "P664", "P2881", "P2882"}),
-}
 # A condition that fewer dated entities meet would single out the target without its year.
 _MIN_PEERS = 3
 # Whoever so many others stand in a relation to (the United Nations may stay) is no condition that a reader can follow.
@@ -60,6 +44,7 @@ class DatedTargets:
         self._by_condition: dict[str, list[YearTarget]] = {}
         self._by_year: dict[int, list[YearTarget]] = {}
         self._years_of: dict[tuple[str, str, str], tuple[int, ...]] = {}
+        closed = traversals.table.roles.closed_dates
         for property, entry in traversals.table.literal.items():
             if not entry.stable:
                 continue
@@ -72,7 +57,7 @@ class DatedTargets:
                     self._events.setdefault((property, sort), []).append(measure)
                 elif measure is not None and not isinstance(measure.value, dt.date) and entry.ask:
                     self._numbers.setdefault((property, sort), []).append(measure)
-                if traversals.kinds.kind(entity) not in _CLOSED.get(property, ()) or sort == FORMER_STATE:
+                if traversals.kinds.kind(entity) not in closed.get(property, ()) or sort == FORMER_STATE:
                     continue
                 if entry.year_predicate and entity not in entry.avoid:
                     self._add_targets(traversals, entity, property)
@@ -135,7 +120,7 @@ class DatedTargets:
                 continue
             if not traversals.fits(entry, subject=entity, object=object) or not traversals.is_askable(entry, entity):
                 continue
-            if condition not in _ROSTERS.get(traversals.kinds.kind(entity), {condition}):
+            if condition not in traversals.table.roles.rosters.get(traversals.kinds.kind(entity), {condition}):
                 continue
             if (entity, condition, object) in traversals.table.misleading:
                 continue

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from hopwright.records.base import Record
+from hopwright.records.documents import DocumentId, Length, Offset, Pixels, Question
+from hopwright.records.evidence import Evidence, LiteralFact, Triplet
 
 AnswerType = Literal["entity", "number", "date", "string"]
 Variant = Literal["factual", "counterfactual"]
@@ -34,22 +37,16 @@ class Domain(StrEnum):
     BUSINESS = "Business and Society"
 
 
-def _is_empty(values: tuple[object, ...]) -> bool:
-    return not values
-
-
-class Record(BaseModel):
-    """Base of all records: frozen, and nothing unknown gets in."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class Lookup(Record):
     """`subject` has exactly one value of `property`; subject is `Q…` or `hopN`."""
 
     op: Literal["lookup"] = "lookup"
     subject: str
     property: str
+
+    def references(self) -> tuple[str, ...]:
+        """What the step rests on, in its own notation: ids, numbers, hops."""
+        return (self.subject,)
 
 
 class Constraint(Record):
@@ -70,6 +67,14 @@ class ReverseLookup(Record):
     value: str
     constraints: tuple[Constraint, ...] = ()
 
+    def conditions(self) -> tuple[Constraint, ...]:
+        """All conditions, the first of them included."""
+        return (Constraint(property=self.property, value=self.value), *self.constraints)
+
+    def references(self) -> tuple[str, ...]:
+        """What the step rests on, in its own notation: ids, numbers, hops."""
+        return (self.value, *(constraint.value for constraint in self.constraints))
+
 
 class Compute(Record):
     """The value of a whitelisted expression over `hopN`, ids, numbers and a few functions.
@@ -81,8 +86,42 @@ class Compute(Record):
     expression: str
     kind: Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
 
+    def references(self) -> tuple[str, ...]:
+        """What the step rests on, in its own notation: ids, numbers, hops."""
+        return (self.expression,)
 
-Derivation = Annotated[Lookup | ReverseLookup | Compute, Field(discriminator="op")]
+
+class _Reading(Record):
+    """A step that reads a document, and so refers to nothing else."""
+
+    document: DocumentId
+
+    def references(self) -> tuple[str, ...]:
+        """What the step rests on beside the document: nothing."""
+        return ()
+
+
+class ReadSpan(_Reading):
+    """The answer is what the characters `start` up to `end` of a document's text say."""
+
+    op: Literal["read_span"] = "read_span"
+    start: Offset
+    end: Offset
+
+
+class ReadRegion(_Reading):
+    """The answer is what a rectangle of a picture shows, in pixels from its upper left corner."""
+
+    op: Literal["read_region"] = "read_region"
+    left: Pixels
+    top: Pixels
+    width: Length
+    height: Length
+
+
+GraphDerivation = Lookup | ReverseLookup | Compute
+"""The steps that can be run on a knowledge graph."""
+Derivation = Annotated[Lookup | ReverseLookup | Compute | ReadSpan | ReadRegion, Field(discriminator="op")]
 
 
 DistractorKind = Literal["sibling", "near_miss", "operand", "slip", "neighbour"]
@@ -91,9 +130,10 @@ DistractorKind = Literal["sibling", "near_miss", "operand", "slip", "neighbour"]
 class Distractor(Record):
     """A wrong option and why it is plausible.
 
-    Kinds: `sibling` (same class, near by), `operand` (a number or entity that occurs on the way),
-    `near_miss` (what a wrong turn at an earlier step leads to, or what meets only some of the conditions),
-    `slip` (a plausible arithmetic slip), `neighbour` (next to the answer in time or in number).
+    Kinds: `sibling` (same class, near by), `operand` (a number or entity that occurs on the way, or is compared),
+    `near_miss` (what a wrong turn at an earlier step leads to, or what meets all conditions but the computed one),
+    `slip` (a wrong operation or event, off by one, a property taken for another), `neighbour` (next to the answer in
+    time, place or number, or the same fact of a similar thing).
     """
 
     text: str
@@ -101,99 +141,21 @@ class Distractor(Record):
     id: str | None = None
 
 
-class Triplet(Record):
-    """One fact of the graph, with the labels that a reader sees."""
-
-    subject: str
-    property: str
-    object: str
-    subject_label: str
-    property_label: str
-    object_label: str
-
-
-class LiteralFact(Record):
-    """One literal of the graph, as stored: `value` in the unit `unit` (a Q-id or empty), `datatype` in XSD's words."""
-
-    subject: str
-    property: str
-    value: str
-    unit: str = ""
-    datatype: Literal["decimal", "dateTime", "double", "string"]
-    subject_label: str
-    property_label: str
-
-
-class Passage(Record):
-    """A text that a reader is given. `supporting`: it holds what the hop rests on; else it only looks as if."""
-
-    title: str
-    text: str
-    supporting: bool = True
-
-
-class Claim(Record):
-    """A number that the graph does not hold, with the source that says so: for an expert to look up, proven by nothing.
-
-    `id` is `claim_id` of the rest. `statement` says the fact in one sentence; `phrase` names its number so that a
-    question can hold it (`the number of Apollo missions that landed people on the Moon`); `value` is that number,
-    exact, written as answers are; `names` are the entities that it mentions. `model` and `request_key` say who made
-    it, and are empty where a person did.
-    """
-
-    id: str = Field(pattern=r"^cl-[a-p]{16}$")
-    statement: str = Field(min_length=12, max_length=300)
-    phrase: str = Field(min_length=8, max_length=160)
-    value: str = Field(pattern=r"^(0|[1-9]\d{0,2}(,\d{3}){0,3})(\.\d{0,5}[1-9])?$")
-    unit: str = Field(default="", max_length=40)
-    source_title: str = Field(min_length=2, max_length=200)
-    source_url: str = Field(pattern=r"^https?://[^\s/?#]+\.[^\s]+$", max_length=500)
-    names: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(default=(), max_length=8)
-    author: Literal["model", "person"]
-    model: str = Field(default="", max_length=200)
-    model_version: str = Field(default="", max_length=200)
-    request_key: str = Field(default="", max_length=64)
-
-    @property
-    def number(self) -> int | Decimal:
-        """The value as a number."""
-        number = Decimal(self.value.replace(",", ""))
-        return int(number) if number == number.to_integral_value() else number
-
-    @property
-    def sealed(self) -> bool:
-        """Whether the id is that of the content: nothing was changed since."""
-        return self.id == claim_id(self.model_dump(mode="json"))
-
-
-class Evidence(Record):
-    """Everything a hop's answer rests on. `wikipedia_url` leads to the subject's article by its Wikidata id.
-
-    `claims` is left out of JSON where it is empty, as it is but for the few hops that rest on one.
-    """
-
-    triplets: tuple[Triplet, ...] = ()
-    literals: tuple[LiteralFact, ...] = ()
-    passages: tuple[Passage, ...] = ()
-    wikipedia_url: str = ""
-    claims: tuple[Claim, ...] = Field(default=(), exclude_if=_is_empty)
-
-
-class Hop(Record):
+class Hop(Question):
     """One single-hop sub-question. `index` counts from 1, as MuSiQue's `#1` does.
 
     `answer` is what a reader sees (numbers with thousands separators, dates as `3 July 1990`);
-    `answer_id` is the Q-id of an entity answer.
+    `answer_id` is the Q-id of an entity answer. `domain` is empty where the source has none, as a novel has,
+    `options` and `label` where the question is open-ended.
     """
 
     index: int = Field(ge=1, le=8)
-    question: str
     answer: str
     answer_type: AnswerType
     answer_id: str | None = None
     answer_aliases: tuple[str, ...] = ()
     unit: str = ""
-    domain: Domain
+    domain: Domain | None = None
     domain_reason: str = ""
     """What the domain follows from: `place of birth (P19) of painter`."""
     depends_on: tuple[int, ...]
@@ -223,11 +185,34 @@ class Vote(Record):
     right: bool
 
 
+class AnchorHop(Record):
+    """One of the anchor question's own single hops, kept in an item: the item's hop, and the hop's id in MuSiQue."""
+
+    index: int = Field(ge=1, le=8)
+    single_hop_id: str
+
+
+class AnchorRef(Record):
+    """The MuSiQue question whose answer an item was grown from, and which of its single hops the item keeps."""
+
+    question_id: str
+    answer: str
+    entity: str
+    hops: tuple[AnchorHop, ...] = ()
+
+
 class Source(Record):
-    """Where facts came from, and under which licence."""
+    """Where facts came from, and under which licence.
+
+    `snapshot` is a hash of the content that was read. `pins_ids` says that the ids of plans cover it, as those of
+    plans over documents have to: an offset means nothing in another revision. Wikidata's ids mean the same in every
+    dump, so that plans over it keep their ids from one dump to the next.
+    """
 
     name: str
     licence: str
+    snapshot: str = ""
+    pins_ids: bool = False
 
 
 class Provenance(Record):
@@ -245,22 +230,8 @@ class Provenance(Record):
     cost_usd: float = 0.0
     back_translation: str = ""
     sources: tuple[Source, ...] = ()
-
-
-class AnchorHop(Record):
-    """One of the anchor question's own single hops, kept in an item: the item's hop, and the hop's id in MuSiQue."""
-
-    index: int = Field(ge=1, le=8)
-    single_hop_id: str
-
-
-class AnchorRef(Record):
-    """The MuSiQue question whose answer an item was grown from, and which of its single hops the item keeps."""
-
-    question_id: str
-    answer: str
-    entity: str
-    hops: tuple[AnchorHop, ...] = ()
+    anchor: AnchorRef | None = None
+    """The MuSiQue question that the item was grown from."""
 
 
 class Surrogate(Record):
@@ -271,21 +242,19 @@ class Surrogate(Record):
     id: str = ""
 
 
-class Item(Record):
-    """A multi-hop question with its plan, wording, options, checks and votes."""
+class Item(Question):
+    """A multi-hop question with its plan, wording, options, checks and votes; an open-ended one has no options."""
 
     id: str
     topology: str
     hops: tuple[Hop, ...]
-    question: str
     answer: str
     answer_aliases: tuple[str, ...] = ()
-    options: dict[Label, str]
-    label: Label
+    options: dict[Label, str] = Field(default_factory=dict)
+    label: Label | None = None
     variant: Variant = "factual"
     twin: str | None = None
     world: tuple[Surrogate, ...] = ()
-    anchor: AnchorRef | None = None
     checks: tuple[CheckResult, ...] = ()
     votes: tuple[Vote, ...] = ()
     provenance: Provenance = Provenance()
@@ -293,7 +262,18 @@ class Item(Record):
     @property
     def domains(self) -> tuple[Domain, ...]:
         """The distinct domains of the hops, in order of appearance."""
-        return tuple(dict.fromkeys(hop.domain for hop in self.hops))
+        return tuple(dict.fromkeys(hop.domain for hop in self.hops if hop.domain is not None))
+
+    @property
+    def anchor(self) -> AnchorRef | None:
+        """The MuSiQue question that the item was grown from."""
+        return self.provenance.anchor
+
+    @property
+    def plan_id(self) -> str:
+        """The id that the item's plan asks for."""
+        derivations = tuple(hop.derivation for hop in self.hops)
+        return plan_id(self.topology, derivations, self.variant, self.provenance.sources)
 
 
 class Anchor(Record):
@@ -320,33 +300,19 @@ class Rejected(Record):
     row: str = ""
 
 
-_CLAIMED = ("statement", "phrase", "value", "unit", "source_title", "source_url", "names")
-_LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
+def plan_id(
+    topology: str, derivations: tuple[Derivation, ...], variant: Variant = "factual", sources: Sequence[Source] = ()
+) -> str:
+    """Content hash of a plan: the same plan gives the same id in every run.
 
-
-def claim_id(content: Mapping[str, Any]) -> str:
-    """Content hash of a claim: what it says, how it is worded, and its source; not who made it.
-
-    Letters only, so that nobody who looks for numbers in an expression finds some in an id.
+    It covers the snapshots of those sources that pin ids; without any, as over Wikidata, the plan alone.
     """
-    said = {name: list(content[name]) if name == "names" else content[name] for name in _CLAIMED}
-    canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    digest = hashlib.blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return f"cl-{digest.translate(_LETTERS)}"
-
-
-def make_claim(**content: Any) -> Claim:
-    """A claim with its id. Raises pydantic's ValidationError."""
-    filled = {"unit": "", "names": (), **content}
-    return Claim.model_validate({**filled, "id": claim_id({**dict.fromkeys(_CLAIMED, ""), **filled})})
-
-
-def plan_id(topology: str, derivations: tuple[Derivation, ...], variant: Variant = "factual") -> str:
-    """Content hash of a plan: the same plan gives the same id in every run."""
     plan: dict[str, Any] = {
         "topology": topology,
         "variant": variant,
         "derivations": [derivation.model_dump(mode="json") for derivation in derivations],
     }
+    if pinned := sorted({(source.name, source.snapshot) for source in sources if source.pins_ids}):
+        plan["snapshots"] = pinned
     canonical = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return "hw-" + hashlib.blake2b(canonical.encode(), digest_size=8).hexdigest()

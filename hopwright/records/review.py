@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from hopwright.records.model import Record
+from hopwright.records.base import Record
 
 ReviewKind = Literal["single_hop", "multi_hop", "twin", "adjudication"]
 ReviewVerdict = Literal["Retain", "Fix", "Discard"]

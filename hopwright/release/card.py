@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 
-import jinja2
-
-from hopwright.difficulty.render import escape, percent, render_report
+from hopwright.difficulty.render import render_report
 from hopwright.knowledge.external.tally import join_figures
 from hopwright.records import Item
 from hopwright.release.changes import ReleaseChanges
 from hopwright.release.facts import RunFacts, SetFigures
 from hopwright.release.layout import SPLIT_FILES, SetName, SplitFiles
-from hopwright.reporting.scorecard import write_bound
+from hopwright.reporting.rendering import load_template
 
 _SIZES = (
     (1_000, "n<1K"),
@@ -55,7 +52,7 @@ def render_card(
     for place in places:
         configs.setdefault(place.config, {})[place.split] = place.parquet
     items, twins = (sum(getattr(one, what) for one in sets.values()) for what in ("items", "twins"))
-    return _load_template().render(
+    return load_template("hopwright.release", "card.md.j2").render(
         name=name,
         version=version,
         sets=sets,
@@ -94,33 +91,5 @@ def _find_caption(plot: str) -> str:
     return f"{_CAPTIONS[rest]} ({name})" if plot not in _CAPTIONS else _CAPTIONS[plot]
 
 
-@functools.cache
-def _load_template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("hopwright.release", "templates"),
-        autoescape=False,  # markdown: texts from the data go through `md`
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "md": escape,
-        "percent": percent,
-        "thousands": _thousands,
-        "bound": write_bound,
-        "signed": _show_alpha,
-    }
-    return environment.get_template("card.md.j2")
-
-
 def _find_size(count: int) -> str:
     return next((name for limit, name in _SIZES if count < limit), "n>10M")
-
-
-def _thousands(number: int) -> str:
-    return f"{number:,}"
-
-
-def _show_alpha(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import semver
 
 from hopwright.errors import InputError
-from hopwright.records.model import Record
+from hopwright.records.base import Record
 from hopwright.release.layout import find_split_files
 
 FIRST = "1.0.0"
@@ -33,6 +33,7 @@ _ASKED_OF_HOP = frozenset(
     {"question", "answer", "multiple_choice_options", "correct_answer_label", "answer_aliases", "depends_on",
      "evidence.passages"}
 )  # fmt: skip
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 _NOT_MADE = "this run did not make it"
 
 
@@ -219,7 +220,15 @@ def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
         row = None
     if not isinstance(row, dict) or "id" not in row:
         raise InputError(f"{path}: line {number} is no item with an id")
-    return row
+    kept: dict[str, Any] = _drop_empty(row)
+    return kept
+
+
+def _drop_empty(value: Any) -> Any:
+    """A value without what is empty in it: versions of the format differ in whether they state that."""
+    if isinstance(value, dict):
+        return {name: kept for name, one in value.items() if (kept := _drop_empty(one)) not in _EMPTY}
+    return [_drop_empty(one) for one in value] if isinstance(value, list) else value
 
 
 def _read_row(path: Path, start: int) -> dict[str, Any]:

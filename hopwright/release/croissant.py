@@ -74,6 +74,7 @@ _MEANINGS = {
     "checks": "verdicts of the machine checks, and of the experts",
     "votes": "votes of the solvers that judged difficulty",
     "provenance": "who made the item, from what",
+    "question_parts": "the question in parts where it holds pictures",
 }
 
 

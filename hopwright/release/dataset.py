@@ -27,7 +27,8 @@ from hopwright.checks import CheckedItem
 from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
 from hopwright.difficulty.plots import draw_calibration
 from hopwright.errors import InputError, RunError
-from hopwright.records import Item
+from hopwright.records import RECORDS_VERSION, Item
+from hopwright.records.migration import refuse_later
 from hopwright.release.card import render_card
 from hopwright.release.changes import ReleaseChanges, choose_version, compare_releases, render_changelog
 from hopwright.release.croissant import render_croissant
@@ -69,6 +70,8 @@ class ReleaseManifest(_Model):
     """What a release holds and how it came about; equal for equal items, facts and release before."""
 
     format: Literal[2] = 2
+    records_version: int = 1
+    """The version of the records that the rows hold; releases before version 2 do not state theirs."""
     name: str
     version: str
     items: int
@@ -150,9 +153,11 @@ def write_release(
 def read_manifest(folder: Path) -> ReleaseManifest:
     """The manifest of a release. Raises InputError when the folder is no release."""
     try:
-        return ReleaseManifest.model_validate_json((folder / MANIFEST).read_bytes())
+        manifest = ReleaseManifest.model_validate_json((folder / MANIFEST).read_bytes())
     except (OSError, ValueError):
         raise InputError(f"{folder} is not a release: no readable {MANIFEST}") from None
+    refuse_later(manifest.records_version, str(folder))
+    return manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +203,7 @@ class _ReleaseWriter:
             aside / CROISSANT, render_croissant(aside, places, name=self.name, version=version, facts=self.facts)
         )
         manifest = ReleaseManifest(
+            records_version=RECORDS_VERSION,
             name=self.name,
             version=version,
             items=sum(one.items for one in figures.values()),

@@ -54,7 +54,6 @@ class ReviewFacts(_Facts):
 class RunFacts(_Facts):
     """What a card may say about the run that made a release. Nothing here differs between two equal runs."""
 
-    profile: str
     generator: Literal["rules", "model"] = "rules"
     model: str = ""
     """Name and version of the model that worded the items; empty for rules."""
@@ -84,7 +83,7 @@ class RunFacts(_Facts):
     """What the voters are, or why there were none: half a sentence, without a full stop."""
     voters_kind: Literal["solvers", "models", "voters"] = "solvers"
     difficulty: DifficultyReport | None = None
-    """What the votes of models say; None for the solvers of the offline profile, whose votes stand on the items."""
+    """What the votes of models say; None for shortcut solvers, whose votes stand on the items."""
     drop_at: int = 2
     """So many right votes, and an item was dropped as too easy."""
     back_translation: str = ""

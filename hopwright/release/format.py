@@ -10,15 +10,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.planning.topologies import TOPOLOGIES, topology
-from hopwright.records import LABELS, AnswerType, Hop, Item, Rejected
+from hopwright.records import LABELS, AnswerType, Derivation, Hop, Item, QuestionPart, Rejected
+from hopwright.records.base import list_union_fields
+from hopwright.records.evidence import EVIDENCE_LISTS, split_entries, tag_lists
 from hopwright.records.values import parse
+from hopwright.topologies import TOPOLOGIES, topology
 
 ReleaseRow = dict[str, Any]
 
@@ -32,14 +35,23 @@ _ITEM_NAMES = {
 _HOP_NAMES = {"multiple_choice_options": "options", "correct_answer_label": "label"}
 _PUBLISHED = ("id", "single_hop", *_ITEM_NAMES, "motif_type")
 _PUBLISHED_HOP = ("question", "answer", *_HOP_NAMES)
-_OURS = ("topology", "answer_aliases", "variant", "twin", "world", "anchor", "checks", "votes", "provenance")
+_OURS = (
+    "topology", "answer_aliases", "variant", "twin", "world", "anchor", "checks", "votes", "provenance",
+    "question_parts",
+)  # fmt: skip
 _OURS_HOP = (
     "index", "answer_type", "answer_id", "answer_aliases", "unit", "domain", "domain_reason", "depends_on",
     "derivation",
-    "distractors", "evidence", "verify",
+    "distractors", "evidence", "verify", "question_parts",
 )  # fmt: skip
 _PLAN = ("index", "answer_type", "domain", "depends_on", "derivation")
-_DERIVATION = ("op", "subject", "property", "value", "constraints", "expression", "kind")
+_DERIVATION = list_union_fields(Derivation)
+_PART = list_union_fields(QuestionPart)
+_OWN = {name: name for name in _OURS}
+_OWN_HOP = {name: name for name in _OURS_HOP}
+ITEM_FIELDS = {"id": "id", "single_hop": "hops"} | _ITEM_NAMES | {"motif_type": "topology"} | _OWN
+HOP_FIELDS = {"question": "question", "answer": "answer"} | _HOP_NAMES | _OWN_HOP
+"""Field of a row of a release, or of one of its hops → field of the record, in the order in which they are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +86,8 @@ def to_release(item: Item) -> ReleaseRow:
     row: ReleaseRow = {"id": item.id, "single_hop": [_hop_row(hop) for hop in fields["hops"]]}
     row |= {name: fields[ours] for name, ours in _ITEM_NAMES.items()}
     row["motif_type"] = topology(item.topology).motif
+    fields["anchor"] = fields["provenance"].pop("anchor")
+    fields["question_parts"] = _state_all(fields["question_parts"])
     return row | {name: fields[name] for name in _OURS}
 
 
@@ -124,7 +138,7 @@ def parse_row(row: ReleaseRow) -> ParsedRow:
             )
         )
     fields = {ours: row[published] for published, ours in _ITEM_NAMES.items()}
-    fields |= {field: row[field] for field in _OURS if field in row}
+    fields |= _read_provenance(_read_parts({field: row[field] for field in _OURS if field in row}))
     fields |= {"id": row["id"], "topology": name, "hops": [_hop_fields(hop) for hop in hops]}
     try:
         item = Item.model_validate(fields)
@@ -154,19 +168,41 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, ReleaseRow | Rejected]]:
 
 
 def _hop_row(hop: ReleaseRow) -> ReleaseRow:
-    names = {ours: published for published, ours in _HOP_NAMES.items()}
-    published = {names.get(field, field): hop[field] for field in ("question", "answer", *_HOP_NAMES.values())}
-    ours = {field: hop[field] for field in _OURS_HOP}
-    ours["derivation"] = {key: hop["derivation"].get(key) for key in _DERIVATION}
-    ours["evidence"] = {**hop["evidence"], "claims": hop["evidence"].get("claims", [])}
-    return published | ours
+    row = {field: hop[ours] for field, ours in HOP_FIELDS.items()}
+    row["derivation"] = {key: hop["derivation"].get(key) for key in _DERIVATION}
+    row["question_parts"] = _state_all(hop["question_parts"])
+    return row | {"evidence": split_entries(hop["evidence"])}
 
 
 def _hop_fields(hop: ReleaseRow) -> ReleaseRow:
-    fields = {field: hop[field] for field in _OURS_HOP if field in hop}
+    fields = {ours: hop[field] for field, ours in HOP_FIELDS.items() if field in hop}
     if isinstance(derivation := fields.get("derivation"), dict):
-        fields["derivation"] = {key: value for key, value in derivation.items() if value is not None}
-    return fields | {_HOP_NAMES.get(field, field): hop[field] for field in _PUBLISHED_HOP}
+        fields["derivation"] = _drop_nulls(derivation)
+    if isinstance(evidence := fields.get("evidence"), dict):
+        fields["evidence"] = tag_lists(evidence)
+    return _read_parts(fields)
+
+
+def _read_parts(fields: ReleaseRow) -> ReleaseRow:
+    if isinstance(parts := fields.get("question_parts"), list):
+        fields["question_parts"] = [_drop_nulls(part) if isinstance(part, dict) else part for part in parts]
+    return fields
+
+
+def _read_provenance(fields: ReleaseRow) -> ReleaseRow:
+    """Put the anchor, which a release states by itself, where the record has it."""
+    anchor = fields.pop("anchor", None)
+    if anchor is not None and isinstance(held := fields.get("provenance", {}), dict):
+        fields["provenance"] = {**held, "anchor": anchor}
+    return fields
+
+
+def _state_all(parts: list[ReleaseRow]) -> list[ReleaseRow]:
+    return [{key: part.get(key) for key in _PART} for part in parts]
+
+
+def _drop_nulls(fields: ReleaseRow) -> ReleaseRow:
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _find_missing(row: ReleaseRow) -> Iterator[FormatProblem]:
@@ -254,18 +290,35 @@ def _describe(location: tuple[int | str, ...], message: str) -> FormatProblem:
     hop_index: int | None = None
     names = {ours: published for published, ours in _ITEM_NAMES.items()} | {"hops": "single_hop"}
     path = ""
-    for part in location:
+    for part in _untag(location):
         if isinstance(part, int):
             path += f"[{part}]"
             if path == f"single_hop[{part}]":
                 hop_index = part + 1
                 names = {ours: published for published, ours in _HOP_NAMES.items()}
-        elif part in ("lookup", "reverse_lookup", "compute"):  # the union's tag, not a field
-            continue
         else:
             path += ("." if path else "") + names.get(part, part)
             names = names if part == "hops" else {}
     return FormatProblem(path or "row", hop_index, message)
+
+
+def _untag(location: tuple[int | str, ...]) -> Iterator[int | str]:
+    """Turn the place of a field in a record into its place in a row: tags of unions are no fields there."""
+    lists = {kind.model_fields["kind"].default: name for kind, name in EVIDENCE_LISTS.items()}
+    parts = iter(location[1:] if location[:2] == ("provenance", "anchor") else location)
+    for part in parts:
+        if part == "entries":
+            next(parts, None)
+            if (tag := next(parts, "")) == "article":
+                next(parts, None)
+            if tag:
+                yield lists.get(str(tag), "wikipedia_url")
+            continue
+        yield part
+        if part == "question_parts":
+            yield from islice(parts, 1)
+        if part in ("derivation", "question_parts"):
+            next(parts, None)
 
 
 def _read_line(number: int, text: bytes) -> ReleaseRow | Rejected:

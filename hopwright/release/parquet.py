@@ -1,8 +1,8 @@
-"""The release's Parquet: the rows of the published format under one explicit, nested Arrow schema."""
+"""The release's Parquet: the rows of the published format under one nested Arrow schema, derived from the records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,72 +10,37 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hopwright.records.arrow import DERIVATION, EVIDENCE
+from hopwright.records import RECORDS_VERSION, Hop, Item
+from hopwright.records.arrow import VERSION_KEY
+from hopwright.records.evidence import EVIDENCE_LISTS
+from hopwright.records.schema import derive_schema, derive_type
+from hopwright.release.format import HOP_FIELDS, ITEM_FIELDS
 
 _ROWS_PER_GROUP = 500
 
 
-def _struct(**fields: pa.DataType) -> pa.StructType:
-    return pa.struct([pa.field(name, kind) for name, kind in fields.items()])
+def _derive_release_schema() -> pa.Schema:
+    """Rename the fields of the records as `release.format` does; the same parts stand apart: evidence, the anchor."""
+    hop = _list_types(derive_type(Hop))
+    lists = {name: pa.list_(derive_type(kind)) for kind, name in EVIDENCE_LISTS.items()}
+    hop["evidence"] = pa.struct({**lists, "wikipedia_url": pa.string()})
+    item = _list_types(derive_schema(Item))
+    provenance = _list_types(item["provenance"])
+    item["anchor"] = provenance.pop("anchor")
+    item["provenance"] = pa.struct(provenance)
+    item["hops"] = pa.list_(pa.struct(_rename(hop, HOP_FIELDS)))
+    return pa.schema(_rename(item, ITEM_FIELDS))
 
 
-_TEXT = pa.string()
-_TEXTS = pa.list_(_TEXT)
-_OPTIONS = _struct(A=_TEXT, B=_TEXT, C=_TEXT, D=_TEXT)
-_HOP = _struct(
-    question=_TEXT,
-    answer=_TEXT,
-    multiple_choice_options=_OPTIONS,
-    correct_answer_label=_TEXT,
-    index=pa.int32(),
-    answer_type=_TEXT,
-    answer_id=_TEXT,
-    answer_aliases=_TEXTS,
-    unit=_TEXT,
-    domain=_TEXT,
-    domain_reason=_TEXT,
-    depends_on=pa.list_(pa.int32()),
-    derivation=DERIVATION,
-    distractors=pa.list_(_struct(text=_TEXT, kind=_TEXT, id=_TEXT)),
-    evidence=EVIDENCE,
-    verify=_TEXT,
-)
-_PROVENANCE = _struct(
-    generator=_TEXT,
-    model=_TEXT,
-    model_version=_TEXT,
-    prompt=_TEXT,
-    prompt_version=_TEXT,
-    seed=pa.int64(),
-    request_keys=_TEXTS,
-    input_tokens=pa.int64(),
-    output_tokens=pa.int64(),
-    cost_usd=pa.float64(),
-    back_translation=_TEXT,
-    sources=pa.list_(_struct(name=_TEXT, licence=_TEXT)),
-)
-RELEASE_SCHEMA: pa.Schema = pa.schema(
-    {
-        "id": _TEXT,
-        "single_hop": pa.list_(_HOP),
-        "multi_hop_question": _TEXT,
-        "multi_hop_answer": _TEXT,
-        "multiple_choice_options": _OPTIONS,
-        "correct_answer_label": _TEXT,
-        "motif_type": _TEXT,
-        "topology": _TEXT,
-        "answer_aliases": _TEXTS,
-        "variant": _TEXT,
-        "twin": _TEXT,
-        "world": pa.list_(_struct(original=_TEXT, surrogate=_TEXT, id=_TEXT)),
-        "anchor": _struct(
-            question_id=_TEXT, answer=_TEXT, entity=_TEXT, hops=pa.list_(_struct(index=pa.int8(), single_hop_id=_TEXT))
-        ),
-        "checks": pa.list_(_struct(name=_TEXT, outcome=_TEXT, reason=_TEXT)),
-        "votes": pa.list_(_struct(model=_TEXT, option=_TEXT, probabilities=pa.list_(pa.float64()), right=pa.bool_())),
-        "provenance": _PROVENANCE,
-    }
-)
+def _list_types(fields: Iterable[pa.Field]) -> dict[str, pa.DataType]:
+    return {field.name: field.type for field in fields}
+
+
+def _rename(types: Mapping[str, pa.DataType], names: Mapping[str, str]) -> dict[str, pa.DataType]:
+    return {published: types[ours] for published, ours in names.items()}
+
+
+RELEASE_SCHEMA: pa.Schema = _derive_release_schema()
 """One column per field of a release row, in the same order."""
 
 
@@ -85,9 +50,10 @@ def write_parquet(rows: Iterable[dict[str, Any]], path: Path) -> int:
     Raises OSError when the place cannot be written.
     """
     count = 0
-    with pq.ParquetWriter(path, RELEASE_SCHEMA, compression="zstd") as writer:
+    schema = RELEASE_SCHEMA.with_metadata({VERSION_KEY: str(RECORDS_VERSION)})
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         remaining = iter(rows)
         while group := list(islice(remaining, _ROWS_PER_GROUP)):
-            writer.write_table(pa.Table.from_pylist(group, schema=RELEASE_SCHEMA))
+            writer.write_table(pa.Table.from_pylist(group, schema=schema))
             count += len(group)
     return count

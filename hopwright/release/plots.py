@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import matplotlib as mpl
 
-from hopwright.difficulty.render import percent
 from hopwright.release.statistics import DatasetStatistics
 from hopwright.reporting.plotting import BLUE, GREY, PALETTE, RED, SKY, open_figure, plain_settings, save_figure, tidy
+from hopwright.reporting.rendering import percent
 from hopwright.reporting.scorecard import Scorecard
 
 Rejections = Mapping[str, Mapping[str, int]]

@@ -22,7 +22,7 @@ from typing import Literal
 from hopwright.checks.near_duplicates import NearDuplicateFinder
 from hopwright.errors import InputError
 from hopwright.records import Hop, Item
-from hopwright.records.model import Record
+from hopwright.records.base import Record
 
 SeparationRule = Literal["facts", "paths"]
 Reason = Literal["anchor", "fact", "path", "near_duplicate", "original_held_back"]

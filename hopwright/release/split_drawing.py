@@ -32,7 +32,7 @@ def draw_parts(items: Iterable[Item], shares: Mapping[str, float], seed: int = 0
 def _describe(item: Item) -> tuple[str, str, str]:
     """The stratum of an item."""
     kinds = {hop.derivation.kind for hop in item.hops if isinstance(hop.derivation, Compute)}
-    return item.topology, item.hops[-1].domain.value, "+".join(sorted(kinds))
+    return item.topology, str(item.hops[-1].domain or ""), "+".join(sorted(kinds))
 
 
 def _mix(seed: int, id: str) -> bytes:

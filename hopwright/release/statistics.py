@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict
 from scipy import stats
 
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
-from hopwright.planning.topologies import topology
 from hopwright.records import LABELS, Compute, Item
+from hopwright.topologies import topology
 
 _OPENING_WORDS = 3
 _OPENINGS_KEPT = 10
@@ -146,7 +146,7 @@ class _Gathered:
         self.twins += item.twin is not None
         self.claims.add(item)
         self.topologies[topology(item.topology).motif] += 1
-        self.domains.update(hop.domain.value for hop in item.hops)
+        self.domains.update(hop.domain.value for hop in item.hops if hop.domain)
         self.domains_per_item[len(item.domains)] += 1
         kinds = {hop.derivation.kind for hop in item.hops if isinstance(hop.derivation, Compute)}
         self.computations.update(kinds)
@@ -154,7 +154,7 @@ class _Gathered:
         self.answer_types[item.hops[-1].answer_type] += 1
         self.hop_answer_types.update(hop.answer_type for hop in item.hops)
         self.answers[item.answer] += 1
-        self.letters[item.label] += 1
+        self.letters.update([item.label] if item.label else [])
         words = item.question.split()
         self.words[len(words)] += 1
         self.openings[" ".join(words[:_OPENING_WORDS])] += 1
@@ -180,7 +180,7 @@ class _Gathered:
             distinct_answers=len(self.answers),
             largest_answer=_find_largest(self.answers),
             letters=letters,
-            letters_p=float(stats.chisquare(list(letters.values())).pvalue) if self.items else None,
+            letters_p=float(stats.chisquare(list(letters.values())).pvalue) if any(letters.values()) else None,
             question_words=_spread(self.words),
             distinct_openings=len(self.openings),
             openings=dict(list(_rank(self.openings).items())[:_OPENINGS_KEPT]),

@@ -9,10 +9,12 @@ from collections import Counter
 
 from pydantic import BaseModel, ConfigDict
 
-from hopwright.checks.case import CheckedItem
-from hopwright.checks.guessing import CHANCE, GuessTally, view_options
+from hopwright.checks.case import CheckContext, CheckedItem
+from hopwright.checks.guessing import CHANCE, LEAST_COVERAGE, GuessTally
+from hopwright.checks.option_view import view_hop
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.records import Item, plan_id
+from hopwright.reporting.rendering import Markdown, load_template, show_bound, show_table
 
 OPENING_WORDS = 3
 MOST_OPENING = 0.08
@@ -38,13 +40,19 @@ class Frequent(_ScorecardFigures):
 
 
 class SolverScore(_ScorecardFigures):
-    """How often a solver that sees options only (and the words of the question) is right. See `guessing`."""
+    """How often a solver that sees options only (and the words of the question) is right. See `guessing`.
+
+    `struck`: how often a guess is right once what the solver points to is struck out. `coverage`: the share of the
+    questions that it speaks on.
+    """
 
     solver: str
     tried: int
     accuracy: float
     bound: float
     met: bool
+    struck: float = CHANCE
+    coverage: float = 1.0
 
 
 class Threshold(_ScorecardFigures):
@@ -58,7 +66,7 @@ class Threshold(_ScorecardFigures):
     def text(self) -> str:
         """In one line."""
         verdict = "met" if self.met else "not met"
-        return f"{self.name}: {write_bound(self.value)}, at most {write_bound(self.limit)}: {verdict}"
+        return f"{self.name}: {show_bound(self.value)}, at most {show_bound(self.limit)}: {verdict}"
 
 
 class Scorecard(_ScorecardFigures):
@@ -106,9 +114,13 @@ class Scorecard(_ScorecardFigures):
 
 
 class ScorecardMaker:
-    """Counts items one by one; keeps counters and digests, not texts."""
+    """Counts items one by one; keeps counters and digests, not texts.
 
-    def __init__(self) -> None:
+    `context`: where the solvers that go by conditions, eras and popularity look those up; without one they are silent.
+    """
+
+    def __init__(self, context: CheckContext | None = None) -> None:
+        self._context = context
         self._items = 0
         self._plans: set[bytes] = set()
         self._shapes: set[bytes] = set()
@@ -140,10 +152,13 @@ class ScorecardMaker:
         self._words.update(lower)
         self._pairs.update(_digest(f"{one} {other}") for one, other in itertools.pairwise(lower))
         self._templates[mask_question(case)] += 1
-        self._item_guesses.add(view_options(item.question, item.options, item.label, case.last.answer_type))
+        whole = view_hop(case, case.last, self._context, final=True)
+        if whole is not None:
+            self._item_guesses.add(whole)
         for hop in item.hops:
-            if hop.label is not None and len(hop.options) == 4 and not case.by_selection(hop):
-                self._hop_guesses.add(view_options(hop.question, hop.options, hop.label, hop.answer_type))
+            alone = None if case.by_selection(hop) else view_hop(case, hop, self._context)
+            if alone is not None:
+                self._hop_guesses.add(alone)
             if hop.distractors:
                 kinds = [one.kind for one in hop.distractors]
                 self._kinds.update(kinds)
@@ -202,60 +217,18 @@ def mask_question(case: CheckedItem) -> str:
 
 def render_scorecard(card: Scorecard) -> str:
     """The scorecard as Markdown."""
-    lines = [
-        "# Scorecard",
-        "",
-        f"{card.items:,} items: how varied they are, and whether one who knows nothing can guess their options.",
-        "",
-        "| limit | at most | is | |",
-        "|---|---:|---:|---|",
+    by_item, by_hop = ({one.solver: one for one in scores} for scores in (card.item_solvers, card.hop_solvers))
+    rows = [
+        {
+            "solver": solver,
+            **_show_guesses("multi-hop", by_item.get(solver)),
+            **_show_guesses("sub-questions", by_hop.get(solver)),
+        }
+        for solver in dict.fromkeys([*by_item, *by_hop])
     ]
-    lines += [
-        f"| {one.name} | {write_bound(one.limit)} | {write_bound(one.value)} | {'met' if one.met else '**not met**'} |"
-        for one in card.thresholds
-    ]
-    lengths = card.words_per_question
-    lines += [
-        "",
-        "| variety | |",
-        "|---|---:|",
-        f"| distinct plans | {card.distinct_plans:,} |",
-        f"| distinct plans without their constants | {card.distinct_plan_shapes:,} |",
-        f"| distinct openings (first {OPENING_WORDS} words) | {card.distinct_openings:,} |",
-        f"| distinct final answers | {card.distinct_answers:,} |",
-        f"| words per question | {min(lengths, default=0)}–{max(lengths, default=0)}, median {card.median_words} |",
-        f"| distinct-1 | {card.distinct_1:.3f} |",
-        f"| distinct-2 | {card.distinct_2:.3f} |",
-        f"| distinct templates (names and numbers masked) | {card.distinct_templates:,} |",
-        f"| items that share their template | {card.template_share:.1%} |",
-        f"| kinds among a hop's three distractors | {_list_kinds(card)} |",
-        f"| items that rest on claims | {card.claims.items:,} |",
-        f"| claims that they rest on | {len(card.claims.claims):,} |",
-        "",
-    ]
-    for title, frequent in (("opening", card.openings), ("final answer", card.answers), ("template", card.templates)):
-        lines += [f"| commonest {title} | items | share |", "|---|---:|---:|"]
-        lines += [f"| {_escape(one.text)} | {one.count:,} | {one.share:.1%} |" for one in frequent]
-        lines.append("")
-    lines += [
-        "## Guessing from the options",
-        "",
-        "Solvers that see the four options and the words of the question, and know nothing. They try where they see a",
-        f"difference. Chance is {CHANCE:.0%}; the bound is chance plus three standard errors of so many guesses.",
-        "",
-        "| solver | multi-hop: tried | right | bound | sub-questions: tried | right | bound |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    by_hop = {one.solver: one for one in card.hop_solvers}
-    by_item = {one.solver: one for one in card.item_solvers}
-    for solver in dict.fromkeys([*by_item, *by_hop]):
-        lines.append(f"| {solver} | {_cells(by_item.get(solver))} | {_cells(by_hop.get(solver))} |")
-    return "\n".join(lines) + "\n"
-
-
-def write_bound(value: float) -> str:
-    """A share in per cent, a count as it is."""
-    return f"{value:.1%}" if 0 < value < 1 else f"{value:.0f}"
+    return load_template("hopwright.reporting", "scorecard.md.j2").render(
+        card=card, opening_words=OPENING_WORDS, chance=CHANCE, least_coverage=LEAST_COVERAGE, solvers=show_table(rows)
+    )
 
 
 def _outline(item: Item) -> str:
@@ -272,6 +245,8 @@ def _list_solvers(tally: GuessTally) -> tuple[SolverScore, ...]:
             accuracy=round(one.accuracy, 4),
             bound=round(one.bound, 4),
             met=not one.guessable,
+            struck=round(one.struck, 4),
+            coverage=round(one.coverage, 4),
         )
         for one in tally.scores()
     )
@@ -312,16 +287,13 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
-def _list_kinds(card: Scorecard) -> str:
-    return ", ".join(f"{kinds}: {share:.1%}" for kinds, share in card.kinds_per_hop.items()) or "not stated"
-
-
-def _cells(one: SolverScore | None) -> str:
-    if one is None:
-        return "– | – | –"
-    right = f"{one.accuracy:.1%}"
-    return f"{one.tried:,} | {right if one.met else f'**{right}**'} | {one.bound:.1%}"
-
-
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|")
+def _show_guesses(level: str, one: SolverScore | None) -> dict[str, int | Markdown | None]:
+    right, struck = ("", "") if one is None else (f"{one.accuracy:.1%}", f"{one.struck:.1%}")
+    if one is not None and not one.met:
+        right, struck = (f"**{right}**", struck) if one.accuracy > one.bound else (right, f"**{struck}**")
+    return {
+        f"{level}: tried": None if one is None else one.tried,
+        f"{level}: right": None if one is None else Markdown(right),
+        f"{level}: struck": None if one is None else Markdown(struck),
+        f"{level}: bound": None if one is None else Markdown(f"{one.bound:.1%}"),
+    }

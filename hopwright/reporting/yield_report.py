@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.records import Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, list_claimed, read_parquet, read_rejected, table_to_items
+from hopwright.reporting.rendering import load_template, show_table
 from hopwright.runs import Stage, StageManifest, rejected_path
 
 _EXAMPLES = 2
@@ -147,28 +148,18 @@ def count_claims(stage: Stage) -> ClaimFigures:
 
 def render_yield(report: YieldReport) -> str:
     """The report as Markdown."""
-    lines = ["# Yield", "", *_render_table(_list_figures(report), ("", ""))]
-    if report.missing:
-        lines += [
-            "",
-            f"{report.missing:,} of the {report.asked_for:,} items asked for are missing: {_say_why(report)}.",
-        ]
-    rejected = [
-        (step, check, f"{count:,}") for step, checks in report.rejected.items() for check, count in checks.items()
+    rejected = [{"step": step, "check": check, "rows": count} for step, check, count in list_bars(report)]
+    faults = [
+        {"fault": kind, "answers": count, "share": count / max(1, report.requests)}
+        for kind, count in report.faults.items()
     ]
-    if rejected:
-        lines += ["", "## Rejected", "", *_render_table(rejected, ("step", "check", "rows"))]
-    if report.faults:
-        answers = max(1, report.requests)
-        faults = [(kind, f"{count:,}", f"{count / answers:.1%}") for kind, count in report.faults.items()]
-        lines += ["", "## What was wrong with answers", "", *_render_table(faults, ("fault", "answers", "share"))]
-    for step, checks in report.examples.items():
-        lines += ["", f"## Examples: {step}", ""]
-        for check, examples in checks.items():
-            for one in examples:
-                question = f" — {_escape(one.question)}" if one.question else ""
-                lines.append(f"- `{check}` {one.key}: {_escape(one.reason)}{question}")
-    return "\n".join(lines) + "\n"
+    return load_template("hopwright.reporting", "yield.md.j2").render(
+        report=report,
+        figures=_list_figures(report),
+        why=_say_why(report),
+        rejected=show_table(rejected),
+        faults=show_table(faults, {"share": ".1%"}),
+    )
 
 
 def list_bars(report: YieldReport) -> list[tuple[str, str, int]]:
@@ -251,16 +242,3 @@ def _ask(row: Rejected) -> str:
         return str(json.loads(row.row).get("question", ""))[:_LONGEST] if row.row else ""
     except ValueError:
         return ""
-
-
-def _render_table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> list[str]:
-    right = ["---:" if name in ("rows", "answers", "share") else "---" for name in head]
-    return [
-        f"| {' | '.join(head)} |",
-        f"|{'|'.join(right)}|",
-        *(f"| {' | '.join(_escape(cell) for cell in row)} |" for row in rows),
-    ]
-
-
-def _escape(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

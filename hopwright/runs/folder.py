@@ -27,6 +27,8 @@ from hopwright.runs.mirror import Mirror
 
 RUN_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 _SHOWN = 5
+_FORMER = frozenset({"profile"})
+"""Parameters of runs of version 0.1 that say nothing which others do not."""
 _PATIENCE_S = 60.0
 _held: dict[Path, int] = {}
 _held_guard = threading.Lock()
@@ -104,7 +106,8 @@ class RunFolder:
             self.save(self.manifest_path, manifest)
             return manifest
         if manifest.parameters and any(entry.is_dir() for entry in self.path.iterdir()):
-            refuse_differences(f"run {self.name!r}", manifest.parameters, parameters)
+            before = {name: value for name, value in manifest.parameters.items() if name not in _FORMER}
+            refuse_differences(f"run {self.name!r}", before, parameters)
             return manifest
         # Nothing was made yet (a wrong path, say), or only single stages were run: there is nothing to contradict.
         return self._update(parameters=dict(parameters))

@@ -12,9 +12,13 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import hopwright
-from hopwright.errors import RunError
+from hopwright.errors import InputError, RunError
+from hopwright.records import RECORDS_VERSION
+from hopwright.records.migration import refuse_later
 
 _M = TypeVar("_M", bound=BaseModel)
+RECORDS = "records"
+"""Under this name the versions in a manifest hold that of the records; without it they are of version 1."""
 _PACKAGES = ("numpy", "polars", "prefect", "pyarrow", "pydantic")
 
 
@@ -93,16 +97,21 @@ def read_manifest(path: Path, model: type[_M]) -> _M | None:
     except (OSError, UnicodeDecodeError) as error:
         raise RunError(f"{path}: cannot be read ({error})") from None
     try:
-        return model.model_validate_json(text)
+        manifest = model.model_validate_json(text)
     except ValidationError:
         raise RunError(
             f"{path}: not a manifest of this version of Hopwright; use another run name, or --fresh"
         ) from None
+    try:
+        refuse_later(int(getattr(manifest, "versions", {}).get(RECORDS, 1)), str(path))
+    except InputError as error:
+        raise RunError(str(error)) from None
+    return manifest
 
 
 def gather_versions() -> dict[str, str]:
-    """Versions of Hopwright, Python and the packages that shape the output."""
-    versions = {"hopwright": hopwright.__version__, "python": platform.python_version()}
+    """Versions of Hopwright, its records, Python and the packages that shape the output."""
+    versions = {"hopwright": hopwright.__version__, RECORDS: str(RECORDS_VERSION), "python": platform.python_version()}
     for package in _PACKAGES:
         try:
             versions[package] = importlib.metadata.version(package)

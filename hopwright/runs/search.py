@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, REJECTED_SCHEMA, read_parquet, table_to_items, table_to_rejected
+from hopwright.records.migration import parse_item
 from hopwright.runs.folder import RunFolder
 
 STAGES = ("synthesize/drafts", "synthesize", "filter", "rewrite", "release")
@@ -68,6 +69,6 @@ def _holds(path: Path, column: str, value: str) -> bool:
 def _read_row(row: Rejected) -> Item | None:
     """The item that a rejection kept, where it kept one."""
     try:
-        return Item.model_validate_json(row.row)
+        return parse_item(row.row)
     except ValidationError:
         return None

@@ -1,7 +1,7 @@
 """Where Hopwright keeps its things, and the parameters of a run, every one of them explained and bounded."""
 
-from hopwright.settings.base import STAGES, Parameters
-from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters, VoterName
+from hopwright.settings.base import LATEST_YEAR, Parameters, list_model_fields
+from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, merge_values, read_presets
@@ -27,8 +27,7 @@ from hopwright.settings.synthesis import DomainName, Share, SynthesizeParameters
 from hopwright.settings.twins import RewriteParameters
 
 __all__ = [
-    "GPU_VOTERS",
-    "STAGES",
+    "LATEST_YEAR",
     "AdjudicateParameters",
     "AdjudicateRun",
     "BuildParameters",
@@ -64,6 +63,7 @@ __all__ = [
     "home",
     "identify",
     "list_changes",
+    "list_model_fields",
     "load_parameters",
     "merge_values",
     "narrow",

@@ -1,13 +1,18 @@
 """What the groups of parameters have in common."""
 
-from typing import Any
+import functools
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 MODEL_PATTERN = r"^([^/\s]+/\S+)?$"
-STAGES = ("retrieve", "synthesize", "filter", "rewrite", "review", "release")
-"""In the order of the line of work; each rests on those before it."""
+VOTER_PATTERN = r"^(shortcuts|[a-z][a-z0-9-]*:\S+|[^\s:/]+/\S+)$"
+LATEST_YEAR = 2026
+"""The last year that a date or a number of an item may name: the current one, fixed so that bytes do not change."""
+ModelName = Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]
+"""A model, as endpoint/model."""
 
 
 def number_fields(schema: dict[str, Any]) -> None:
@@ -16,7 +21,32 @@ def number_fields(schema: dict[str, Any]) -> None:
         field["position"] = number
 
 
+@dataclass(frozen=True, slots=True)
+class Cli:
+    """How the command line spells a parameter where its own name would not do.
+
+    `names` are Typer's (`--on/--off` for a switch), `metavar` stands for the value; `main` parameters are listed by
+    `hopwright build --help` though they are another stage's.
+    """
+
+    names: tuple[str, ...] = ()
+    metavar: str = ""
+    main: bool = False
+
+
 class Parameters(BaseModel):
     """Base of all parameter models: nothing unknown gets in."""
 
     model_config = ConfigDict(extra="forbid", validate_default=True, json_schema_extra=number_fields)
+
+
+@functools.cache
+def list_model_fields(group: type[BaseModel]) -> frozenset[str]:
+    """Return the fields of a group of parameters that name models or voters: those declared with their pattern."""
+    patterns = {MODEL_PATTERN, VOTER_PATTERN}
+    properties = group.model_json_schema().get("properties", {})
+    return frozenset(
+        name
+        for name, schema in properties.items()
+        if patterns & {schema.get("pattern"), schema.get("items", {}).get("pattern")}
+    )

@@ -5,34 +5,25 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from hopwright.settings.base import Parameters
+from hopwright.settings.base import VOTER_PATTERN, Cli, Parameters
 from hopwright.settings.paths import checkout
 
-GPU_VOTERS = (
-    "vllm:meta-llama/Llama-3.1-8B-Instruct",
-    "vllm:Qwen/Qwen3-8B",
-    "vllm:mistralai/Mistral-7B-Instruct-v0.3",
-    "vllm:google/gemma-3-4b-it",
-)
-"""The four small models of Omanic's filter (section 3): the voters of the profile `gpu`."""
-VoterName = Annotated[
-    str, Field(pattern=r"^(shortcuts|(shortcut|vllm|transformers):\S+|[^\s:/]+/\S+)$", min_length=3, max_length=1024)
-]
+VoterName = Annotated[str, Field(pattern=VOTER_PATTERN, min_length=3, max_length=1024)]
 """A voter of the difficulty filter; `hopwright.difficulty.specs` reads it."""
 
 
 class FilterParameters(Parameters):
     """Who judges how difficult an item is, how they are asked, and when an item is too easy to keep."""
 
-    voters: list[VoterName] = Field(
+    voters: Annotated[list[VoterName], Cli(metavar="VOTER", main=True)] = Field(
         default=[],
         max_length=12,
         title="Voters",
         description="Who votes: shortcuts (four solvers without weights), vllm:MODEL (served by the stage; a Hugging "
         "Face id or a folder), transformers:MODEL (in this process), or ENDPOINT/MODEL (a server that already runs). "
-        "Nobody: the voters of the profile, else shortcuts.",
+        "Nobody named: shortcuts.",
     )
-    max_right: int = Field(
+    max_right: Annotated[int, Cli(main=True)] = Field(
         default=1,
         ge=0,
         le=11,
@@ -47,7 +38,7 @@ class FilterParameters(Parameters):
         description="Votes that an item needs to be kept, unless the missing ones could not change its fate; an item "
         "with fewer is held back. 0 requires all voters'.",
     )
-    replacements: list[VoterName] = Field(
+    replacements: Annotated[list[VoterName], Cli(metavar="VOTER")] = Field(
         default=[],
         max_length=4,
         title="Replacements",
@@ -61,7 +52,7 @@ class FilterParameters(Parameters):
         description="How often a model is asked again about an item to which it gave no usable answer; for a letter, "
         "to which it gave none at all.",
     )
-    all_votes: bool = Field(
+    all_votes: Annotated[bool, Cli(("--all-votes/--stop-early",))] = Field(
         default=False,
         title="Ask everyone",
         description="Let every voter vote on every item. Otherwise asking stops for an item once its fate is sealed; "
@@ -87,7 +78,7 @@ class FilterParameters(Parameters):
         description="Ask everyone about this many items first, and order the voters by what that shows; each vLLM "
         "voter is started twice then. 0 asks in the listed order.",
     )
-    accuracies: list[Annotated[float, Field(ge=0, le=1)]] = Field(
+    accuracies: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Cli(("--accuracy",), "0..1")] = Field(
         default=[],
         max_length=12,
         title="Known accuracies",
@@ -164,7 +155,7 @@ class FilterParameters(Parameters):
 class VllmParameters(Parameters):
     """The vLLM that the filter stage starts for its voters. Nothing here is part of a run's identity."""
 
-    python: str = Field(
+    python: Annotated[str, Cli(("--vllm-python",))] = Field(
         default="",
         max_length=4096,
         title="vLLM's Python",
@@ -191,7 +182,7 @@ class VllmParameters(Parameters):
         title="Memory share",
         description="The share of each GPU's memory that vLLM may take.",
     )
-    port: int = Field(
+    port: Annotated[int, Cli(("--vllm-port",))] = Field(
         default=0, ge=0, le=65_535, title="Port", description="Where vLLM listens on 127.0.0.1; 0 takes a free port."
     )
     start_seconds: int = Field(
@@ -202,7 +193,7 @@ class VllmParameters(Parameters):
         description="How many seconds a model may take to load before the stage gives up.",
     )
 
-    deployment: str = Field(
+    deployment: Annotated[str, Cli(("--vllm-deployment",))] = Field(
         default="",
         max_length=200,
         pattern=r"^([^/\s]+/[^/\s]+)?$",

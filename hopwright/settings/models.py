@@ -1,24 +1,25 @@
 """Where language models are asked and what they may cost."""
 
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
-from hopwright.settings.base import Parameters
+from hopwright.settings.base import Cli, Parameters
 from hopwright.settings.paths import home
 
 
 class ModelParameters(Parameters):
     """Where language models are asked and what they may cost; which model is asked, each stage says for itself."""
 
-    endpoints: str = Field(
+    endpoints: Annotated[str, Cli(metavar="FILE", main=True)] = Field(
         default="",
         max_length=4096,
         title="Endpoints",
         description="TOML file that describes the places where models answer; empty takes endpoints.toml of "
         "Hopwright's home where there is one. OpenAI and Anthropic are known without.",
     )
-    budget_usd: float = Field(
+    budget_usd: Annotated[float, Cli(("--budget",), "USD", main=True)] = Field(
         default=0,
         ge=0,
         le=1_000_000,
@@ -27,7 +28,7 @@ class ModelParameters(Parameters):
         "with more; 0 sets no limit.",
     )
 
-    batch: bool = Field(
+    batch: Annotated[bool, Cli(main=True)] = Field(
         default=False,
         title="Batch mode",
         description="Hand requests in by the providers' batch interfaces, at half the price; that may take a day.",

@@ -4,32 +4,32 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Parameters
+from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, ModelName, Parameters
 
 
 class ReleaseParameters(Parameters):
     """The name under which the dataset goes out."""
 
-    name: str = Field(
+    name: Annotated[str, Cli(main=True)] = Field(
         default="hopwright-sample",
         pattern=NAME_PATTERN,
         title="Name",
         description="Letters, digits, dots, dashes and underscores.",
     )
-    version: str = Field(
+    version: Annotated[str, Cli(main=True)] = Field(
         default="",
         pattern=r"^(\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,32})?)?$",
         title="Version",
         description="Semantic version of the dataset, such as 1.0.0. Empty: 1.0.0 for the first release, and what the "
         "changes ask for against a previous one.",
     )
-    previous: str = Field(
+    previous: Annotated[str, Cli(metavar="FOLDER")] = Field(
         default="",
         max_length=4096,
         title="Previous release",
         description="Folder of the release before this one: the new one says what was added, changed and withdrawn.",
     )
-    reviewed: bool = Field(
+    reviewed: Annotated[bool, Cli(("--reviewed/--all",))] = Field(
         default=False,
         title="With the expert review",
         description="Release what the review accepted as the set bench, and of the rest as the set synth what gives "
@@ -52,7 +52,7 @@ class ReleaseParameters(Parameters):
     validation: float = Field(
         default=0.0, ge=0, le=0.4, title="Validation share", description="The same for a set validation."
     )
-    against: list[Annotated[str, Field(min_length=1, max_length=4096)]] = Field(
+    against: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Cli(metavar="FILE")] = Field(
         default=[],
         max_length=20,
         title="Published questions",
@@ -70,7 +70,7 @@ class EvaluateParameters(Parameters):
         title="Dataset",
         description="A release's folder or a JSONL file in the release format; empty takes this run's release.",
     )
-    models: list[Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]] = Field(
+    models: Annotated[list[ModelName], Cli(metavar="ENDPOINT/MODEL")] = Field(
         default=[],
         max_length=100,
         title="Models",
@@ -95,7 +95,7 @@ class EvaluateParameters(Parameters):
         description="question: the whole question; alone: every single hop; independent: hops after the gold answers "
         "that they rest on; chain: hops after the model's own answers.",
     )
-    passages: list[Literal["none", "own", "irrelevant"]] = Field(
+    passages: Annotated[list[Literal["none", "own", "irrelevant"]], Cli(("--passages",))] = Field(
         default=["none"],
         min_length=1,
         title="Passages",
@@ -106,7 +106,7 @@ class EvaluateParameters(Parameters):
         title="With sub-questions",
         description="Also ask the whole question together with the sub-questions that it comes apart into.",
     )
-    judge: str = Field(
+    judge: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
         default="",
         max_length=500,
         pattern=MODEL_PATTERN,

@@ -1,23 +1,23 @@
 """The expert review in Label Studio."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hopwright.settings.base import Parameters
+from hopwright.settings.base import Cli, Parameters
 
 
 class ReviewParameters(Parameters):
     """What goes to the experts in Label Studio. The access token comes from LABEL_STUDIO_API_KEY only."""
 
-    url: str = Field(
+    url: Annotated[str, Cli(metavar="URL", main=True)] = Field(
         default="",
         max_length=500,
         pattern=r"^(https?://\S+)?$",
         title="Label Studio address",
         description="Push the tasks to this server; empty writes the task file only.",
     )
-    items: int = Field(
+    items: Annotated[int, Cli(main=True)] = Field(
         default=300,
         ge=0,
         le=250_000,

@@ -1,13 +1,14 @@
 """The parameters of the flows: one stage's, and those of a whole run."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, model_validator
 
-from hopwright.settings.base import NAME_PATTERN, Parameters, number_fields
-from hopwright.settings.difficulty import GPU_VOTERS, FilterParameters, VllmParameters
+from hopwright.settings.base import NAME_PATTERN, Cli, Parameters, number_fields
+from hopwright.settings.difficulty import FilterParameters, VllmParameters
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.paths import sample_folder
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, read_presets
@@ -15,6 +16,8 @@ from hopwright.settings.release import EvaluateParameters, ReleaseParameters
 from hopwright.settings.review import AdjudicateParameters, PullParameters, ReviewParameters
 from hopwright.settings.synthesis import SynthesizeParameters
 from hopwright.settings.twins import RewriteParameters
+
+_log = logging.getLogger(__name__)
 
 
 class RunParameters(Parameters):
@@ -36,7 +39,7 @@ class RunParameters(Parameters):
         title="Worker processes",
         description="Processes that work on shards side by side; 0 takes one per processor. The output is the same.",
     )
-    cluster: str = Field(
+    cluster: Annotated[str, Cli(metavar="ADDRESS")] = Field(
         default="",
         max_length=200,
         pattern=r"^(local|[a-z]+://\S+)?$",
@@ -82,13 +85,13 @@ class ShardedRun(RunParameters):
 class RetrieveRun(ShardedRun):
     """Raw files → graph store → anchors with their facts."""
 
-    corpus: str = Field(
+    corpus: Annotated[str, Cli(metavar="FOLDER")] = Field(
         default="",
         max_length=4096,
         title="Corpus folder",
         description="Folder with Wikidata5M's files; empty takes the sample that ships with Hopwright.",
     )
-    anchors: str = Field(
+    anchors: Annotated[str, Cli(metavar="FILE")] = Field(
         default="",
         max_length=4096,
         title="Anchor questions",
@@ -175,19 +178,24 @@ class EvaluateRun(ShardedRun, ModelRun):
     )
 
 
-def _put_choices_first(schema: dict[str, Any]) -> None:
-    """Forms list parameters in this order: which run and of what kind, then the stages, then how it is executed."""
+def order_fields(names: Iterable[str]) -> list[str]:
+    """Parameters as forms and --help list them: which run and of what kind, the stages, then how it is executed."""
+    first = ("run", "dated", "preset")
     last = ("models", "vllm", "shard_size", "seed", "workers", "cluster", "notify", "fresh")
+    places = {name: place for place, name in enumerate(first, -len(first))} | {n: p for p, n in enumerate(last, 1)}
+    return sorted(names, key=lambda name: places.get(name, 0))
+
+
+def _order_properties(schema: dict[str, Any]) -> None:
     fields = schema["properties"]
-    order = ["run", "dated", "preset", "profile", *(name for name in fields if name not in last), *last]
-    schema["properties"] = {name: fields[name] for name in dict.fromkeys(order)}
+    schema["properties"] = {name: fields[name] for name in order_fields(fields)}
     number_fields(schema)
 
 
 class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRun, RetrieveRun):
     """A whole run, from raw files to a release."""
 
-    model_config = ConfigDict(json_schema_extra=_put_choices_first)
+    model_config = ConfigDict(json_schema_extra=_order_properties)
 
     dated: bool = Field(
         default=False,
@@ -200,26 +208,6 @@ class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRu
         description="Fills in what is left at its default. offline: no key, no GPU. api: a model words and translates, "
         "with a budget. gpu: Omanic's four models vote, in vLLM. paper: Omanic's own figures; needs the whole corpus.",
     )
-    profile: Literal["offline", "api", "gpu"] = Field(
-        default="offline",
-        title="Profile",
-        description="Who words the questions and judges their difficulty. offline: rules and shortcut solvers, "
-        "no key, no GPU, no network. api: language models behind endpoints; naming a model to write chooses it. "
-        "gpu: Omanic's four small models judge, in vLLM on a GPU, unless voters are named.",
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def seat_the_profiles_voters(cls, values: Any) -> Any:
-        """The profile names the voters where nobody else does."""
-        if not isinstance(values, Mapping) or values.get("profile") != "gpu":
-            return values
-        group = values.get("filter", {})
-        if isinstance(group, FilterParameters):
-            group = group.model_dump(exclude_unset=True)
-        if not isinstance(group, Mapping) or group.get("voters"):
-            return values
-        return {**values, "filter": {**group, "voters": list(GPU_VOTERS)}}
 
     @model_validator(mode="before")
     @classmethod
@@ -232,12 +220,15 @@ class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRu
         chosen = list_changes({key: value for key, value in values.items() if key != "preset"}, defaults)
         return {**apply_preset(name, chosen, defaults), "preset": name}
 
-    @model_validator(mode="after")
-    def settle_profile(self) -> Self:
-        """A run that asks a model to write is no offline run, and one of profile api asks one."""
-        asks = self.synthesize.writer != "rules"
-        if asks and self.profile == "offline":
-            self.profile = "api"
-        elif self.profile == "api" and not asks:
-            raise ValueError("the profile api needs a model: --writer anthropic or openai, and --model endpoint/model")
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def read_a_profile(cls, values: Any) -> Any:
+        """Former parameters may name a profile: `gpu` is the preset of that name, the others said nothing more."""
+        if not isinstance(values, Mapping) or "profile" not in values:
+            return values
+        rest = {key: value for key, value in values.items() if key != "profile"}
+        name = values["profile"]
+        if name == "gpu" and rest.get("preset", "none") == "none":
+            rest["preset"] = name
+        _log.warning("profile is no parameter any more: %s", f"read as preset {name}" if name == "gpu" else "left out")
+        return rest

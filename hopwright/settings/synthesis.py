@@ -1,15 +1,32 @@
 """How questions are planned and worded."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from hopwright.settings.base import MODEL_PATTERN, Parameters
+from hopwright.settings.base import MODEL_PATTERN, Cli, ModelName, Parameters
+from hopwright.topologies import TOPOLOGIES
 
 Share = Annotated[float, Field(ge=0, le=1000)]
-TopologyName = Literal["chain", "converging", "bridge", "chain-2", "chain-3", "converging-3", "chain-5", "tree-7"]
+
 DomainName = Literal["history", "art", "geography", "politics", "science", "film", "sports", "business"]
+
+
+class _KnownTopologies:
+    """Has forms list the topologies that are known."""
+
+    def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
+        return {"type": "string", "enum": list(TOPOLOGIES)}
+
+
+def _check_topology(name: str) -> str:
+    if name not in TOPOLOGIES:
+        raise ValueError(f"should be one of {', '.join(TOPOLOGIES)}")
+    return name
+
+
+TopologyName = Annotated[str, AfterValidator(_check_topology), _KnownTopologies()]
 
 
 class TargetParameters(Parameters):
@@ -84,7 +101,7 @@ class SynthesizeParameters(Parameters):
         title="Drafts",
         description="How many plans are drawn. Fewer items come out: what fails a check or is too easy is dropped.",
     )
-    topologies: list[TopologyName] = Field(
+    topologies: Annotated[list[TopologyName], Cli(("--topology", "--topologies"))] = Field(
         default=["chain", "converging", "bridge"],
         min_length=1,
         max_length=8,
@@ -115,7 +132,7 @@ class SynthesizeParameters(Parameters):
         "on: also by sentence embeddings (the extra local must be installed). auto: on where it is installed.",
     )
 
-    claims: str = Field(
+    claims: Annotated[str, Cli(metavar="FILE")] = Field(
         default="",
         max_length=4096,
         title="Bank of claims",
@@ -142,14 +159,14 @@ class SynthesizeParameters(Parameters):
         title="Writer",
         description="Who words the proven plans: rules (free, exact), or a model in Anthropic's or OpenAI's format.",
     )
-    model: str = Field(
+    model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
         default="",
         max_length=200,
         pattern=MODEL_PATTERN,
         title="Model",
         description="The model that words, as endpoint/model, such as anthropic/claude-sonnet-5-5; none for rules.",
     )
-    fallback_models: list[Annotated[str, Field(min_length=3, max_length=200, pattern=MODEL_PATTERN)]] = Field(
+    fallback_models: Annotated[list[ModelName], Cli(metavar="ENDPOINT/MODEL")] = Field(
         default=[],
         max_length=4,
         title="Fall-back models",

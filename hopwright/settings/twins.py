@@ -4,27 +4,29 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from hopwright.settings.base import MODEL_PATTERN, Parameters
+from hopwright.settings.base import MODEL_PATTERN, Cli, ModelName, Parameters
 
 
 class RewriteParameters(Parameters):
     """Counterfactual twins: the same reasoning in a world of invented names and shifted numbers."""
 
-    enabled: bool = Field(default=True, title="Make twins", description="Whether counterfactual twins are made at all.")
-    passages: Literal["rules", "llm", "corpus", "off"] = Field(
+    enabled: Annotated[bool, Cli(("--twins/--no-twins",), main=True)] = Field(
+        default=True, title="Make twins", description="Whether counterfactual twins are made at all."
+    )
+    passages: Annotated[Literal["rules", "llm", "corpus", "off"], Cli(("--evidence-passages",))] = Field(
         default="rules",
         title="Evidence passages",
         description="What items and twins are given to read: worded from their facts by rules, by a language model, "
         "taken from a corpus where it has the answer, or nothing.",
     )
-    passage_model: str = Field(
+    passage_model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
         default="",
         max_length=200,
         pattern=MODEL_PATTERN,
         title="Model of the passages",
         description="Who words them when a language model does, as endpoint/model.",
     )
-    corpus: str = Field(
+    corpus: Annotated[str, Cli(("--passage-corpus",), "FILE")] = Field(
         default="",
         max_length=4096,
         title="Corpus of passages",
@@ -37,20 +39,20 @@ class RewriteParameters(Parameters):
         title="Distractor passages per hop",
         description="Passages that look as if they held the answer and do not.",
     )
-    back_translation: Literal["auto", "apertium", "llm", "marian", "off"] = Field(
+    back_translation: Annotated[Literal["auto", "apertium", "llm", "marian", "off"], Cli(main=True)] = Field(
         default="auto",
         title="Back-translation",
         description="Reword twins by a round trip through another language: auto uses Apertium (Spanish) when it is "
         "installed, apertium insists on it, llm asks a language model, marian runs local weights, off does nothing.",
     )
-    translation_model: str = Field(
+    translation_model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
         default="",
         max_length=200,
         pattern=MODEL_PATTERN,
         title="Model of the back-translation",
         description="Who translates when a language model does, as endpoint/model.",
     )
-    pivots: list[Annotated[str, Field(min_length=2, max_length=100)]] = Field(
+    pivots: Annotated[list[Annotated[str, Field(min_length=2, max_length=100)]], Cli(metavar="LANGUAGE")] = Field(
         default=["Chinese"],
         min_length=1,
         max_length=5,
@@ -58,7 +60,7 @@ class RewriteParameters(Parameters):
         description="Languages to go through when a language model translates, tried in turn; 'Chinese, German' goes "
         "through both.",
     )
-    weights: list[Annotated[str, Field(min_length=1, max_length=4096)]] = Field(
+    weights: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Cli(metavar="FOLDER")] = Field(
         default=[],
         max_length=8,
         title="MarianMT weights",
@@ -86,14 +88,14 @@ class RewriteParameters(Parameters):
         description="A reworded text must be at least this similar by sentence embeddings (needs the local extra); "
         "0 does not measure it.",
     )
-    judge_model: str = Field(
+    judge_model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
         default="",
         max_length=200,
         pattern=MODEL_PATTERN,
         title="Judge of the meaning",
         description="A model, as endpoint/model, that must say that a reworded text means the same; empty asks none.",
     )
-    memory_voters: list[Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]] = Field(
+    memory_voters: Annotated[list[ModelName], Cli(metavar="ENDPOINT/MODEL")] = Field(
         default=[],
         max_length=8,
         title="Voters from memory",

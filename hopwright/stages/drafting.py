@@ -1,21 +1,25 @@
-"""From anchors to items: plan, word, add distractors and options, check; then select over all drafts."""
+"""From anchors to drafts: plan, word by rules, add distractors and options, check; and the shards that do so."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
 
 from hopwright.checks import CheckContext, run_checks
 from hopwright.checks.guessing import overlap
-from hopwright.distractors.maker import DistractorMaker, Likeness
+from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortage
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
+from hopwright.knowledge.external.bank import parse_bank
 from hopwright.knowledge.external.notes import write_note
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.evidence import evidence_for
 from hopwright.planning.execution import render_answer
@@ -24,12 +28,12 @@ from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.target_counter import TargetCounter
 from hopwright.planning.target_distribution import TargetDistribution
-from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import (
     Anchor,
     AnchorHop,
     AnchorRef,
     Claim,
+    Domain,
     Hop,
     Item,
     Provenance,
@@ -37,21 +41,16 @@ from hopwright.records import (
     ReverseLookup,
     Source,
 )
+from hopwright.records.arrow import items_to_table
 from hopwright.records.values import Value
+from hopwright.runs import ShardOutput
+from hopwright.settings import DomainName, SynthesizeParameters
+from hopwright.stages.resources import describe_source, load_anchors, open_graph
+from hopwright.text.embeddings import SentenceLikeness
+from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import RulesWriter, Wording
 
 MAX_ALIASES = 20
-
-
-@dataclass(frozen=True, slots=True)
-class DraftKey:
-    """What selection needs to know of a draft; `slot` is its number over all shards."""
-
-    slot: int
-    id: str
-    topology: str
-    answer: str
-    question: str
 
 
 class Synthesizer:
@@ -75,7 +74,7 @@ class Synthesizer:
         self._table = table
         self._seed = seed
         wanted = distribution or TargetDistribution(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
-        self._planner = Planner(graph, table, kinds, min_domains=wanted.min_domains, claims=claims)
+        self._planner = Planner(WikidataSource(graph, table, kinds), min_domains=wanted.min_domains, claims=claims)
         self._drawer = PlanSampler(self._planner, wanted, seed, graph)
         self.ledger = TargetCounter(self._drawer)
         self._writer = RulesWriter(table)
@@ -134,8 +133,7 @@ class Synthesizer:
             answer_aliases=last.answer_aliases,
             options=last.options,
             label=last.label,
-            anchor=anchor,
-            provenance=Provenance(seed=self._seed, sources=self._sources),
+            provenance=Provenance(seed=self._seed, sources=self._sources, anchor=anchor),
         )
 
     def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:
@@ -160,10 +158,12 @@ class Synthesizer:
                 verify=self._verify(step),
             )
             asked = wording.question if index == len(plan.steps) else ""
-            distractors = self.distractors.make(hop, answers, hops, asked)
-            if distractors is None:
+            distractors = self.distractors.make(hop, answers, hops, asked, key=plan.id)
+            if isinstance(distractors, OptionShortage):
                 return Rejected(
-                    key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
+                    key=plan.id,
+                    check=f"distractors_{distractors.reason}",
+                    reason=f"hop {index}, {hop.answer!r}: {distractors.detail}",
                 )
             options, label = assign_options(hop.answer, distractors, f"{self._seed}:{plan.id}:{index}")
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
@@ -189,41 +189,68 @@ class Synthesizer:
         return reason
 
 
-def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 0) -> dict[int, tuple[str, str]]:
-    """Decide over all drafts which slots are dropped: slot → (check, reason).
+@dataclass(frozen=True, slots=True)
+class DraftSlots:
+    """Some draft slots, and all that filling them depends on."""
 
-    Drops repeated plans and questions, what nearly repeats an earlier question (named in the reason), and what is over
-    the share of one final answer. Half of the share is allowed here, because the difficulty filter then takes away a
-    part of the items but not evenly. Where a number of `items` is asked for, the share is of that number: what is kept
-    then stays kept when further drafts are drawn.
+    store: Path
+    anchors: tuple[Path, ...]
+    seed: int
+    distribution: str
+    """What the set shall be like (`write_target_distribution`)."""
+    start: int
+    count: int
+    embeddings: str = ""
+    """The sentence-embedding model that ranks wrong options; empty for none."""
+    claims: str = ""
+    """The bank of claims (`format_bank`); empty for none."""
+
+
+def draft_slots(slots: DraftSlots) -> ShardOutput:
+    """Fill one shard of draft slots."""
+    synthesizer = open_synthesizer(slots.store, slots.seed, slots.distribution, slots.embeddings, slots.claims)
+    items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count)
+    return ShardOutput(items_to_table(items), rejected, taken=slots.count, figures=synthesizer.ledger.take())
+
+
+def write_target_distribution(wanted: SynthesizeParameters) -> str:
+    """The parameters of a run that say what its items shall be like, as text."""
+    return wanted.model_dump_json(include={"topologies", "min_domains", "targets", "claim_share"})
+
+
+def read_target_distribution(text: str) -> TargetDistribution:
+    """What `write_target_distribution` wrote, as the planner takes it."""
+    wanted = SynthesizeParameters.model_validate_json(text)
+    targets = wanted.targets
+    return TargetDistribution(
+        topologies={name: targets.topologies.get(name, 1.0) for name in wanted.topologies},
+        kinds={str(name): share for name, share in targets.kinds.items()},
+        answers={str(name): share for name, share in targets.answers.items()},
+        bands={str(name): share for name, share in targets.popularity.items()},
+        anchoring={str(name): share for name, share in targets.anchoring.items()},
+        domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
+        property_share=targets.property_share,
+        theme_share=targets.theme_share,
+        min_domains=wanted.min_domains,
+        claim_share=wanted.claim_share,
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def open_synthesizer(store: Path, seed: int, distribution: str, embeddings: str = "", claims: str = "") -> Synthesizer:
+    """The synthesizer of a run in this process; `embeddings` names the sentence-embedding model, if any, `claims` is
+    a bank as text.
     """
-    from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
-
-    dropped: dict[int, tuple[str, str]] = {}
-    kept: list[DraftKey] = []
-    seen: dict[str, int] = {}
-    finder = NearDuplicateFinder()
-    texts: dict[str, str] = {}
-    for draft in sorted(drafts, key=lambda one: one.slot):
-        first = next((seen[name] for name in (draft.id, draft.question.casefold()) if name in seen), None)
-        if first is not None:
-            dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
-            continue
-        seen[draft.id] = seen[draft.question.casefold()] = draft.slot
-        near = finder.add(draft.question, str(draft.slot))
-        if near is not None:
-            twin = f"slot {near.key}, {texts[near.key]!r}"
-            dropped[draft.slot] = ("near_duplicate", f"{near.share:.0%} the same as {twin}")
-            continue
-        texts[str(draft.slot)] = draft.question
-        kept.append(draft)
-    allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
-    counts: Counter[str] = Counter()
-    for draft in kept:
-        counts[draft.answer] += 1
-        if counts[draft.answer] > allowed:
-            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
-    return dropped
+    graph = open_graph(store)
+    return Synthesizer(
+        graph,
+        default_table(),
+        seed=seed,
+        distribution=read_target_distribution(distribution),
+        sources=(describe_source(graph),),
+        likeness=SentenceLikeness() if embeddings else overlap,
+        claims=parse_bank(claims),
+    )
 
 
 def _refer(drawn: SampledPlan) -> AnchorRef | None:

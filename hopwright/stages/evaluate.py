@@ -1,13 +1,15 @@
-"""Asking one model about a shard of items, and the report over everything that was answered."""
+"""The stage evaluate: a dataset → every model's answers, step by step → one report over all of them."""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hopwright.errors import HopwrightError, InputError
 from hopwright.evaluation.evaluation_queries import (
     ANSWER_SCHEMA,
     EvaluationRunner,
@@ -24,9 +26,16 @@ from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Request, parse_model
 from hopwright.records.arrow import read_parquet
-from hopwright.runs import ShardOutput
+from hopwright.runs import Counts, RunFolder, ShardOutput, Stage, StageManifest
 from hopwright.runs.manifest import ResourceUsage
-from hopwright.stages.models import ModelAccess, open_models
+from hopwright.settings import EvaluateRun
+from hopwright.stages.models import ModelAccess, grant_access, open_models
+from hopwright.stages.plan import StageEngine, StagePlan, StageSpec, gather_hashes, pick_parameters
+from hopwright.stages.release import release_folder
+from hopwright.stages.workers import current_pool
+
+_HEAD = "evaluate"
+REPORT = f"{_HEAD}/report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +146,117 @@ def _take(spec: EvaluationShard) -> tuple[EvalItem, ...]:
 @functools.lru_cache(maxsize=2)
 def _load(data: Path, limit: int) -> EvalFile:
     return read_items(data, limit)
+
+
+def plan_evaluation(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:
+    """One plan a model. Raises InputError for no model, no data, or passages that the data does not have."""
+    wanted = parameters.evaluate
+    if not wanted.models:
+        raise InputError("no model to evaluate: name at least one, as endpoint/model (--model anthropic/…)")
+    data = Path(wanted.data).expanduser().absolute() if wanted.data else release_folder(run)
+    found = current_pool().run(describe_data, data, wanted.limit)
+    if "own" in wanted.passages and found["with_passages"] < found["items"]:
+        lacking = found["items"] - found["with_passages"]
+        raise InputError(f"{data}: {lacking} of {found['items']} items have no passages: leave out the passages 'own'")
+    judges = [wanted.judge] if wanted.judge else []
+    access = grant_access(run, parameters, [*wanted.models, *judges])
+    picked = pick_parameters(parameters, "shard_size", "evaluate")
+    shared = {name: value for name, value in dict(picked["evaluate"]).items() if name != "models"}  # type: ignore[call-overload]
+    hashes, prompts = found.pop("hashes"), found.pop("prompts")
+    return [
+        StagePlan(
+            name=f"{_HEAD}/{make_slug(model)}",
+            unit="questions",
+            parameters={**picked, "evaluate": {**shared, "model": model}, "prompts": prompts},
+            inputs=hashes,
+            process=ask_shard,
+            specs=[
+                EvaluationShard(
+                    access=access,
+                    data=data,
+                    limit=wanted.limit,
+                    model=model,
+                    forms=tuple(wanted.forms),
+                    promptings=tuple(wanted.promptings),
+                    protocols=tuple(wanted.protocols),
+                    passages=tuple(wanted.passages),
+                    sub_questions=wanted.sub_questions,
+                    judge=wanted.judge,
+                    max_tokens=wanted.max_tokens,
+                    seed=parameters.seed,
+                    start=start,
+                    count=parameters.shard_size,
+                )
+                for start in range(0, found["items"], parameters.shard_size)
+            ],
+            notes={"model": model, "data": data.name, **found},
+            access=access,
+            requests=list_requests,
+        )
+        for model in wanted.models
+    ]
+
+
+def evaluate_models(engine: StageEngine, parameters: EvaluateRun) -> StageManifest:
+    """Ask every model in turn, then write the report over all of them."""
+    run = engine.run
+    plans = plan_evaluation(run, parameters)
+    for plan in plans:
+        engine.execute(plan, fresh=parameters.fresh)
+    stages = [Stage(run, plan.name) for plan in plans]
+    inputs = gather_hashes(stages)
+    report = StagePlan(name=REPORT, unit="questions", parameters={"models": parameters.evaluate.models}, inputs=inputs)
+    # The report is cheap and rests on nothing but the answers: with another model beside them it is written anew.
+    outdated = Stage(run, REPORT).manifest_path.exists() and not _is_current(run, inputs)
+    fill = functools.partial(_fill, engine, stages, parameters)
+    return engine.write(report, fill, fresh=parameters.fresh or outdated)
+
+
+def make_slug(model: str) -> str:
+    """A model's name as a folder's."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.") or "model"
+
+
+def _is_current(run: RunFolder, inputs: dict[str, str]) -> bool:
+    try:
+        return Stage(run, REPORT).read().inputs == inputs
+    except HopwrightError:
+        return False
+
+
+def _fill(engine: StageEngine, stages: list[Stage], parameters: EvaluateRun, stage: Stage) -> StageManifest:
+    manifests = [one.read() for one in stages]
+    first = manifests[0].notes
+    facts: dict[str, Any] = {
+        "data": f"{first['data']}: {first['factual']:,} items, {first['counterfactual']:,} counterfactual twins",
+        "models": ", ".join(parameters.evaluate.models),
+        "asked": f"{sum(one.counts.out for one in manifests):,} questions, "
+        f"{sum(int(one.notes['requests']) for one in manifests):,} different requests",
+        "cost": f"{sum(one.usage.cost_usd for one in manifests):,.4f} US dollars",
+        "judge of free answers": parameters.evaluate.judge or "none",
+    }
+    if first["bad_rows"]:
+        facts["left out"] = f"{first['bad_rows']} rows that are not in the release format ({first['first_bad_row']})"
+    folder = stage.folder / "files"
+    figures = engine.step(
+        "report",
+        make_report,
+        [part for one in stages for part in one.parts()],
+        f"{stage.run.name}",
+        tuple(facts.items()),
+        folder,
+    )
+    taken = sum(one.counts.out for one in manifests)
+    return stage.finish(
+        counts=Counts(taken=taken, out=taken),
+        outputs=[folder],
+        notes={"folder": str(folder.relative_to(stage.run.home)), **figures},
+    )
+
+
+STAGE = StageSpec(
+    name=_HEAD,
+    parameters=EvaluateRun,
+    needs=(),
+    steps=(),
+)

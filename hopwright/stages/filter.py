@@ -1,4 +1,4 @@
-"""Votes of the shortcut solvers, and the report on any filter's votes."""
+"""The stage filter: items → items that the voters do not find too easy, with their votes; and what the votes say."""
 
 from __future__ import annotations
 
@@ -14,13 +14,38 @@ from hopwright.difficulty.closed_book import read_closed_book_answers
 from hopwright.difficulty.filtering import filter_items
 from hopwright.difficulty.report import DifficultyReport, ReportBuilder
 from hopwright.difficulty.rule import DropRule
-from hopwright.difficulty.shortcuts import shortcut_voters
-from hopwright.difficulty.voters import Voter
+from hopwright.difficulty.specs import SOLVERS, parse_voters
 from hopwright.errors import RunError
-from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records.arrow import items_to_table, read_items, read_rejected
-from hopwright.runs import ShardOutput, part_path, rejected_path, write_file
-from hopwright.stages.resources import open_graph
+from hopwright.runs import (
+    Counts,
+    RunFolder,
+    ShardOutput,
+    Stage,
+    StageManifest,
+    part_path,
+    rejected_path,
+    write_file,
+)
+from hopwright.runs.folder import refuse_differences
+from hopwright.settings import BuildParameters, FilterRun, narrow
+from hopwright.stages.ensemble import (
+    PLAN,
+    Ensemble,
+    begin_votes,
+    collect_votes,
+    count_asked,
+    list_closed_parts,
+    make_ensemble,
+    plan_votes,
+)
+from hopwright.stages.plan import StageEngine, StagePlan, StageSpec, StageStep, pick_parameters
+from hopwright.stages.registry import stages_after
+from hopwright.stages.resources import find_store, open_solvers
+from hopwright.stages.voters import check_voters
+from hopwright.stages.workers import current_pool
+
+REPORT = "filter/report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +78,13 @@ class FilterReportSources:
 def vote_on_part(spec: FilterPart) -> ShardOutput:
     """Vote on one part."""
     items = read_items(spec.part)
-    kept, rejected = filter_items(items, _open_voters(spec.store, spec.seed), max_right=spec.max_right)
+    kept, rejected = filter_items(items, open_solvers(spec.store, spec.seed), max_right=spec.max_right)
     return ShardOutput(items_to_table(kept), rejected, taken=len(items))
 
 
 def name_voters(store: Path, seed: int) -> list[str]:
     """The solvers that vote."""
-    return [voter.name for voter in _open_voters(store, seed)]
+    return [voter.name for voter in open_solvers(store, seed)]
 
 
 def write_report(sources: FilterReportSources, folder: Path) -> dict[str, Any]:
@@ -100,6 +125,130 @@ def read_report(path: Path) -> DifficultyReport:
         ) from None
 
 
-@functools.lru_cache(maxsize=1)
-def _open_voters(store: Path, seed: int) -> tuple[Voter, ...]:
-    return tuple(shortcut_voters(open_graph(store), default_table(), seed=seed))
+def make_filter(engine: StageEngine, parameters: FilterRun) -> StageManifest:
+    """Run the whole stage and report on it; returns the manifest of the decision."""
+    run = engine.run
+    _refuse_other_parameters(run, parameters)
+    if asks_solvers_only(parameters):
+        manifest = engine.execute(plan_filter(run, parameters), fresh=parameters.fresh)
+        _report(engine, parameters, None, ())
+        return manifest
+    finished = _find_finished(run, parameters)
+    if finished is not None:
+        return finished
+    # Before anything is removed: a voter that is missing must not cost what an earlier start made.
+    ensemble = make_ensemble(run, parameters)
+    begin_votes(ensemble, stages_after(PLAN) if parameters.fresh else ())
+    manifest, order = collect_votes(engine, ensemble)
+    _report(engine, parameters, ensemble, tuple(ensemble.voters[index].name for index in order.sequence))
+    return manifest
+
+
+def asks_solvers_only(parameters: FilterRun) -> bool:
+    """Whether the ensemble is that of the offline profile: all solvers, asked about everything in one pass."""
+    wanted = parameters.filter
+    names = tuple(spec.name for spec in parse_voters(wanted.voters))
+    return names == SOLVERS and not wanted.replacements and wanted.rotations == "one"
+
+
+def plan_filter(run: RunFolder, parameters: FilterRun) -> StagePlan:
+    """The offline ensemble: one shard per part of the synthesize stage."""
+    items = Stage(run, "synthesize")
+    store = find_store(run)
+    return StagePlan(
+        name="filter",
+        unit="items",
+        parameters=pick_parameters(parameters, "filter"),
+        inputs=items.output_hashes(),
+        process=vote_on_part,
+        specs=[FilterPart(part, store, parameters.seed, parameters.filter.max_right) for part in items.parts()],
+        notes={"voters": current_pool().run(name_voters, store, parameters.seed)},
+    )
+
+
+def plan_asked_votes(run: RunFolder, parameters: FilterRun) -> list[StagePlan]:
+    """What the filter would ask of endpoints, for an estimate: every voter that is one, about every item."""
+    wanted = parameters.filter
+    asked = [spec.model for spec in parse_voters(wanted.voters) if spec.kind == "endpoint"]
+    if not asked:
+        return []
+    update = {"voters": asked, "replacements": [], "max_right": 0, "votes_required": 0, "pilot": 0, "accuracies": []}
+    ensemble = make_ensemble(run, parameters.model_copy(update={"filter": wanted.model_copy(update=update)}))
+    return [
+        plan_votes(ensemble, voter, voter.access, number, everyone=True)
+        for number, voter in enumerate(ensemble.voters, start=1)
+    ]
+
+
+def read_difficulty(run: RunFolder) -> DifficultyReport | None:
+    """The report of a finished filter; None where there is none."""
+    path = run.path / REPORT / "report.json"
+    return read_report(path) if path.is_file() else None
+
+
+def _refuse_other_parameters(run: RunFolder, parameters: FilterRun) -> None:
+    """Before anybody is asked anything: an ensemble's steps have names of their own, so they alone would not notice."""
+    if parameters.fresh:
+        return
+    for name in ("filter", PLAN):
+        found = Stage(run, name).find()
+        if found is not None:
+            now = pick_parameters(parameters, "filter")
+            refuse_differences(f"stage filter of run {run.name!r}", found.parameters, now)
+
+
+def _find_finished(run: RunFolder, parameters: FilterRun) -> StageManifest | None:
+    """The manifest of a filter that is done and unchanged: it needs no GPU, no weights and no server any more."""
+    stage, report = Stage(run, "filter"), Stage(run, REPORT)
+    manifests = [one.find_finished() for one in (stage, report)]
+    if parameters.fresh or None in manifests:
+        return None
+    for one, found in zip((stage, report), manifests, strict=True):
+        assert found is not None
+        one.begin(found.parameters, inputs=found.inputs, shards=found.shards)
+    if not (stage.finished and report.finished):
+        return None
+    manifest = stage.read()
+    return manifest if Stage(run, "synthesize").output_hashes().items() <= manifest.inputs.items() else None
+
+
+def _report(engine: StageEngine, parameters: FilterRun, ensemble: Ensemble | None, order: tuple[str, ...]) -> None:
+    decided = Stage(engine.run, "filter")
+    sources = FilterReportSources(
+        parts=tuple(decided.parts()),
+        voters=tuple(decided.read().notes["voters"]),
+        order=order,
+        max_right=parameters.filter.max_right,
+        required=parameters.filter.votes_required,
+        asked=None if ensemble is None else count_asked(ensemble),
+        ballots=() if ensemble is None else tuple((name, stage.folder) for name, stage in ensemble.votes.items()),
+        probes=() if ensemble is None else tuple(list_closed_parts(ensemble)),
+    )
+    inputs = decided.output_hashes()
+    if ensemble is not None:
+        for stage in ensemble.closed.values():
+            inputs |= stage.output_hashes()
+    plan = StagePlan(name=REPORT, unit="items", parameters=pick_parameters(parameters, "filter"), inputs=inputs)
+    engine.write(plan, functools.partial(_write_report, engine, sources))
+
+
+def _write_report(engine: StageEngine, sources: FilterReportSources, stage: Stage) -> StageManifest:
+    """Make the report's files in a worker process, and finish its stage."""
+    figures: dict[str, Any] = engine.step("report", write_report, sources, stage.folder)
+    files = [stage.folder / name for name in figures.pop("files")]
+    items = int(figures["items"])
+    return stage.finish(counts=Counts(taken=items, out=items), outputs=files, notes=figures)
+
+
+def _check(run: RunFolder, parameters: BuildParameters) -> None:
+    """Look at the voters before the first stage is run."""
+    check_voters(run, narrow(parameters, FilterRun))
+
+
+STAGE = StageSpec(
+    name="filter",
+    parameters=FilterRun,
+    needs=("synthesize",),
+    steps=(StageStep("filter", "items", "items hard enough", vote_on_part),),
+    check=_check,
+)

@@ -1,4 +1,7 @@
-"""How many rows every stage of a run took in and let out, as numbers and as a picture."""
+"""How many rows every stage of a run took in and let out, as numbers and as a picture.
+
+A release is no step of it: it holds what the filter kept, or what the experts accepted, and its twins.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hopwright.runs import RunFolder, Stage
+from hopwright.stages import registry
 
-FUNNEL_STAGES = (
-    ("retrieve", "anchor questions linked"),
-    ("synthesize/drafts", "plans drawn and worded"),
-    ("synthesize", "drafts selected"),
-    ("filter", "items hard enough"),
-    ("rewrite", "items with a twin"),
-    ("review", "items handed to experts"),
-    ("review/accepted", "items accepted by experts"),
-)
-"""Stage → what its rows are. A release holds what the filter kept, or what the experts accepted, and its twins."""
 _PALE = "#D9E2EA"
 
 
@@ -39,12 +33,12 @@ class FunnelStage:
 def list_steps(run: RunFolder) -> list[FunnelStage]:
     """The stages of a run that are finished, in the order of the line of work."""
     steps = []
-    for name, what in FUNNEL_STAGES:
-        manifest = Stage(run, name).find_finished()
+    for step in registry.list_steps():
+        manifest = Stage(run, step.name).find_finished()
         if manifest is not None:
             counts = manifest.counts
             lost = dict(sorted(counts.rejected.items(), key=lambda pair: (-pair[1], pair[0])))
-            steps.append(FunnelStage(name, what, counts.taken, counts.out, lost))
+            steps.append(FunnelStage(step.name, step.outcome, counts.taken, counts.out, lost))
     return steps
 
 

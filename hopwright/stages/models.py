@@ -1,13 +1,17 @@
-"""How worker processes come by the run's language models."""
+"""Which language models a stage may ask, and how worker processes come by them."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from hopwright.llm.config import read_settings
 from hopwright.llm.session import Session, open_session
+from hopwright.llm.types import parse_model
+from hopwright.runs import RunFolder
+from hopwright.settings import ModelRun
 
 STORE = "llm.sqlite"
 """The request store of a home: what was paid for once is found there by every run."""
@@ -15,7 +19,7 @@ STORE = "llm.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """What a shard needs to ask models; made by `tasks.models.grant_access`, no key in it.
+    """What a shard needs to ask models; made by `grant_access`, no key in it.
 
     `endpoints` is the TOML file that describes them, None where there is none; `budget_usd` None sets no limit;
     `asked` names the models that may be asked, as `endpoint/model`; `batch` has what is known of a stage's requests
@@ -28,6 +32,29 @@ class ModelAccess:
     budget_usd: float | None
     asked: tuple[str, ...] = ()
     batch: bool = False
+
+
+def grant_access(run: RunFolder, parameters: ModelRun, models: Iterable[str] = ()) -> ModelAccess:
+    """Return the model access of a stage of this run that asks `models`, each written `endpoint/model`.
+
+    Raises InputError for an endpoints file that cannot be used and for an unknown endpoint. The keys are asked for
+    when the stage is carried out: `--dry-run` needs none.
+    """
+    wanted = parameters.models
+    settings = read_settings(wanted.endpoints_file())
+    chains = [target for model in models for target in (model, *settings.fallbacks.get(model, ()))]
+    for model in chains:
+        settings.endpoint(parse_model(model).provider)
+    asked = tuple(dict.fromkeys(chains))
+    return ModelAccess(
+        wanted.endpoints_file(), run.home / STORE, name_budget_run(run), wanted.limit(), asked, wanted.batch
+    )
+
+
+def name_budget_run(run: RunFolder) -> str:
+    """Under which name the store counts what a run spends: a run that is started over has a budget of its own."""
+    begun = run.read_manifest()
+    return run.name if begun is None else f"{run.name} {begun.started}"
 
 
 def name_command(verb: str, *asked: object) -> str:

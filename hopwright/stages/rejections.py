@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
-from hopwright.records import Item, Rejected
+from hopwright.records import Rejected
+from hopwright.records.migration import parse_item
 
 _MOST_PARTS = 40
 """A check that rejected little may have none in so many parts: its examples are fewer then, or none."""
@@ -38,7 +39,7 @@ def find_examples(folder: Path, rejected: Mapping[str, int], each: int = 3) -> d
 def describe_row(rejected: Rejected) -> str:
     """The question and the answer of a rejected item; empty where the stage kept only the reason."""
     try:
-        item = Item.model_validate_json(rejected.row)
+        item = parse_item(rejected.row)
     except ValidationError:
         return ""
     return f"{item.question} → {item.answer}"

@@ -1,69 +1,266 @@
-"""Writing a release, and auditing it where it lies."""
+"""The stage release: items and twins → a dataset release, audited where it lies."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hopwright.difficulty.specs import SOLVERS, parse_voters
+from hopwright.errors import InputError, RunError
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.records import Item, Rejected
-from hopwright.records.arrow import (
-    REJECTED_SCHEMA,
-    encode_parquet,
-    read_columns,
-    read_items,
-    read_parquet,
-    read_rejected,
-    read_reviews,
-    rejected_to_table,
+from hopwright.records import Rejected, Source
+from hopwright.records.arrow import REJECTED_SCHEMA, encode_parquet, read_parquet, rejected_to_table
+from hopwright.release.layout import find_split_files
+from hopwright.runs import Counts, RunFolder, Stage, StageManifest, hash_file, rejected_path, write_file
+from hopwright.settings import BuildParameters, ReleaseRun, RetrieveRun
+from hopwright.stages.filter import read_difficulty
+from hopwright.stages.plan import (
+    StageEngine,
+    StagePlan,
+    StageSpec,
+    is_finished,
+    pick_parameters,
+    require_paths,
 )
-from hopwright.records.model import Variant
-from hopwright.runs import write_file
-from hopwright.runs.shards import rejected_path
-from hopwright.stages.resources import open_graph
+from hopwright.stages.registry import list_steps
+from hopwright.stages.release_sets import ReleaseSpec, ReviewParts, arrange_sets, count_makers
+from hopwright.stages.resources import describe_source, find_store, open_graph
+from hopwright.stages.rewrite import PASSAGES
 
 if TYPE_CHECKING:
     from hopwright.release.dataset import PreviousRelease, ReleaseManifest
-    from hopwright.release.layout import SetName
-    from hopwright.release.separation import ItemSet, SeparationRule
 
-_BENCH_TWIN = "original_in_bench"
-"""Why a twin is left out that experts have not accepted, though its original is."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewParts:
-    """What the expert review came to: accepted items and twins, the others with the reasons, and the reviews."""
-
-    accepted: list[Path]
-    rejected: list[Path]
-    reviews: Path
-    outcomes: Mapping[str, int] = field(default_factory=dict)
-    scores: Mapping[str, str] = field(default_factory=dict)
+_REVIEWED = "review/accepted"
+_REVIEWS = "reviews.parquet"
+_SAMPLE_SOURCES = (
+    Source(name="LiterallyWikidata (Gesese, Alam and Sack, 2021), by which facts of Wikidata came", licence="CC0-1.0"),
+    Source(name="CoDEx (Safavi and Koutra, 2020), by which facts of Wikidata came", licence="MIT"),
+    Source(name="WD50K (Galkin et al., 2020), by which facts of Wikidata came", licence="CC-BY-4.0"),
+)
+_OWN_ANCHORS = "questions worded by Hopwright from the sample"
+_MUSIQUE = Source(name="MuSiQue (Trivedi et al., TACL 2022), whose answers are the anchors", licence="CC-BY-4.0")
+_KEPT_VERSIONS = ("hopwright", "python")
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseSpec:
-    """What a release is made from. `facts` are those of `RunFacts`; `course` maps stages to their rejected parts."""
+def plan_release(run: RunFolder, parameters: ReleaseRun) -> StagePlan:
+    """The items that the filter kept, with their passages, and their twins; or those that the review accepted."""
+    inputs = {**Stage(run, PASSAGES).output_hashes(), **Stage(run, "rewrite").output_hashes()}
+    if parameters.release.reviewed:
+        inputs |= _hash_review(run)
+    if parameters.release.previous:
+        inputs["previous"] = hash_file(_find_previous(parameters) / "manifest.json")
+    return StagePlan(
+        name="release",
+        unit="items and twins",
+        parameters=pick_parameters(parameters, "release"),
+        inputs={**inputs, **{f"against/{path}": hash_file(path) for path in _list_published(run, parameters)}},
+    )
 
-    items: list[Path]
-    twins: list[Path]
-    folder: Path
-    name: str
-    version: str
-    facts: Mapping[str, Any]
-    rejections: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    against: list[Path] = field(default_factory=list)
-    names: Mapping[Path, str] = field(default_factory=dict)
-    review: ReviewParts | None = None
-    rule: SeparationRule = "facts"
-    shares: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0
-    previous: Path | None = None
-    course: Mapping[str, list[Path]] = field(default_factory=dict)
+
+def make_release(
+    engine: StageEngine, parameters: ReleaseRun, describe_review: Callable[[ReviewParts], dict[str, Any]]
+) -> StageManifest:
+    """Write the release of a run; `describe_review` gives the facts of its review, run in a worker process."""
+    fill = functools.partial(_fill, engine, parameters, describe_review)
+    return engine.write(plan_release(engine.run, parameters), fill, fresh=parameters.fresh)
+
+
+def release_folder(run: RunFolder) -> Path:
+    """Where the release of a run lies. Raises RunError before that stage ended."""
+    return run.home / str(Stage(run, "release").read().notes["folder"])
+
+
+def holds_accepted(run: RunFolder) -> bool:
+    """Whether the release of a run was made from the accepted set as it is."""
+    made = Stage(run, "release").find_finished()
+    return made is not None and _hash_review(run).items() <= made.inputs.items()
+
+
+def gather_facts(
+    engine: StageEngine, parameters: ReleaseRun, describe_review: Callable[[ReviewParts], dict[str, Any]]
+) -> dict[str, Any]:
+    """What the card may say, from the manifests of the stages."""
+    run = engine.run
+    review = _find_review(run, parameters)
+    manifests = {name: Stage(run, name).read() for name in _list_stages(parameters.release.reviewed)}
+    retrieve, rewrite = manifests["retrieve"], manifests["rewrite"]
+    is_sample = not retrieve.parameters["corpus"]
+    own_anchors = _find_own_anchors(run) is not None
+    writers, prompts = engine.step("writers", count_makers, Stage(run, "filter").parts())
+    models = [writer for writer in writers if writer != "rules"]
+    return {
+        "generator": "model" if models else "rules",
+        "model": ", ".join(models),
+        "writers": writers if models else {},
+        "prompts": prompts,
+        "seed": parameters.seed,
+        "versions": {name: retrieve.versions[name] for name in _KEPT_VERSIONS},
+        "corpus": "the sample of Wikidata's facts that ships with Hopwright"
+        if is_sample
+        else Path(retrieve.parameters["corpus"]).name,
+        "corpus_entities": retrieve.notes["entities"],
+        "corpus_triplets": retrieve.notes["triplets"],
+        "sources": (
+            describe_source(open_graph(find_store(run))),
+            *(_SAMPLE_SOURCES if is_sample else ()),
+            *(() if own_anchors else (_MUSIQUE,)),
+        ),
+        "anchors": retrieve.counts.out,
+        "anchor_source": _OWN_ANCHORS if own_anchors else "MuSiQue",
+        "stages": tuple(_count_stage(name, manifest) for name, manifest in manifests.items()),
+        "voters": tuple(manifests["filter"].notes["voters"]),
+        **_gather_difficulty(run, manifests["filter"]),
+        "drop_at": manifests["filter"].parameters["filter"]["max_right"] + 1,
+        "back_translation": rewrite.notes.get("back_translation", ""),
+        "back_translation_skipped": rewrite.notes.get("back_translation_skipped", ""),
+        "review": engine.step("review", describe_review, review) if review is not None else None,
+        "splits": _list_shares(parameters),
+        "not_run": {
+            f"{name}: {reason}": f"{rows} rows" for name, m in manifests.items() for reason, rows in m.skipped.items()
+        },
+    }
+
+
+def _gather_difficulty(run: RunFolder, manifest: StageManifest) -> dict[str, Any]:
+    """Who voted, and what the votes of models say."""
+    if tuple(manifest.notes["voters"]) == SOLVERS:
+        return {"voters_note": "solvers without weights that stand for the shortcuts which small models take"}
+    kinds = {spec.kind for spec in parse_voters(manifest.parameters["filter"]["voters"])}
+    return {
+        "voters_kind": "voters" if "shortcut" in kinds else "models",
+        "voters_note": "asked closed-book",
+        "difficulty": read_difficulty(run),
+    }
+
+
+def _fill(
+    engine: StageEngine,
+    parameters: ReleaseRun,
+    describe_review: Callable[[ReviewParts], dict[str, Any]],
+    stage: Stage,
+) -> StageManifest:
+    run, reviewed = engine.run, parameters.release.reviewed
+    items, twins = Stage(run, PASSAGES), Stage(run, "rewrite")
+    if reviewed and not Stage(run, _REVIEWED).read().counts.out:
+        raise RunError(f"the review has accepted no item of run {run.name!r} yet; {run.path / _REVIEWED} says why")
+    if not items.read().counts.out:
+        raise RunError(
+            f"no item is left to release; the manifests in {run.path} say where they went. "
+            "More drafts, or a corpus with dates and numbers (attribute_literals.tsv), may help"
+        )
+    folder = stage.folder / parameters.release.name
+    names = _list_stages(reviewed)
+    order = ReleaseSpec(
+        items=items.parts(),
+        twins=twins.parts(),
+        folder=folder,
+        name=parameters.release.name,
+        version=parameters.release.version,
+        facts=gather_facts(engine, parameters, describe_review),
+        rejections={name: dict(Stage(run, name).read().counts.rejected) for name in names},
+        against=_list_published(run, parameters),
+        names={path: _OWN_ANCHORS for path in _list_published(run, parameters) if path == _find_own_anchors(run)},
+        review=_find_review(run, parameters),
+        rule=parameters.release.separation,
+        shares=_list_shares(parameters),
+        seed=parameters.seed,
+        previous=_find_previous(parameters) if parameters.release.previous else None,
+        course={name: _list_rejected(Stage(run, name)) for name in names},
+    )
+    figures = engine.step("write", write_dataset, order, stage.folder)
+    store, places = find_store(run), find_split_files(folder)
+    audits = engine.steps(audit_file, {f"audit {place.jsonl}": (folder / place.jsonl, store) for place in places})
+    return stage.finish(
+        counts=Counts(
+            taken=items.read().counts.out + twins.read().counts.out,
+            out=figures["items"] + figures["twins"],
+            rejected=figures.pop("left_out"),
+        ),
+        outputs=[folder, stage.folder / "rejected"],
+        notes={"folder": str(folder.relative_to(run.home)), **figures, "audit": add_audits(audits)},
+    )
+
+
+def _find_review(run: RunFolder, parameters: ReleaseRun) -> ReviewParts | None:
+    if not parameters.release.reviewed:
+        return None
+    stage = Stage(run, _REVIEWED)
+    notes = stage.read().notes
+    return ReviewParts(
+        accepted=stage.parts(),
+        rejected=_list_rejected(stage),
+        reviews=stage.folder / _REVIEWS,
+        outcomes=notes["outcomes"],
+        scores=notes["scores"],
+    )
+
+
+def _find_previous(parameters: ReleaseRun) -> Path:
+    """The folder of the release before. Raises InputError when it is none."""
+    folder = Path(parameters.release.previous).expanduser().absolute()
+    if not (folder / "manifest.json").is_file():
+        raise InputError(f"{folder} is not a release: no manifest.json in it (--previous)")
+    return folder
+
+
+def _list_shares(parameters: ReleaseRun) -> dict[str, float]:
+    wanted = {"test": parameters.release.test, "validation": parameters.release.validation}
+    return {name: share for name, share in wanted.items() if share}
+
+
+def _list_rejected(stage: Stage) -> list[Path]:
+    return [
+        path for path in (rejected_path(stage.folder, index) for index in range(stage.read().shards)) if path.exists()
+    ]
+
+
+def _hash_review(run: RunFolder) -> dict[str, str]:
+    """What a release takes from the review: the accepted set, and one hash for what was not accepted, which decides
+    what else may be released. Raises RunError before the review was decided.
+    """
+    accepted = Stage(run, _REVIEWED)
+    if accepted.find_finished() is None:
+        raise RunError(
+            f"the review of run {run.name!r} is not decided yet: `hopwright review adjudicate --run {run.name}`"
+        )
+    hashes = "".join(hash_file(path) for path in _list_rejected(accepted))
+    return {**accepted.output_hashes(), f"{_REVIEWED}/decisions": hashlib.sha256(hashes.encode()).hexdigest()}
+
+
+def _list_stages(reviewed: bool) -> tuple[str, ...]:
+    return (*(step.name for step in list_steps("rewrite")), *((_REVIEWED,) if reviewed else ()))
+
+
+def _find_own_anchors(run: RunFolder) -> Path | None:
+    """The anchor questions that ship with Hopwright, where the run has them: they are in MuSiQue's layout only."""
+    retrieved = Stage(run, "retrieve").read().parameters
+    given = retrieved["corpus"] or retrieved["anchors"]
+    return None if given else RetrieveRun(corpus="", anchors="").anchors_file()
+
+
+def _list_published(run: RunFolder, parameters: ReleaseRun) -> list[Path]:
+    """The files that the questions are compared with: the anchor questions, while they are there, and those given."""
+    retrieved = Stage(run, "retrieve").read().parameters
+    anchors = RetrieveRun(corpus=retrieved["corpus"], anchors=retrieved["anchors"]).anchors_file()
+    given = [Path(name).expanduser().absolute() for name in parameters.release.against]
+    return list(dict.fromkeys([*([anchors] if anchors.is_file() else []), *given]))
+
+
+def _count_stage(name: str, manifest: StageManifest) -> dict[str, Any]:
+    counts = manifest.counts
+    units = {step.name: step.unit for step in list_steps("rewrite")}
+    return {
+        "stage": name,
+        "unit": units.get(name, "items and twins"),
+        "entered": counts.taken,
+        "left": counts.out,
+        "rejected": sum(counts.rejected.values()),
+    }
 
 
 def write_dataset(order: ReleaseSpec, stage: Path) -> dict[str, Any]:
@@ -102,84 +299,6 @@ def write_dataset(order: ReleaseSpec, stage: Path) -> dict[str, Any]:
         "overlapping": sum(len(one.overlap.questions) for one in manifest.sets.values()),
         **_describe_changes(manifest),
     }
-
-
-def arrange_sets(order: ReleaseSpec) -> tuple[dict[SetName, ItemSet], list[Rejected]]:
-    """The sets before anything is held back for another's sake, and what stands in none of them.
-
-    bench is what the review accepted. What reviewers have begun to look at and did not accept is in no set; what
-    nobody has looked at is machine-checked like the rest.
-    """
-    from hopwright.release.layout import SETS
-    from hopwright.release.separation import ItemSet
-    from hopwright.release.split_drawing import draw_parts
-
-    items, twins = _read_ids(order.items), _read_ids(order.twins)
-    bench, refused = _read_review(order.review)
-    dropped = [refused[id] for id in (*items, *twins) if id in refused]
-    for id, original in twins.items():
-        if id in bench or id in refused:
-            continue
-        if original in bench:
-            dropped.append(Rejected(key=id, check=_BENCH_TWIN, reason=f"experts accepted {original}, but not its twin"))
-        elif original in refused:
-            dropped.append(
-                Rejected(key=id, check=refused[original].check, reason=f"its original {original} is left out")
-            )
-    gone = {one.key for one in dropped} | bench
-    free = PartItems(order.items, "factual", without=gone)
-    shares = {name: share for name, share in order.shares.items() if share}
-    drawn = draw_parts(free, shares, order.seed) if shares else {}
-    sets: dict[SetName, ItemSet] = {
-        "synth": ItemSet(
-            PartItems(order.items, "factual", without=gone | drawn.keys()),
-            PartItems(order.twins, "counterfactual", without=gone | _find_twins(twins, drawn.keys())),
-        )
-    }
-    for name in SETS:
-        if name in shares:
-            chosen = {id for id, part in drawn.items() if part == name}
-            sets[name] = ItemSet(
-                PartItems(order.items, "factual", only=chosen),
-                PartItems(order.twins, "counterfactual", only=_find_twins(twins, chosen), without=gone),
-            )
-    if order.review is not None:
-        parts = order.review.accepted
-        sets["bench"] = ItemSet(PartItems(parts, "factual"), PartItems(parts, "counterfactual"))
-    return sets, dropped
-
-
-@dataclass(frozen=True, slots=True)
-class PartItems:
-    """The items of one variant in some parts, read anew every time: those that are named, or all but those."""
-
-    parts: Sequence[Path]
-    variant: Variant
-    without: Collection[str] = frozenset()
-    only: Collection[str] | None = None
-
-    def __iter__(self) -> Iterator[Item]:
-        for part in self.parts:
-            for item in read_items(part):
-                wanted = self.only is None or item.id in self.only
-                if wanted and item.variant == self.variant and item.id not in self.without:
-                    yield item
-
-
-def count_makers(items: list[Path]) -> tuple[dict[str, int], dict[str, int]]:
-    """How many items each writer worded (`rules`, or a model by endpoint, name and version), and by which prompt.
-
-    Most first.
-    """
-    writers, prompts = Counter[str](), Counter[str]()
-    for part in items:
-        for (made,) in read_columns(part, "provenance"):
-            version = made["model_version"]
-            named = f"{made['model']} ({version})" if version and version not in made["model"] else made["model"]
-            writers[named if made["generator"] == "model" else "rules"] += 1
-            if made["prompt"]:
-                prompts[f"{made['prompt']} version {made['prompt_version']}"] += 1
-    return dict(writers.most_common()), dict(prompts.most_common())
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,32 +340,6 @@ def read_figures(folder: Path) -> dict[str, Any]:
     return read_manifest(folder).main.factual.model_dump(mode="json")
 
 
-def _read_ids(parts: list[Path]) -> dict[str, str]:
-    """Id → the id of the other of the pair, empty for none."""
-    found: dict[str, str] = {}
-    for part in parts:
-        found |= {id: twin or "" for id, twin in read_columns(part, "id", "twin")}
-    return found
-
-
-def _find_twins(twins: Mapping[str, str], originals: Collection[str]) -> set[str]:
-    return {id for id, original in twins.items() if original in originals}
-
-
-def _read_review(review: ReviewParts | None) -> tuple[set[str], dict[str, Rejected]]:
-    """The ids that were accepted, and those that reviewers have begun to look at and did not accept."""
-    if review is None:
-        return set(), {}
-    seen = {one.item_id for one in read_reviews(review.reviews)}
-    refused = {
-        row.key: Rejected(key=row.key, check=f"review_{row.check}", reason=row.reason, row=row.row)
-        for part in review.rejected
-        for row in read_rejected(part)
-        if row.key in seen
-    }
-    return set(_read_ids(review.accepted)), refused
-
-
 def _list_held_back(folder: Path) -> list[Rejected]:
     from hopwright.release.dataset import HELD_BACK
     from hopwright.release.separation import HeldBack
@@ -285,3 +378,19 @@ def _describe_changes(manifest: ReleaseManifest) -> dict[str, Any]:
             "withdrawn": len(changes.withdrawn),
         }
     }
+
+
+def _check(run: RunFolder, parameters: BuildParameters) -> None:
+    """Look for the files to compare with, and for reviews, before the first stage is run."""
+    wanted = parameters.release
+    if is_finished(run, "release"):
+        return
+    require_paths([("release.against", path) for path in wanted.against])
+    if wanted.reviewed and not is_finished(run, _REVIEWED):
+        raise InputError(
+            "release.reviewed: a new run has no reviews yet; release it without, and after the review once more "
+            "(docs/agreement.md)"
+        )
+
+
+STAGE = StageSpec(name="release", parameters=ReleaseRun, needs=("filter", "rewrite", "review"), steps=(), check=_check)

@@ -26,7 +26,7 @@ from hopwright.runs import RunFolder, ShardReport
 from hopwright.runs.manifest import gather_versions, name_differences
 from hopwright.runs.storage import Storage, open_storage
 from hopwright.settings import home
-from hopwright.stages.shards import ShardWork, execute_shard
+from hopwright.stages.workers import ShardWork, execute_shard
 
 STORES = "stores"
 _RUNS = "runs"

@@ -1,17 +1,23 @@
-"""Making the graph store, and linking anchor questions to it."""
+"""The stage retrieve: raw files → graph store → anchors linked to it."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hopwright.knowledge.wikidata.anchors import AnchorQuestion, link_anchors, read_anchor_questions
 from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.sources import find_corpus
 from hopwright.records import Rejected
 from hopwright.records.arrow import anchors_to_table
-from hopwright.runs import ShardOutput
+from hopwright.runs import ShardOutput, hash_file
+from hopwright.settings import RetrieveRun, identify
+from hopwright.stages.plan import StageEngine, StagePlan, StageSpec, StageStep
 from hopwright.stages.resources import open_graph
+from hopwright.stages.workers import current_pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +53,39 @@ def link_slice(slice: AnchorSlice) -> ShardOutput:
 @functools.lru_cache(maxsize=2)
 def _read_questions(path: Path) -> tuple[AnchorQuestion | Rejected, ...]:
     return tuple(read_anchor_questions(path))
+
+
+def plan_retrieve(engine: StageEngine, parameters: RetrieveRun) -> StagePlan:
+    """Read the inputs, make the store (a store of the same files is used again), cut the questions into shards."""
+    corpus, questions = parameters.corpus_folder(), parameters.anchors_file()
+    inputs = {path.name: hash_file(path) for path in find_corpus(corpus).paths}
+    store = engine.run.home / "stores" / _name_store(inputs)
+    inputs[f"anchors: {questions.name}"] = hash_file(questions)
+    total = current_pool().run(count_questions, questions)
+    figures: dict[str, Any] = engine.step("ingest", ingest_corpus, corpus, store)
+    values = identify(parameters)
+    return StagePlan(
+        name="retrieve",
+        unit="anchor questions",
+        parameters={name: values[name] for name in ("corpus", "anchors", "shard_size")},
+        inputs=inputs,
+        process=link_slice,
+        specs=[
+            AnchorSlice(questions, store, start, min(parameters.shard_size, total - start))
+            for start in range(0, total, parameters.shard_size)
+        ],
+        notes={"store": str(store.relative_to(engine.run.home)), **figures},
+    )
+
+
+def _name_store(inputs: dict[str, str]) -> str:
+    text = "\n".join(f"{name} {digest}" for name, digest in sorted(inputs.items()))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+STAGE = StageSpec(
+    name="retrieve",
+    parameters=RetrieveRun,
+    needs=(),
+    steps=(StageStep("retrieve", "anchor questions", "anchor questions linked", link_slice),),
+)

@@ -1,55 +1,47 @@
-"""Passages, stage-one twins and finished twins of one part."""
+"""The stage rewrite: items → items with passages → counterfactual twins, first renamed, then reworded and checked."""
 
 from __future__ import annotations
 
-import functools
 import itertools
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hopwright.counterfactual.apertium import ApertiumBackTranslator
-from hopwright.counterfactual.authors import ModelPassageAuthor
 from hopwright.counterfactual.back_translation import ItemBackTranslation, RewordingBounds, TextBackTranslation
 from hopwright.counterfactual.back_translation import list_texts as list_pieces
-from hopwright.counterfactual.marian import MarianBackTranslator
-from hopwright.counterfactual.meaning import MiniLmSimilarity, ModelJudge
-from hopwright.counterfactual.model_translation import HOME, ModelBackTranslator
-from hopwright.counterfactual.passage_builder import PassageBuilder
+from hopwright.counterfactual.model_translation import HOME
 from hopwright.counterfactual.report import name_bin
 from hopwright.counterfactual.rewording_checks import mask
-from hopwright.counterfactual.rewriting import TwinServices, finish_twins
-from hopwright.counterfactual.translating import BackTranslator
+from hopwright.counterfactual.rewriting import finish_twins
 from hopwright.errors import InputError
-from hopwright.knowledge.documents.corpus import PassageCorpus, read_corpus
-from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import parse_model
 from hopwright.records import Item
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_columns, read_items, read_parquet, read_rejected
-from hopwright.runs import ShardOutput
+from hopwright.runs import RunFolder, ShardOutput, Stage, rejected_path
 from hopwright.runs.manifest import ResourceUsage
-from hopwright.settings import RewriteParameters
-from hopwright.stages.models import ModelAccess, open_models
-from hopwright.stages.resources import open_graph
-from hopwright.text.embeddings import find_obstacle
+from hopwright.settings import BuildParameters, RewriteRun
+from hopwright.stages.plan import StagePlan, StageSpec, StageStep, is_finished, pick_parameters, require_paths
+from hopwright.stages.rewrite_context import (
+    RewriteContext,
+    find_translators,
+    make_rewrite_context,
+    open_passage_builder,
+    open_rewording_bounds,
+    open_translators,
+    open_twin_services,
+    split_chain,
+)
+from hopwright.stages.workers import current_pool
 
+PASSAGES = "rewrite/passages"
+DRAFTS = "rewrite/drafts"
 _CHECK = "back_translation"
 _NAMES = {"pass": "questions reworded", "fail": "questions kept: the new wording failed a check"}
 _MOST_SALTS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class RewriteContext:
-    """What all shards of the stage share: graph, seed, parameters, and the leave to ask models where they do."""
-
-    store: Path
-    seed: int
-    wanted: RewriteParameters
-    access: ModelAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +78,7 @@ def add_passages_to_part(spec: PassagesPart) -> ShardOutput:
         table = read_parquet(spec.part, ITEM_SCHEMA)
         return ShardOutput(table, [], taken=table.num_rows)
     items = read_items(spec.part)
-    furnished = _open_passage_builder(spec.context).build_passages(items)
+    furnished = open_passage_builder(spec.context).build_passages(items)
     figures = Counter[str]()
     for one in furnished:
         figures["passages by rules"] += one.rules
@@ -178,63 +170,13 @@ def finish_twins_of_part(spec: RewritePart) -> ShardOutput:
     )
 
 
-def find_translators(context: RewriteContext) -> tuple[str, str]:
-    """The translators' names, or an empty one and why there is none. Raises InputError for a must that lacks."""
-    mode = context.wanted.back_translation
-    if mode == "off" or not context.wanted.enabled:
-        return "", "switched off"
-    if context.wanted.min_similarity and (obstacle := find_obstacle()):
-        raise InputError(f"rewrite.min_similarity: {obstacle}")
-    if mode == "llm":
-        model = context.wanted.translation_model
-        return ", ".join(f"{model} {chain}" for chain in context.wanted.pivots), ""
-    translators = open_translators(context)
-    obstacles = [obstacle for one in translators if (obstacle := one.find_obstacle())]
-    if obstacles and mode != "auto":
-        raise InputError(f"back-translation: {obstacles[0]}")
-    return ("", obstacles[0]) if obstacles else (", ".join(one.name for one in translators), "")
-
-
-def open_translators(context: RewriteContext) -> list[BackTranslator]:
-    """The translators that the parameters ask for, in the order in which they are tried."""
-    wanted = context.wanted
-    if wanted.back_translation == "llm":
-        assert context.access is not None
-        session = open_models(context.access)
-        prompt, target = load_prompts()["translate"], parse_model(wanted.translation_model)
-        return [
-            ModelBackTranslator(session, prompt, target, pivots=_split_chain(chain), tries=wanted.tries)
-            for chain in wanted.pivots
-        ]
-    if wanted.back_translation == "marian":
-        return [MarianBackTranslator([Path(folder).expanduser() for folder in wanted.weights], tries=wanted.tries)]
-    return [ApertiumBackTranslator()]
-
-
-def open_rewording_bounds(context: RewriteContext) -> RewordingBounds:
-    """The bounds that the parameters set."""
-    wanted = context.wanted
-    judge = None
-    if wanted.judge_model:
-        assert context.access is not None
-        judge = ModelJudge(
-            open_models(context.access), load_prompts()["judge-entailment"], parse_model(wanted.judge_model)
-        )
-    return RewordingBounds(
-        max_overlap=wanted.max_overlap,
-        min_similarity=wanted.min_similarity,
-        similarity=MiniLmSimilarity() if wanted.min_similarity else None,
-        judge=judge,
-    )
-
-
 def list_translations(spec: RewritePart) -> Iterator[ApproximateRequest]:
     """About the requests of one part's back-translation: every leg of the first pivots, once."""
     wanted = spec.context.wanted
     if wanted.back_translation != "llm" or not spec.translate:
         return
     prompt, target = load_prompts()["translate"], parse_model(wanted.translation_model)
-    path = (HOME, *_split_chain(wanted.pivots[0]), HOME)
+    path = (HOME, *split_chain(wanted.pivots[0]), HOME)
     for twin in read_items(spec.drafts):
         names = sorted({one.surrogate for one in twin.world if any(map(str.isalpha, one.surrogate))})
         for text in list_pieces(twin):
@@ -263,38 +205,6 @@ def count_texts(returned: Iterable[ItemBackTranslation]) -> Counter[str]:
     return figures
 
 
-@functools.lru_cache(maxsize=1)
-def _load_twin_services(store: Path, seed: int, distractors: int) -> TwinServices:
-    graph = open_graph(store)
-    return TwinServices(graph, KindIndex(graph), default_table(), seed=seed, distractors=distractors)
-
-
-def open_twin_services(context: RewriteContext) -> TwinServices:
-    """What twins are made with, one for all shards of a worker."""
-    return _load_twin_services(context.store, context.seed, context.wanted.distractor_passages)
-
-
-def _open_passage_builder(context: RewriteContext) -> PassageBuilder:
-    services, wanted = open_twin_services(context), context.wanted
-    author = None
-    if wanted.passages == "llm":
-        assert context.access is not None
-        author = ModelPassageAuthor(
-            open_models(context.access), load_prompts()["word-passage"], parse_model(wanted.passage_model)
-        )
-    corpus = _open_corpus(context.store, Path(wanted.corpus).expanduser()) if wanted.passages == "corpus" else None
-    return PassageBuilder(services.planner, services.names, services.table, author=author, corpus=corpus)
-
-
-@functools.lru_cache(maxsize=1)
-def _open_corpus(store: Path, path: Path) -> PassageCorpus:
-    return PassageCorpus(open_graph(store), read_corpus(path))
-
-
-def _split_chain(chain: str) -> tuple[str, ...]:
-    return tuple(language.strip() for language in chain.split(",") if language.strip())
-
-
 def _read_worlds(parts: Sequence[Path]) -> Iterator[tuple[int, str, list[str]]]:
     """(part, item, folded names of what stands for something) of every stage-one twin, two columns of the files."""
     for number, part in enumerate(parts):
@@ -314,7 +224,7 @@ def _count_text(text: TextBackTranslation) -> Iterator[str]:
     yield from ["masks"] * result.masks
     yield from ["masks restored"] * result.restored
     if not text.by:
-        yield f"kept: {_class_of(result.reason)}"
+        yield f"kept: {result.cause}"
         return
     yield "texts reworded"
     yield name_bin("overlap", result.overlap)
@@ -322,24 +232,115 @@ def _count_text(text: TextBackTranslation) -> Iterator[str]:
         yield name_bin("similarity", text.similarity)
 
 
-def _class_of(reason: str) -> str:
-    """A reason without what is particular to one text."""
-    for sign, name in (
-        ("came back unchanged", "unchanged"),
-        ("known paraphrase", "not sent: no word has a known paraphrase"),
-        ("keeps meaning and grammar", "no edit that is known to be safe"),
-        ("times", "a mask was lost or doubled"),
-        ("mask", "a mask was broken"),
-        ("pivot", "a word of the pivot language was left"),
-        ("too much stayed", "too much of the wording stayed"),
-        ("similarity", "meaning: too little similarity"),
-        ("meaning", "meaning: the judge says no"),
-        ("no question", "no question any more"),
-    ):
-        if sign in reason:
-            return name
-    return "other"
-
-
 def _translation_of(twin: Item) -> str:
     return next((check.outcome for check in twin.checks if check.name == _CHECK), "skip")
+
+
+def plan_passages(run: RunFolder, parameters: RewriteRun) -> StagePlan:
+    """One shard per part of the filter stage: every item comes out, with its evidence passages."""
+    items = Stage(run, "filter")
+    context = make_rewrite_context(run, parameters)
+    return StagePlan(
+        name=PASSAGES,
+        unit="items",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs=items.output_hashes(),
+        process=add_passages_to_part,
+        specs=[PassagesPart(part, context) for part in items.parts()],
+        access=context.access if parameters.rewrite.passages == "llm" else None,
+        requests=list_wordings if parameters.rewrite.passages == "llm" else None,
+        skipped={} if parameters.rewrite.passages != "off" else {"passages are turned off": items.read().counts.out},
+    )
+
+
+def plan_twins(run: RunFolder, parameters: RewriteRun) -> StagePlan:
+    """Stage one: a twin per item; none when twins are turned off."""
+    items = Stage(run, PASSAGES)
+    context = make_rewrite_context(run, parameters)
+    return StagePlan(
+        name=DRAFTS,
+        unit="items",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs=items.output_hashes(),
+        process=make_twins_of_part,
+        specs=[DraftsPart(part, context) for part in items.parts()] if parameters.rewrite.enabled else [],
+    )
+
+
+def plan_rewrite(run: RunFolder, parameters: RewriteRun) -> StagePlan:
+    """Stage two: twins with names of their own, reworded and checked; what stage one rejected is counted here, too."""
+    items, drafts = Stage(run, PASSAGES), Stage(run, DRAFTS)
+    wanted = parameters.rewrite
+    context = make_rewrite_context(run, parameters)
+    translators, obstacle = current_pool().run(find_translators, context)
+    parts = drafts.parts()
+    salts = current_pool().run(resolve_name_collisions, parts, items.parts(), context) if parts else {}
+    return StagePlan(
+        name="rewrite",
+        unit="items",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs={**items.output_hashes(), **drafts.output_hashes()},
+        process=finish_twins_of_part,
+        specs=[
+            RewritePart(part, rejected_path(drafts.folder, index), whole, context, bool(translators), salts)
+            for index, (part, whole) in enumerate(zip(parts, items.parts(), strict=False))
+        ],
+        notes={
+            "back_translation": translators,
+            "back_translation_skipped": obstacle,
+            "renamed_because_names_met": len(salts),
+        },
+        skipped={} if wanted.enabled else {"twins are turned off": items.read().counts.out},
+        access=context.access if wanted.back_translation == "llm" or wanted.judge_model else None,
+        requests=list_translations if wanted.back_translation == "llm" else None,
+    )
+
+
+def plan_estimate(run: RunFolder, parameters: RewriteRun) -> StagePlan:
+    """What stage two would ask of models, for an estimate: from the items themselves where no twin was made yet."""
+    if Stage(run, DRAFTS).manifest_path.exists():
+        return plan_rewrite(run, parameters)
+    items = Stage(run, "filter")
+    context = make_rewrite_context(run, parameters)
+    return StagePlan(
+        name="rewrite",
+        unit="items",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs=items.output_hashes(),
+        specs=[RewritePart(part, part, part, context, translate=True) for part in items.parts()],
+        requests=list_translations,
+    )
+
+
+def list_models(parameters: BuildParameters) -> list[str]:
+    """Return the models that a whole run would have the stage ask at endpoints."""
+    wanted = parameters.rewrite
+    twins = [*wanted.memory_voters] if wanted.memory_items else []
+    if wanted.back_translation == "llm":
+        twins.append(wanted.translation_model)
+    if wanted.judge_model and wanted.back_translation != "off":
+        twins.append(wanted.judge_model)
+    return [*([wanted.passage_model] if wanted.passages == "llm" else []), *(twins if wanted.enabled else [])]
+
+
+def _check(run: RunFolder, parameters: BuildParameters) -> None:
+    """Look for the files and programs that the stage will need."""
+    wanted = parameters.rewrite
+    if is_finished(run, "rewrite"):
+        return
+    if wanted.passages == "corpus":
+        require_paths([("rewrite.corpus", wanted.corpus)])
+    if wanted.enabled and wanted.back_translation == "marian":
+        require_paths([("rewrite.weights", folder) for folder in wanted.weights])
+    if wanted.enabled and wanted.back_translation == "apertium" and shutil.which("apertium") is None:
+        raise InputError("rewrite.back_translation: apertium is not installed; choose auto or another way")
+
+
+STAGE = StageSpec(
+    name="rewrite",
+    parameters=RewriteRun,
+    needs=("filter",),
+    steps=(StageStep("rewrite", "items", "items with a twin", finish_twins_of_part),),
+    models=list_models,
+    check=_check,
+)

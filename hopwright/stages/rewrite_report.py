@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import heapq
 import json
@@ -27,10 +28,15 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.types import parse_model
 from hopwright.records import Item
 from hopwright.records.arrow import ItemKey, read_columns, read_items
-from hopwright.runs import write_file
+from hopwright.runs import Counts, Stage, StageManifest, write_file
+from hopwright.settings import RewriteRun
 from hopwright.stages.models import open_models
+from hopwright.stages.plan import StageEngine, StagePlan, pick_parameters
 from hopwright.stages.resources import open_graph
-from hopwright.stages.rewrite import RewriteContext
+from hopwright.stages.rewrite import DRAFTS, PASSAGES
+from hopwright.stages.rewrite_context import RewriteContext, make_rewrite_context
+
+REPORT = "rewrite/report"
 
 _EXAMPLES = 10
 
@@ -74,8 +80,41 @@ def write_report(sources: RewriteReportSources, context: RewriteContext, folder:
         "twins": proof.twins,
         "proof_holds": proof.holds,
         "memory_gap": "" if memory is None or not memory.remembers else memory.overall[0],
-        "text": render(report),
     }
+
+
+def report_rewrite(engine: StageEngine, parameters: RewriteRun) -> StageManifest:
+    """Prove the finished twins, ask the voters, and write it all down."""
+    run = engine.run
+    items, drafts, twins = (Stage(run, name) for name in (PASSAGES, DRAFTS, "rewrite"))
+    made = twins.read()
+    sources = RewriteReportSources(
+        items=tuple(items.parts()),
+        drafts=tuple(drafts.parts()),
+        twins=tuple(twins.parts()),
+        taken=made.counts.taken,
+        rejected=dict(made.counts.rejected),
+        figures={name: value for name, value in made.notes.items() if isinstance(value, int)},
+        passages={name: value for name, value in items.read().notes.items() if isinstance(value, int)},
+        translator=str(made.notes.get("back_translation", "")),
+        translator_skipped=str(made.notes.get("back_translation_skipped", "")),
+    )
+    plan = StagePlan(
+        name=REPORT,
+        unit="twins",
+        parameters=pick_parameters(parameters, "rewrite"),
+        inputs={**items.output_hashes(), **twins.output_hashes()},
+    )
+    context = make_rewrite_context(run, parameters)
+    return engine.write(plan, functools.partial(_write, engine, sources, context))
+
+
+def _write(engine: StageEngine, sources: RewriteReportSources, context: RewriteContext, stage: Stage) -> StageManifest:
+    """Make the report's files in a worker process, and finish its stage."""
+    figures: dict[str, Any] = engine.step("report", write_report, sources, context, stage.folder)
+    files = [stage.folder / name for name in figures.pop("files")]
+    twins = int(figures["twins"])
+    return stage.finish(counts=Counts(taken=twins, out=twins), outputs=files, notes=figures)
 
 
 def _ask_voters(sources: RewriteReportSources, context: RewriteContext) -> MemoryTable:
@@ -91,8 +130,8 @@ def _ask_voters(sources: RewriteReportSources, context: RewriteContext) -> Memor
     found = measure_memory(voters, pairs, seed=context.seed)
     return MemoryTable(
         pairs=len(pairs),
-        voters={name: (*found.accuracy[name], gap.mean, gap.low, gap.high) for name, gap in found.gaps.items()},
-        overall=(found.overall.mean, found.overall.low, found.overall.high),
+        voters={name: (*found.accuracy[name], *gap) for name, gap in found.gaps.items()},
+        overall=found.overall,
         by_pair=[(row.item, row.twin, round(row.gap, 4)) for row in found.pairs],
         remembers=bool(models),
     )

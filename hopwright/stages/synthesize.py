@@ -1,199 +1,367 @@
-"""Filling draft slots, and the selection over all drafts."""
+"""The stage synthesize: anchors → drafts by rules, checked → the selection over all → a model's words, if asked.
+
+Money is spent late: a model sees only drafts that have passed everything else. Where a number of items is asked for,
+rounds of drafts and of wording follow each other until it is reached; every round is a stage of its own and is decided
+by the finished ones before it, so that a run that is continued decides alike.
+"""
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Iterator
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
+from typing import Any
 
-import pyarrow as pa
-
-from hopwright.checks.guessing import overlap
-from hopwright.knowledge.external.bank import parse_bank
-from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.planning.target_distribution import TargetDistribution
-from hopwright.records import Domain, Rejected
-from hopwright.records.arrow import (
-    ITEM_SCHEMA,
-    items_to_table,
-    list_claimed,
-    read_columns,
-    read_parquet,
-    read_rejected,
+from hopwright.errors import InputError
+from hopwright.knowledge.external.bank import format_bank, hash_bank, read_bank
+from hopwright.planning.target_counter import list_missed, read_targets
+from hopwright.records import Claim
+from hopwright.reporting.yield_report import gather_yield, list_bars, render_yield
+from hopwright.runs import RunFolder, Stage, StageManifest, read_report, rejected_path, write_file
+from hopwright.settings import BuildParameters, SynthesizeParameters, SynthesizeRun
+from hopwright.stages.drafting import DraftSlots, draft_slots, read_target_distribution, write_target_distribution
+from hopwright.stages.models import grant_access
+from hopwright.stages.plan import (
+    StageEngine,
+    StagePlan,
+    StageSpec,
+    StageStep,
+    gather_hashes,
+    is_finished,
+    pick_parameters,
 )
-from hopwright.runs import ShardOutput
-from hopwright.settings import DomainName, SynthesizeParameters
-from hopwright.stages.drafting import DraftKey, Synthesizer, select
-from hopwright.stages.resources import SOURCES, load_anchors, open_graph
-from hopwright.text.embeddings import SentenceLikeness
+from hopwright.stages.resources import find_store
+from hopwright.stages.selection import (
+    SelectionPart,
+    SelectionSurvey,
+    WordingState,
+    keep_selected,
+    read_wordings,
+    survey_drafts,
+)
+from hopwright.stages.wording import WordingShard, check_models, list_requests, word_drafts
+from hopwright.stages.workers import current_pool
+from hopwright.text.embeddings import name_model
+
+DRAFTS = "synthesize/drafts"
+WORDED = "synthesize/worded"
+_PER_ITEM = 4
+"""Slots drawn at first for each item that is asked for."""
+_LEAST_YIELD = 0.02
+"""A round of drafts that gives fewer new ones per slot shows that the corpus has little more to give."""
+_MORE = 1.2
+_MOST_ROUNDS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class DraftSlots:
-    """Some draft slots, and all that filling them depends on."""
+@dataclass
+class _SynthesisProgress:
+    """How far a synthesis is: its stages so far, and what they gave."""
 
-    store: Path
-    anchors: tuple[Path, ...]
-    seed: int
-    distribution: str
-    """What the set shall be like (`write_target_distribution`)."""
-    start: int
-    count: int
-    embeddings: str = ""
-    """The sentence-embedding model that ranks wrong options; empty for none."""
-    claims: str = ""
-    """The bank of claims (`format_bank`); empty for none."""
+    drafts: list[Stage] = field(default_factory=list)
+    worded: list[Stage] = field(default_factory=list)
+    survey: SelectionSurvey = field(default_factory=lambda: SelectionSurvey((), ()))
+    wordings: WordingState = field(default_factory=lambda: WordingState({}, {}))
+    slots: int = 0
+    exhausted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionSurvey:
-    """What selection over all drafts so far says: for each part its rows' ids, and which rows are dropped and why."""
+def run_synthesis_rounds(engine: StageEngine, parameters: SynthesizeRun) -> StageManifest:
+    """Draft, select, have worded, until the items asked for are there or no more can be had.
 
-    ids: tuple[tuple[str, ...], ...]
-    dropped: tuple[dict[int, tuple[str, str]], ...]
-
-    def kept(self) -> Iterator[tuple[int, int, str]]:
-        """Part, row and id of every draft that is not dropped, in slot order."""
-        for part, (ids, dropped) in enumerate(zip(self.ids, self.dropped, strict=True)):
-            for row, id in enumerate(ids):
-                if row not in dropped:
-                    yield part, row, id
-
-
-@dataclass(frozen=True, slots=True)
-class SelectionPart:
-    """One part of drafts: which of its rows are dropped (row → check, reason), and where others were worded anew.
-
-    `worded` holds, for a kept row that a model worded, the part and row in which its new words are.
+    Raises InputError when no anchor is there to start a chain from, or a model cannot be asked as it was named.
     """
-
-    part: Path
-    dropped: dict[int, tuple[str, str]]
-    worded: dict[int, tuple[Path, int]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class WordingState:
-    """What has come of wording so far: where each accepted item lies, and why the others were rejected, by id."""
-
-    accepted: dict[str, tuple[Path, int]]
-    rejected: dict[str, tuple[str, str]]
-
-
-def draft_slots(slots: DraftSlots) -> ShardOutput:
-    """Fill one shard of draft slots."""
-    synthesizer = open_synthesizer(slots.store, slots.seed, slots.distribution, slots.embeddings, slots.claims)
-    items, rejected = synthesizer.draft(load_anchors(slots.anchors), slots.start, slots.count)
-    return ShardOutput(items_to_table(items), rejected, taken=slots.count, figures=synthesizer.ledger.take())
-
-
-def survey_drafts(parts: list[Path], max_answer_share: float, items: int) -> SelectionSurvey:
-    """Look over all drafts at once, four columns of them, and decide what is dropped from which part."""
-    keys, counts = _read_keys(parts)
-    dropped = select(keys, max_answer_share=max_answer_share, items=items)
-    starts = list(itertools.accumulate(counts, initial=0))
-    return SelectionSurvey(
-        tuple(tuple(key.id for key in keys[start:end]) for start, end in itertools.pairwise(starts)),
-        tuple(
-            {slot - start: dropped[slot] for slot in range(start, end) if slot in dropped}
-            for start, end in itertools.pairwise(starts)
-        ),
-    )
+    run, wanted = engine.run, parameters.synthesize
+    if wanted.writer != "rules":
+        check_models(wanted, grant_access(run, parameters, (wanted.model, *wanted.fallback_models)))
+    state = _SynthesisProgress()
+    draw_drafts(engine, parameters, state, _first_slots(parameters))
+    for _ in range(_MOST_ROUNDS):
+        ready = list(state.survey.kept())
+        have = len(ready) if wanted.writer == "rules" else len(state.wordings.accepted)
+        tried = state.wordings.accepted.keys() | state.wordings.rejected.keys()
+        untried = [one for one in ready if one[2] not in tried]
+        missing = wanted.items - have if wanted.items else len(untried)
+        if missing <= 0 or (wanted.writer == "rules" and not wanted.items):
+            break
+        spare = len(untried) if wanted.writer != "rules" else 0
+        if wanted.items and spare < missing and not state.exhausted:
+            draw_drafts(engine, parameters, state, _more_slots(parameters, state, missing - spare))
+        elif wanted.writer != "rules" and untried:
+            word_selected_drafts(engine, parameters, state, untried[:missing])
+        else:
+            break
+    manifest = engine.execute(plan_selection(run, parameters, state))
+    names = [[stage.name for stage in stages] for stages in (state.drafts, state.worded)]
+    engine.step("yield", write_yield, run.home, run.name, *names, manifest.stage)
+    return manifest
 
 
-def read_wordings(parts: list[tuple[Path, Path]]) -> WordingState:
-    """Gather what wording made of drafts, from its parts and their rejected rows; two alike keep the first."""
-    accepted: dict[str, tuple[Path, int]] = {}
-    rejected: dict[str, tuple[str, str]] = {}
-    asked: dict[str, str] = {}
-    for part, refused in parts:
-        for row, (id, question) in enumerate(read_columns(part, "id", "question")):
-            first = asked.setdefault(question.casefold(), id)
-            if first == id:
-                accepted[id] = (part, row)
-            else:
-                rejected[id] = ("duplicate", f"worded like {first}")
-        for one in read_rejected(refused):
-            rejected[one.key] = (one.check, one.reason)
-    return WordingState(accepted, rejected)
+def draw_drafts(engine: StageEngine, parameters: SynthesizeRun, state: _SynthesisProgress, count: int) -> None:
+    """One round of drafts, and the selection over all of them."""
+    run, first = engine.run, not state.drafts
+    plan = plan_drafts(run, parameters, len(state.drafts) + 1, state.slots, count)
+    engine.execute(plan, fresh=parameters.fresh and first)
+    before = sum(1 for _ in state.survey.kept())
+    state.drafts.append(Stage(run, plan.name))
+    state.slots += count
+    wanted = parameters.synthesize
+    parts = [part for stage in state.drafts for part in stage.parts()]
+    state.survey = engine.step("select", survey_drafts, parts, wanted.max_answer_share, wanted.items)
+    gained = sum(1 for _ in state.survey.kept()) - before
+    state.exhausted = gained < _LEAST_YIELD * count
 
 
-def keep_selected(selection: SelectionPart) -> ShardOutput:
-    """Copy one part without the dropped rows, the worded ones in their new words."""
-    table = read_parquet(selection.part, ITEM_SCHEMA)
-    ids = table.column("id").to_pylist()
-    rejected = [
-        Rejected(key=ids[row], check=check, reason=reason) for row, (check, reason) in sorted(selection.dropped.items())
+def word_selected_drafts(
+    engine: StageEngine, parameters: SynthesizeRun, state: _SynthesisProgress, chosen: Sequence[tuple[int, int, str]]
+) -> None:
+    """One round of wording: these drafts go to the model."""
+    plan = plan_wording(engine.run, parameters, state, chosen)
+    engine.execute(plan)
+    state.worded.append(Stage(engine.run, plan.name))
+    pairs = [
+        (part, rejected_path(stage.folder, index)) for stage in state.worded for index, part in enumerate(stage.parts())
     ]
-    kept = [row for row in range(table.num_rows) if row not in selection.dropped]
-    # Wording adds no claim and takes none away.
-    resting = {"items_on_claims": len(set(list_claimed(table)) & set(kept))}
-    figures = resting if any(resting.values()) else {}
-    if not selection.worded:
-        return ShardOutput(table.take(pa.array(kept, pa.int64())), rejected, taken=table.num_rows, figures=figures)
-    # All kept rows were worded: they are taken from the parts of that step, in the order of the drafts.
-    sources = sorted({part for part, _ in selection.worded.values()})
-    starts: dict[Path, int] = {}
-    tables: list[pa.Table] = []
-    for source in sources:
-        starts[source] = sum(one.num_rows for one in tables)
-        tables.append(read_parquet(source, ITEM_SCHEMA))
-    places = [starts[part] + place for part, place in (selection.worded[row] for row in kept)]
-    return ShardOutput(
-        pa.concat_tables(tables).take(pa.array(places, pa.int64())).combine_chunks(),
-        rejected,
-        taken=table.num_rows,
-        figures=figures,
+    state.wordings = engine.step("read wordings", read_wordings, pairs)
+
+
+def plan_drafts(
+    run: RunFolder, parameters: SynthesizeRun, number: int = 1, start: int = 0, count: int | None = None
+) -> StagePlan:
+    """Cut the draft slots of a round into shards. Raises InputError when no anchor is there to start a chain from."""
+    count = parameters.synthesize.drafts if count is None else count
+    retrieve = Stage(run, "retrieve")
+    found = retrieve.read().counts
+    if not found.out:
+        raise InputError(
+            f"none of the {found.taken:,} anchor questions could be linked to the graph; "
+            f"{retrieve.folder / 'rejected'} says why, one by one"
+        )
+    anchors = tuple(retrieve.parts())
+    store = find_store(run)
+    wanted = parameters.synthesize
+    model = name_model(wanted.embeddings)
+    claims = read_claims(wanted)
+    bank = format_bank(claims)
+    return StagePlan(
+        name=_number(DRAFTS, number),
+        unit="draft slots",
+        parameters=_identify(parameters),
+        # What is installed decides what "auto" comes to, so it is an input like any other.
+        inputs=retrieve.output_hashes()
+        | ({"embeddings": model} if model else {})
+        | ({"claims": hash_bank(claims)} if claims else {}),
+        process=draft_slots,
+        specs=[
+            DraftSlots(
+                store=store,
+                anchors=anchors,
+                seed=parameters.seed,
+                distribution=write_target_distribution(wanted),
+                start=begin,
+                count=min(parameters.shard_size, start + count - begin),
+                embeddings=model,
+                claims=bank,
+            )
+            for begin in range(start, start + count, parameters.shard_size)
+        ],
     )
 
 
-def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
-    keys: list[DraftKey] = []
-    counts: list[int] = []
-    for part in parts:
-        rows = read_columns(part, "id", "topology", "answer", "question")
-        counts.append(len(rows))
-        keys += [DraftKey(slot, *row) for slot, row in enumerate(rows, start=len(keys))]
-    return keys, counts
-
-
-def write_target_distribution(wanted: SynthesizeParameters) -> str:
-    """The parameters of a run that say what its items shall be like, as text."""
-    return wanted.model_dump_json(include={"topologies", "min_domains", "targets", "claim_share"})
-
-
-def read_target_distribution(text: str) -> TargetDistribution:
-    """What `write_target_distribution` wrote, as the planner takes it."""
-    wanted = SynthesizeParameters.model_validate_json(text)
-    targets = wanted.targets
-    return TargetDistribution(
-        topologies={name: targets.topologies.get(name, 1.0) for name in wanted.topologies},
-        kinds={str(name): share for name, share in targets.kinds.items()},
-        answers={str(name): share for name, share in targets.answers.items()},
-        bands={str(name): share for name, share in targets.popularity.items()},
-        anchoring={str(name): share for name, share in targets.anchoring.items()},
-        domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
-        property_share=targets.property_share,
-        theme_share=targets.theme_share,
-        min_domains=wanted.min_domains,
-        claim_share=wanted.claim_share,
+def plan_wording(
+    run: RunFolder, parameters: SynthesizeRun, state: _SynthesisProgress, chosen: Sequence[tuple[int, int, str]]
+) -> StagePlan:
+    """Cut the drafts that a model is to word into shards."""
+    wanted = parameters.synthesize
+    access = grant_access(run, parameters, (wanted.model, *wanted.fallback_models))
+    parts = [part for stage in state.drafts for part in stage.parts()]
+    store = find_store(run)
+    claims = format_bank(read_claims(wanted))
+    name = _number(WORDED, len(state.worded) + 1)
+    specs = []
+    for batch in _cut(chosen, parameters.shard_size):
+        rows = tuple(
+            (parts[part], tuple(row for _, row, _ in group))
+            for part, group in itertools.groupby(batch, key=lambda one: one[0])
+        )
+        specs.append(WordingShard(store, parameters.seed, wanted, rows, access, name_model(wanted.embeddings), claims))
+    return StagePlan(
+        name=name,
+        unit="drafts",
+        parameters=_identify(parameters),
+        inputs=gather_hashes([*state.drafts, *state.worded]),
+        process=word_drafts,
+        specs=specs,
+        access=access,
+        requests=list_requests,
     )
 
 
-@functools.lru_cache(maxsize=1)
-def open_synthesizer(store: Path, seed: int, distribution: str, embeddings: str = "", claims: str = "") -> Synthesizer:
-    """The synthesizer of a run in this process; `embeddings` names the sentence-embedding model, if any, `claims` is
-    a bank as text.
-    """
-    return Synthesizer(
-        open_graph(store),
-        default_table(),
-        seed=seed,
-        distribution=read_target_distribution(distribution),
-        sources=SOURCES,
-        likeness=SentenceLikeness() if embeddings else overlap,
-        claims=parse_bank(claims),
+def read_claims(wanted: SynthesizeParameters) -> tuple[Claim, ...]:
+    """The bank of claims that plans may rest on; empty without one. Raises InputError for one that cannot be used."""
+    file = wanted.claims_file()
+    return read_bank(file) if file is not None and wanted.claim_share else ()
+
+
+def describe_targets(parameters: SynthesizeRun, drafts: Sequence[Stage]) -> dict[str, Any]:
+    """What share of the drafted plans meets each target, and for each that is missed, where planning failed."""
+    figures = Counter[str]()
+    for stage in drafts:
+        figures.update({name: count for name, count in stage.read().notes.items() if isinstance(count, int)})
+    targets = read_targets(figures, read_target_distribution(write_target_distribution(parameters.synthesize)))
+    shares: dict[str, dict[str, dict[str, float]]] = {}
+    for one in targets:
+        shares.setdefault(one.dimension, {})[one.name] = {
+            "wanted": round(one.wanted, 4),
+            "reached": round(one.reached, 4),
+        }
+    return {"targets": shares, "targets_missed": list_missed(targets)}
+
+
+def plan_selection(run: RunFolder, parameters: SynthesizeRun, state: _SynthesisProgress) -> StagePlan:
+    """Give every part of drafts its share of the decisions: what is dropped and why, and where new words are."""
+    wanted = parameters.synthesize
+    modelled = bool(state.worded)
+    parts = [part for stage in state.drafts for part in stage.parts()]
+    dropped = [dict(one) for one in state.survey.dropped]
+    worded: list[dict[int, Any]] = [{} for _ in parts]
+    kept = 0
+    for part, row, id in state.survey.kept():
+        if modelled and id in state.wordings.rejected:
+            dropped[part][row] = state.wordings.rejected[id]
+        elif (modelled and id not in state.wordings.accepted) or (wanted.items and kept >= wanted.items):
+            dropped[part][row] = ("surplus", f"{wanted.items:,} items were asked for")
+        else:
+            kept += 1
+            if modelled:
+                worded[part][row] = state.wordings.accepted[id]
+    notes: dict[str, Any] = describe_targets(parameters, state.drafts)
+    if wanted.items:
+        notes |= {"asked_for": wanted.items, "missing": wanted.items - kept}
+        if kept < wanted.items:
+            notes["missing_because"] = _explain_missing(state)
+    return StagePlan(
+        name="synthesize",
+        unit="drafts",
+        parameters=_identify(parameters),
+        inputs=gather_hashes([*state.drafts, *state.worded]),
+        process=keep_selected,
+        specs=[SelectionPart(*one) for one in zip(parts, dropped, worded, strict=True)],
+        notes=notes,
     )
+
+
+def plan_wording_estimate(run: RunFolder, parameters: SynthesizeRun) -> StagePlan:
+    """What follows the first round of drafts, for a rehearsal: all of them worded by the model, or else selected."""
+    wanted = parameters.synthesize
+    state = _SynthesisProgress(drafts=[Stage(run, DRAFTS)])
+    state.survey = current_pool().run(survey_drafts, state.drafts[0].parts(), wanted.max_answer_share, wanted.items)
+    if wanted.model:
+        return plan_wording(run, parameters, state, list(state.survey.kept()))
+    return plan_selection(run, parameters, state)
+
+
+def count_kept(plan: StagePlan) -> int:
+    """How many drafts a plan of `plan_wording_estimate` keeps."""
+    if plan.requests is not None:
+        return sum(len(rows) for spec in plan.specs for _, rows in spec.rows)
+    return sum(
+        read_report(spec.part.parent, index).counts.out - len(spec.dropped) for index, spec in enumerate(plan.specs)
+    )
+
+
+def _explain_missing(state: _SynthesisProgress) -> dict[str, int]:
+    """What ate the drafts, by check, most first; the slots without a draft count too."""
+    eaten = Counter[str]()
+    for stage in state.drafts:
+        eaten.update(stage.read().counts.rejected)
+    for dropped in state.survey.dropped:
+        eaten.update(check for check, _ in dropped.values())
+    eaten.update(check for check, _ in state.wordings.rejected.values())
+    return dict(eaten.most_common())
+
+
+def _first_slots(parameters: SynthesizeRun) -> int:
+    wanted = parameters.synthesize
+    if not wanted.items:
+        return wanted.drafts
+    return min(wanted.drafts, max(parameters.shard_size, _round_up(_PER_ITEM * wanted.items, parameters.shard_size)))
+
+
+def _more_slots(parameters: SynthesizeRun, state: _SynthesisProgress, missing: int) -> int:
+    """As many slots as should give what is missing, by the yield so far; at most as many as there were."""
+    gained = sum(1 for _ in state.survey.kept()) / state.slots
+    count = _round_up(math.ceil(_MORE * missing / max(gained, _LEAST_YIELD)), parameters.shard_size)
+    return min(count, max(parameters.shard_size, _round_up(state.slots, parameters.shard_size)))
+
+
+def _identify(parameters: SynthesizeRun) -> dict[str, object]:
+    return pick_parameters(parameters, "shard_size", "synthesize")
+
+
+def _round_up(count: int, step: int) -> int:
+    return -(-count // step) * step
+
+
+def _cut(rows: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _number(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}-{number}"
+
+
+def write_yield(home: Path, name: str, drafts: list[str], worded: list[str], final: str) -> dict[str, Any]:
+    """Gather the report from these finished stages and write it as JSON, Markdown and plot; returns the JSON."""
+    from hopwright.release.plots import Bar, draw_bars
+
+    run = RunFolder(home, name)
+    stage = Stage(run, final)
+    report = gather_yield([Stage(run, one) for one in drafts], [Stage(run, one) for one in worded], stage)
+    folder = yield_folder(stage)
+    values = report.to_dict()
+    write_file(folder / "yield.json", json.dumps(values, indent=2, ensure_ascii=False).encode() + b"\n")
+    write_file(folder / "yield.md", render_yield(report).encode())
+    bars = [Bar(f"{step}: {check}", count, "", step) for step, check, count in list_bars(report)]
+    title = f"Rows rejected on the way to {report.accepted:,} items, by step and check"
+    draw_bars(title, "rows", bars, folder / "yield.png")
+    return values
+
+
+def yield_folder(final: Stage) -> Path:
+    """Where a synthesis leaves its yield report."""
+    return final.folder / "yield"
+
+
+def read_yield(run: RunFolder) -> dict[str, Any]:
+    """Return the yield report of a finished synthesis; empty where an earlier version made it without one."""
+    path = yield_folder(Stage(run, "synthesize")) / "yield.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def list_models(parameters: BuildParameters) -> list[str]:
+    """Return the models that a whole run would have the stage ask at endpoints."""
+    wanted = parameters.synthesize
+    return [wanted.model, *wanted.fallback_models] if wanted.writer != "rules" else []
+
+
+def _check(run: RunFolder, parameters: BuildParameters) -> None:
+    """Look at the bank of claims before the first stage is run."""
+    if not is_finished(run, "synthesize"):
+        read_claims(parameters.synthesize)
+
+
+STAGE = StageSpec(
+    name="synthesize",
+    parameters=SynthesizeRun,
+    needs=("retrieve",),
+    steps=(
+        StageStep(DRAFTS, "plans", "plans drawn and worded", draft_slots),
+        StageStep("synthesize", "drafts", "drafts selected", keep_selected),
+    ),
+    models=list_models,
+    check=_check,
+)

@@ -11,13 +11,12 @@ from pathlib import Path
 from hopwright.difficulty.ballots import Ballot, Rotations, ballots_to_table, cast, draw_rotation, read_ballots, rotate
 from hopwright.difficulty.closed_book import ask_closed_book, closed_book_answers_to_table
 from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle, list_request
-from hopwright.difficulty.filtering import decide, list_open
+from hopwright.difficulty.filtering import collect_votes, decide, is_open, list_open
 from hopwright.difficulty.local import LocalSettings, TransformersVoter, load_voter
 from hopwright.difficulty.ordering import PilotRow
 from hopwright.difficulty.rule import DropRule
-from hopwright.difficulty.shortcuts import shortcut_voters
+from hopwright.difficulty.specs import VOTERS
 from hopwright.difficulty.voters import Voter, view
-from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.config import Endpoint, LimitSettings, LlmSettings, RetrySettings
 from hopwright.llm.session import close_session, open_session
 from hopwright.llm.types import ModelRef, Request
@@ -25,7 +24,7 @@ from hopwright.records import Item, Rejected
 from hopwright.records.arrow import items_to_table, read_columns, read_items, read_rejected
 from hopwright.runs import ResourceUsage, ShardOutput, part_path, rejected_path
 from hopwright.stages.models import ModelAccess, open_models
-from hopwright.stages.resources import open_graph
+from hopwright.stages.resources import open_solvers
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +70,20 @@ class LocalAccess:
     settings: LocalSettings
 
 
+@dataclass(frozen=True, slots=True)
+class AddedAccess:
+    """A voter of a kind that another package added."""
+
+    name: str
+    kind: str
+    model: str
+    store: Path
+    seed: int
+
+
 _served: list[str] = []
 """Sessions of this process with servers that the stage started; those of servers that are gone are ended."""
-VoterAccess = SolverAccess | EndpointAccess | ServedAccess | LocalAccess
+VoterAccess = SolverAccess | EndpointAccess | ServedAccess | LocalAccess | AddedAccess
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +160,13 @@ def vote_on_pilot(spec: PilotVotes) -> ShardOutput:
 def decide_part(spec: DecisionPart) -> ShardOutput:
     """Decide one part by the ballots that were cast."""
     items = read_items(spec.part)
-    ballots: dict[str, dict[str, Ballot]] = {}
     unanswered: dict[str, dict[str, str]] = {}
     for name, folder in spec.ballots:
-        ballots[name] = _index(read_ballots(part_path(folder, spec.index)))
         for row in read_rejected(rejected_path(folder, spec.index)):
             unanswered.setdefault(row.key, {})[name] = f"{name} ({row.check})"
-    kept, rejected = decide(items, ballots, [name for name, _ in spec.ballots], spec.rule, unanswered)
+    votes = collect_votes(_read_by_item(folder, spec.index) for _, folder in spec.ballots)
+    reasons = {id: list(by_voter.values()) for id, by_voter in unanswered.items()}
+    kept, rejected = decide(items, votes, spec.rule, reasons)
     return ShardOutput(items_to_table(kept), rejected, taken=len(items))
 
 
@@ -203,11 +213,8 @@ def count_open(parts: Sequence[Path], folders: Sequence[Path], rule: DropRule) -
     """Items whose fate the ballots in these folders leave open."""
     open_ones = 0
     for index, part in enumerate(parts):
-        votes: dict[str, list[bool]] = {id: [] for (id,) in read_columns(part, "id")}
-        for folder in folders:
-            for ballot in read_ballots(part_path(folder, index)):
-                votes[ballot.item].append(ballot.right)
-        open_ones += sum(rule.seal(sum(one), len(one) - sum(one)) == "open" for one in votes.values())
+        ballots = [_read_by_item(folder, index) for folder in folders]
+        open_ones += sum(is_open(id, ballots, rule) for (id,) in read_columns(part, "id"))
     return open_ones
 
 
@@ -215,7 +222,7 @@ def _find_open(spec: VotesPart) -> tuple[list[Item], list[Item]]:
     items = read_items(spec.part)
     if spec.earlier is None:
         return items, items
-    cast_so_far = [_index(read_ballots(part_path(folder, spec.index))) for folder in spec.earlier]
+    cast_so_far = [_read_by_item(folder, spec.index) for folder in spec.earlier]
     return items, list_open(items, cast_so_far, spec.rule)
 
 
@@ -246,6 +253,10 @@ def _put_out(
     )
 
 
+def _read_by_item(folder: Path, index: int) -> dict[str, Ballot]:
+    return _index(read_ballots(part_path(folder, index)))
+
+
 def _index(ballots: Iterable[Ballot]) -> dict[str, Ballot]:
     return {ballot.item: ballot for ballot in ballots}
 
@@ -260,9 +271,11 @@ def _measure_usage(voter: object) -> ResourceUsage:
 
 def _open_voter(access: VoterAccess) -> Voter:
     if isinstance(access, SolverAccess):
-        return next(voter for voter in _open_solvers(access.store, access.seed) if voter.name == access.name)
+        return next(voter for voter in open_solvers(access.store, access.seed) if voter.name == access.name)
     if isinstance(access, LocalAccess):
         return _load(access)
+    if isinstance(access, AddedAccess):
+        return VOTERS.find(access.kind)(access.model, access.store, access.seed)
     if isinstance(access, EndpointAccess):
         return EndpointVoter(access.name, access.target, open_models(access.models), access.manner)
     store, session_name = access.models.store, access.models.run
@@ -296,11 +309,6 @@ def choose_copy(access: VoterAccess, index: int) -> VoterAccess:
     number = index % len(access.urls)
     models = replace(access.models, run=f"{access.models.run}-{number}") if number else access.models
     return replace(access, urls=(access.urls[number],), models=models)
-
-
-@functools.lru_cache(maxsize=1)
-def _open_solvers(store: Path, seed: int) -> tuple[Voter, ...]:
-    return tuple(shortcut_voters(open_graph(store), default_table(), seed=seed))
 
 
 @functools.lru_cache(maxsize=1)

@@ -19,15 +19,15 @@ from hopwright.records import Item, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, table_to_items
 from hopwright.runs import ResourceUsage, ShardOutput
 from hopwright.settings import SynthesizeParameters
+from hopwright.stages.drafting import open_synthesizer, write_target_distribution
 from hopwright.stages.models import ModelAccess, open_models
-from hopwright.stages.synthesize import open_synthesizer, write_target_distribution
 from hopwright.wording.base import RulesOnlyWriter, WordingResult
 from hopwright.wording.llm.editing import Editor
 from hopwright.wording.llm.model import PROMPT, ModelWriter, ModelWriterSettings
 from hopwright.wording.llm.plan_brief import PlanBriefWriter
 
 _SPEAKS = {"anthropic": ("anthropic",), "openai": ("openai", "compatible")}
-"""Writer → the kinds of endpoints that it goes to."""
+"""Writer → the kinds of endpoints that it goes to; either goes to kinds that another package added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ def check_models(parameters: SynthesizeParameters, access: ModelAccess) -> None:
     settings = read_settings(access.endpoints)
     for model in (parameters.model, *parameters.fallback_models):
         endpoint = settings.endpoint(parse_model(model).provider)
-        if endpoint.kind not in _SPEAKS[parameters.writer]:
-            other = next(writer for writer, kinds in _SPEAKS.items() if endpoint.kind in kinds)
+        other = next((writer for writer, kinds in _SPEAKS.items() if endpoint.kind in kinds), None)
+        if other is not None and endpoint.kind not in _SPEAKS[parameters.writer]:
             raise InputError(
                 f"the endpoint {endpoint.name!r} of {model} speaks the format of the writer {other}: "
                 f"choose that (--writer {other}), or another model"

@@ -26,7 +26,8 @@ _STOP = frozenset(
 def fold(text: str) -> str:
     """Casefold, drop accents, and turn everything that is no letter or digit into single spaces.
 
-    A text of nothing but punctuation folds to itself, so that two such names do not become equal.
+    A text of nothing but punctuation folds to itself, so that two such names do not become equal. This is for
+    wordings; whether two names are the same is decided by `folding.fold`, which keeps accents and punctuation.
     """
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))

@@ -25,7 +25,10 @@ _ONE_OF = re.compile(r"\ban? (citizen|member|child|parent|sibling|winner|success
 _THE = re.compile(r"\bthe (?=(?:larg|small|high|low|long|short|tall|heavi|light|fast|slow|lat|earli|old|young)er\b)")
 _NATIONALITY = re.compile(r"^(?:[A-Z][\w-]+ )+(?=[a-z])")
 _PLACE_OF_NOUN = re.compile(r" (?:in|of) (?:the )?[A-Z].*$")
-_IRREGULAR = {"person": "people", "man": "men", "woman": "women", "series": "series", "child": "children"}
+_IRREGULAR = {
+    "person": "people", "man": "men", "woman": "women", "child": "children", "series": "series",
+    "miniseries": "miniseries", "spacecraft": "spacecraft", "superhero": "superheroes", "volcano": "volcanoes",
+}  # fmt: skip
 
 
 def plain_noun(noun: str) -> str:
@@ -34,7 +37,11 @@ def plain_noun(noun: str) -> str:
 
 
 def pluralise(noun: str) -> str:
-    """The plural of a common noun; of `member of parliament`, the head's."""
+    """The plural of a common noun; of `member of parliament`, the head's.
+
+    The package inflect says the same of the graph's class nouns, but for `sportsperson` and the like and for `games`,
+    and takes more than half a second to import.
+    """
     head, of, rest = noun.partition(" of ")
     first, space, last = head.rpartition(" ")
     if last in _IRREGULAR:

@@ -81,12 +81,8 @@ def plant(item: Item, text: str) -> Item:
             "verify": text,
             "options": dict.fromkeys(hop.options, text),
             "distractors": tuple(one.model_copy(update={"text": text}) for one in hop.distractors),
-            "evidence": evidence.model_copy(
-                update={
-                    "triplets": triplets,
-                    "passages": (Passage(title=text, text=text),),
-                    "wikipedia_url": "javascript:" + text,
-                }
+            "evidence": evidence.replace(
+                triplets=triplets, passages=(Passage(title=text, text=text),), wikipedia_url="javascript:" + text
             ),
         }
         hops.append(hop.model_copy(update=changes))

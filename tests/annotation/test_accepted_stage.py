@@ -21,8 +21,8 @@ from hopwright.records.arrow import encode_parquet, items_to_table, read_items, 
 from hopwright.release.dataset import _ReleaseWriter
 from hopwright.runs import RunFolder, ShardOutput, Stage, write_file, write_shard
 from hopwright.settings import ReleaseRun
-from hopwright.stages.release import ReleaseSpec, ReviewParts, write_dataset
-from tasks.release import plan_release
+from hopwright.stages.release import plan_release, write_dataset
+from hopwright.stages.release_sets import ReleaseSpec, ReviewParts
 from tests.annotation.reviews import make_review
 from tests.builders import all_items
 from tests.release.test_dataset import FACTS

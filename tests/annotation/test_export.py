@@ -128,7 +128,7 @@ def test_only_web_addresses_become_links() -> None:
 def find_links(url: str) -> list[str | None]:
     """The links on all pages of an item whose evidence leads to `url`."""
     hop = chain_item().hops[0]
-    evidence = hop.evidence.model_copy(update={"wikipedia_url": url})
+    evidence = hop.evidence.replace(wikipedia_url=url)
     hops = (hop.model_copy(update={"evidence": evidence}), *chain_item().hops[1:])
     pages = read_pages(chain_item().model_copy(update={"hops": hops}))
     return [attributes["href"] for page in pages.values() for tag, attributes in page.elements if tag == "a"]

@@ -11,9 +11,9 @@ from annotation.accepted import Decided, ScoreRow
 from annotation.agreement import measure_agreement
 from annotation.annotators import profile_annotators
 from annotation.decisions import ItemDecision
-from annotation.reliability import IntervalEstimate
 from annotation.report import ReviewReport, count_decisions, render_markdown, show_estimate, write_report
 from annotation.schema import CRITERIA, TITLES, ReviewTaskKind
+from hopwright.scoring.intervals import IntervalEstimate
 from tests.annotation.simulated import TEN, simulate
 from tests.builders import all_items
 

@@ -12,11 +12,13 @@ from hopwright.checks import (
     CheckContext,
     CheckedItem,
     DuplicateFinder,
+    Finding,
     examine,
     failures,
     run_checks,
 )
 from hopwright.checks.choices import find_odd_trait, is_true
+from hopwright.checks.findings import is_objection, make_result, read_findings
 from hopwright.checks.grammar import find_form_problems, find_grammar_problems
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -155,7 +157,7 @@ class TestCounterfactual:
     def test_a_twin_whose_evidence_says_otherwise_fails(self):
         twin = self.twin()
         evidence = twin.hops[0].evidence
-        moved = evidence.model_copy(update={"triplets": (evidence.triplets[0].model_copy(update={"object": "QX9_a"}),)})
+        moved = evidence.replace(triplets=(evidence.triplets[0].model_copy(update={"object": "QX9_a"}),))
         assert {"recomputation", "evidence"} <= set(failed(with_hop(twin, 1, evidence=moved)))
 
     def test_a_surrogate_that_the_graph_knows_fails(self):
@@ -293,8 +295,8 @@ class TestForm:
         item = chain_item()
         for title in ("Who's  \"That?", "An Boat (a Apple", "the the Q99 {s}"):
             triplet = item.hops[0].evidence.triplets[0]
-            evidence = item.hops[0].evidence.model_copy(
-                update={"triplets": (Triplet(**{**triplet.model_dump(), "subject_label": title}),)}
+            evidence = item.hops[0].evidence.replace(
+                triplets=(Triplet(**{**triplet.model_dump(), "subject_label": title}),)
             )
             case = CheckedItem(with_hop(item, 1, evidence=evidence))
             assert find_problems(f"Who directed {title} in Vestmark?", case) == []
@@ -341,3 +343,16 @@ class TestOnTheSample:
             "number_of_the_question_among_the_options", "unlike_units",
         }  # fmt: skip
         assert set(planted) >= set(kinds()) - rare
+
+
+@pytest.mark.parametrize("warning", [True, False])
+@pytest.mark.parametrize("findings", [[(2, "the answer stands in it")], [(None, "no verb"), (1, "twice"), (3, "a: b")]])
+def test_findings_are_read_from_a_result_as_they_were_found(findings: list[Finding], warning: bool) -> None:
+    result = make_result("some_check", findings, warning=warning)
+    assert (result.outcome, is_objection(result)) == ("pass" if warning else "fail", True)
+    assert read_findings(result) == findings
+
+
+def test_a_check_that_found_nothing_objects_to_nothing() -> None:
+    passed = make_result("some_check", [], warning=False)
+    assert (passed.outcome, passed.reason, read_findings(passed), is_objection(passed)) == ("pass", "", [], False)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hopwright.checks.near_duplicates import NEAR, NearDuplicateFinder, cut
 from hopwright.checks.overlap import PUBLISHED, OverlapFinder, OverlapScreen
 from hopwright.errors import InputError
-from hopwright.stages.drafting import DraftKey, select
+from hopwright.stages.selection import DraftKey, select
 from tests.builders import chain_item, converging_item
 
 WORDS = st.sampled_from("Red blue Green grey pink 12 white".split())

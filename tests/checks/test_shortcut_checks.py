@@ -86,7 +86,7 @@ class TestNamesAndStrings:
     def test_a_name_inside_a_longer_one_is_no_second_mention(self):
         item = chain_item()
         triplet = item.hops[0].evidence.triplets[0].model_copy(update={"object_label": "Night"})
-        evidence = item.hops[0].evidence.model_copy(update={"triplets": (triplet,)})
+        evidence = item.hops[0].evidence.replace(triplets=(triplet,))
         item = with_hop(item, 1, evidence=evidence)
         assert not find("named-twice", asking("When did Night Harbour open?", item))
 
@@ -167,7 +167,7 @@ class TestDates:
                 fact.model_copy(update={"property": "P1082", "value": value, "datatype": "decimal"})
                 for fact, value in zip(facts, ("+1000000", f"+{round(1_000_000 * (1 - share))}"), strict=True)
             ]
-            evidence = converging_item().hops[2].evidence.model_copy(update={"literals": tuple(held)})
+            evidence = converging_item().hops[2].evidence.replace(literals=held)
             compare = Compute(expression="argmax(P1082, hop1, hop2)", kind="comparison")
             item = with_hop(converging_item(), 3, derivation=compare, evidence=evidence)
             assert bool(find("undated", item)) is found

@@ -18,7 +18,7 @@ from hopwright.counterfactual.rewriting import TwinServices, find_real_names
 from hopwright.counterfactual.twin_verification import retrieve_candidates, verify_twins
 from hopwright.errors import InputError
 from hopwright.knowledge.documents.corpus import CorpusPassage, PassageCorpus, read_corpus
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -136,7 +136,7 @@ def test_a_passage_edited_by_hand_is_rewritten_mention_by_mention(
         passages = tuple(
             one.model_copy(update={"text": f"As everybody knows, {one.text}"}) for one in hop.evidence.passages
         )
-        evidence = hop.evidence.model_copy(update={"passages": passages})
+        evidence = hop.evidence.replace(passages=passages)
         edited = item.model_copy(update={"hops": (hop.model_copy(update={"evidence": evidence}), *item.hops[1:])})
         made, _ = services.make_twins([edited])
         for twin in made:
@@ -251,9 +251,8 @@ def test_every_answer_constant_and_year_of_the_question_changes(furnished: list[
         for old, new in zip(item.hops, twin.hops, strict=True):
             numbers += old.answer_type != "entity"
             unchanged += old.answer == new.answer
-            if "group of three" not in new.question and "groups of three" not in new.question:
-                pairs = zip(list_constants(old.derivation), list_constants(new.derivation), strict=True)
-                assert all(one != other for one, other in pairs)
+            pairs = zip(list_constants(old.derivation), list_constants(new.derivation), strict=True)
+            assert all(one != other for one, other in pairs)
     assert numbers > len(twins) and unchanged < 0.02 * numbers
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from hopwright.counterfactual.passage_graph import PassageGraph
 from hopwright.counterfactual.passage_questions import (
     ModelQuestionWriter,
     MultiHopPassageQuestion,
@@ -22,6 +21,7 @@ from hopwright.counterfactual.passage_questions import (
     summarise,
 )
 from hopwright.counterfactual.rewriting import TwinServices
+from hopwright.knowledge.documents.passage_graph import PassageGraph
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -43,7 +43,7 @@ def services(sample: GraphStore) -> TwinServices:
 
 
 def make_asker(services: TwinServices, **fields: Any) -> PassageQuestionGenerator:
-    return PassageQuestionGenerator(services.passages, services.traversals, services.names, 0, **fields)
+    return PassageQuestionGenerator(services.passages, services.source, services.names, 0, **fields)
 
 
 def find_told_chain(services: TwinServices) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from hopwright.counterfactual.surrogate_names import is_generic_name
 from hopwright.counterfactual.translating import RoundTripResult
 from hopwright.counterfactual.twin_wording import TwinWriter
 from hopwright.counterfactual.twins import TwinMaker
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table

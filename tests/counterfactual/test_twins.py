@@ -9,7 +9,7 @@ from hopwright.counterfactual.constants import list_constants
 from hopwright.counterfactual.renamed_entities import list_texts
 from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.counterfactual.twins import TwinMaker
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import (
@@ -21,6 +21,7 @@ from hopwright.records import (
     Hop,
     Item,
     LiteralFact,
+    Passage,
     Rejected,
     ReverseLookup,
     Triplet,
@@ -157,7 +158,7 @@ def reverse_item(year: str, value: str) -> Item:
         distractors=(Distractor(text="Vestmark", kind="sibling", id="Q903"),
                      Distractor(text="Iria", kind="sibling", id="Q909"), Distractor(text="Ostmark", kind="sibling")),
         options={"A": "Karelund", "B": "Vestmark", "C": "Iria", "D": "Ostmark"}, label="A",
-        evidence=Evidence(triplets=(kind,), literals=(fact,)),
+        evidence=Evidence.of(triplets=(kind,), literals=(fact,)),
     )  # fmt: skip
     count = built[2].model_copy(
         update={"index": 3, "question": f"What is 1951 moved by {int(year) - 1951}?", "answer": year, "unit": "year",
@@ -188,7 +189,7 @@ def test_what_is_asked_for_by_its_year_is_given_the_year_that_the_plan_reaches(s
 def test_a_comparison_may_turn_round_and_then_the_options_follow() -> None:
     hops = converging_item().hops[:3]
     areas = (hops[2].evidence.literals[0], hops[2].evidence.literals[1].model_copy(update={"value": "+340000000000"}))
-    last = hops[2].model_copy(update={"evidence": Evidence(literals=areas)})
+    last = hops[2].model_copy(update={"evidence": Evidence.of(literals=areas)})
     item = Item(
         id="hw-close", topology="converging-3", hops=(hops[0], hops[1], last), answer="Vestmark", options=last.options,
         question="Which country is larger, that of Ada Lindqvist or that of Tomas Ferreira?", label="D",
@@ -215,7 +216,7 @@ def test_births_stay_before_deaths() -> None:
     item = bridge_item()
     birth = item.hops[1].evidence.literals[0]
     death = birth.model_copy(update={"property": "P570", "value": "1953-02-01T00:00:00Z"})
-    item = edit(item, 2, evidence=Evidence(literals=(birth, death)))
+    item = edit(item, 2, evidence=Evidence.of(literals=(birth, death)))
     for seed in range(40):
         first, last = (dt.date.fromisoformat(fact.value[:10]) for fact in twin_of(item, seed).hops[1].evidence.literals)
         assert first < last and 1 <= last.year - first.year <= 2
@@ -224,10 +225,10 @@ def test_births_stay_before_deaths() -> None:
 def test_passages_are_rewritten_with_the_rest() -> None:
     item = edit(
         chain_item(), 1,
-        evidence=Evidence(
+        evidence=Evidence.of(
             triplets=chain_item().hops[0].evidence.triplets,
-            passages=({"title": "Night Harbour", "text": "Night Harbour is Ada Lindqvist's film."},),
-        ).model_copy(),
+            passages=(Passage(title="Night Harbour", text="Night Harbour is Ada Lindqvist's film."),),
+        ),
     )  # fmt: skip
     item = Item.model_validate_json(item.model_dump_json())
     twin = twin_of(item)

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from hopwright.counterfactual.twins import TwinMaker
 from hopwright.difficulty.endpoints import EndpointVoter, RequestStyle
-from hopwright.difficulty.memory import bootstrap, measure_memory
+from hopwright.difficulty.memory import measure_memory
 from hopwright.difficulty.voters import ChosenOption, MissingVote, VoterQuestion
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
 from hopwright.records import LABELS, Item
+from hopwright.scoring.intervals import resample_mean
 from tests.builders import all_items
 from tests.counterfactual.conftest import TinyNames
 from tests.e2e.serving import serving
@@ -105,8 +106,8 @@ def test_a_pair_with_a_side_left_open_counts_for_nothing() -> None:
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=60), st.integers(0, 9))
 def test_the_interval_holds_the_mean_and_the_seed_settles_it(values: list[float], seed: int) -> None:
-    one = bootstrap(values, seed=seed, resamples=200)
+    one = resample_mean(values, seed=seed, draws=200)
     assert -1 <= one.low <= one.mean + 1e-4 and one.mean - 1e-4 <= one.high <= 1
-    assert one == bootstrap(values, seed=seed, resamples=200)
+    assert one == resample_mean(values, seed=seed, draws=200)
     if len(set(values)) == 1:
         assert one.low == one.high == one.mean

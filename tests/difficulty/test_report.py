@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from hopwright.difficulty.agreement import measure_cohen_kappa, measure_fleiss_kappa
 from hopwright.difficulty.ballots import cast
 from hopwright.difficulty.closed_book import (
     ClosedBookAnswer,
@@ -17,11 +14,9 @@ from hopwright.difficulty.closed_book import (
     classify,
     closed_book_answers_to_table,
     judge,
-    normalise,
     read_closed_book_answers,
-    score_overlap,
 )
-from hopwright.difficulty.filtering import decide
+from hopwright.difficulty.filtering import collect_votes, decide
 from hopwright.difficulty.plots import draw_calibration
 from hopwright.difficulty.render import render_report
 from hopwright.difficulty.report import DifficultyReport, ReportBuilder
@@ -29,6 +24,7 @@ from hopwright.difficulty.rule import DropRule
 from hopwright.difficulty.voters import MissingVote
 from hopwright.records import LABELS, Item
 from hopwright.records.arrow import encode_parquet
+from hopwright.scoring.answers import score_text
 from tests.builders import all_items, bridge_item, chain_item
 from tests.difficulty.test_rule import Scripted
 
@@ -41,7 +37,7 @@ def build_report(table: Sequence[Sequence[bool | None]], items: list[Item], rota
     ]
     given = {voter.name: cast(voter, items, seed=2, rotations=rotations) for voter in voters}
     rule = DropRule(len(names))
-    kept, dropped = decide(items, {n: {b.item: b for b in bs} for n, (bs, _) in given.items()}, names, rule)
+    kept, dropped = decide(items, collect_votes({b.item: b for b in bs} for bs, _ in given.values()), rule)
     builder = ReportBuilder(names)
     builder.add_items(kept, dropped)
     for name, (ballots, unanswered) in given.items():
@@ -112,33 +108,6 @@ def test_the_calibration_plot_has_the_same_bytes_for_the_same_figures(tmp_path: 
     assert not (tmp_path / "c.png").exists()
 
 
-def test_fleiss_kappa_of_its_textbook_example() -> None:
-    # Ten subjects, fourteen raters, five categories: the example with which the measure is usually taught (0.210).
-    counts = [
-        (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
-        (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
-    ]  # fmt: skip
-    rows = [[category for category, count in enumerate(row) for _ in range(count)] for row in counts]
-    assert measure_fleiss_kappa(rows) == pytest.approx(0.210, abs=0.0005)
-
-
-def test_kappa_where_it_is_not_defined() -> None:
-    assert measure_fleiss_kappa([]) is None
-    assert measure_fleiss_kappa([["A"], ["B"]]) is None
-    assert measure_fleiss_kappa([["A", "A"], ["A", "A"]]) is None
-    assert measure_fleiss_kappa([["A", "A"], ["A"]]) is None
-    assert measure_cohen_kappa([]) is None
-
-
-@given(st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")), min_size=2, max_size=40))
-def test_cohens_kappa_is_that_of_the_library(pairs: list[tuple[str, str]]) -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    ours = measure_cohen_kappa(pairs)
-    if ours is not None:
-        theirs = metrics.cohen_kappa_score([one for one, _ in pairs], [other for _, other in pairs])
-        assert ours == pytest.approx(theirs)
-
-
 @pytest.mark.parametrize(
     ("answer", "gold", "exact", "f1"),
     [
@@ -153,8 +122,8 @@ def test_cohens_kappa_is_that_of_the_library(pairs: list[tuple[str, str]]) -> No
     ],
 )
 def test_squads_normalisation_and_overlap(answer: str, gold: str, exact: bool, f1: float) -> None:
-    assert (normalise(answer) == normalise(gold)) == exact
-    assert score_overlap(answer, gold) == pytest.approx(f1)
+    score = score_text(answer, [gold])
+    assert (score.em, score.f1) == (exact, pytest.approx(f1))
 
 
 class Knows:

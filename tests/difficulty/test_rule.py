@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.difficulty.ballots import Ballot, cast
-from hopwright.difficulty.filtering import decide, list_open
+from hopwright.difficulty.filtering import collect_votes, decide, list_open
 from hopwright.difficulty.ordering import keep_order, order_by_accuracy, order_by_pilot
 from hopwright.difficulty.rule import DropRule
 from hopwright.difficulty.voters import MissingVote, VoterAnswer, VoterQuestion
@@ -60,7 +60,7 @@ def run_ensemble(
     for voter in replacements:
         given, _ = cast(voter, list_open(items, list(ballots.values()), rule), seed=1)
         ballots[voter.name] = {ballot.item: ballot for ballot in given}
-    kept, dropped = decide(items, ballots, list(ballots), rule)
+    kept, dropped = decide(items, collect_votes(ballots.values()), rule)
     assert len(kept) + len(dropped) == len(items)
     return {item.id: "kept" for item in kept} | {row.key: row.check for row in dropped}
 
@@ -195,7 +195,7 @@ def test_dropped_and_held_items_say_why() -> None:
         Scripted(f"v{n}", {item.id: row[n] for item, row in zip(items, votes, strict=True)}, items) for n in range(3)
     ]
     ballots = {voter.name: {b.item: b for b in cast(voter, items, seed=0)[0]} for voter in voters}
-    kept, dropped = decide(items, ballots, ["v0", "v1", "v2"], DropRule(3), {"hw-1": {"v0": "v0 (empty)"}})
+    kept, dropped = decide(items, collect_votes(ballots.values()), DropRule(3), {"hw-1": ["v0 (empty)"]})
     assert kept == []
     assert dropped[0].reason == "2 of 3 voters right: v0, v2"
     assert dropped[1].check == "held_back"

@@ -70,9 +70,9 @@ def main() -> None:
         from prefect import flow
         from prefect.blocks.system import Secret
 
-        from tasks.engine import execute_stage, make_task_runner, open_run
-        from tasks.models import grant_access
-        from tasks.stage_plan import StagePlan
+        from hopwright.stages.models import grant_access
+        from hopwright.stages.plan import StagePlan
+        from tasks.engine import make_task_runner, open_run
 
         wait()
         if key:
@@ -80,11 +80,11 @@ def main() -> None:
 
         @flow(name="asking", task_runner=make_task_runner())
         def run_asking(parameters: FilterRun) -> dict[str, object]:
-            with open_run(parameters) as run:
-                access = grant_access(run, parameters, [MODEL])
+            with open_run(parameters) as engine:
+                access = grant_access(engine.run, parameters, [MODEL])
                 parts = [Part(access, start * 50, 50) for start in range(options.shards)]
                 plan = StagePlan("filter", "items", {}, {}, ask_part, parts, access=access, requests=list_requests)
-                return execute_stage(run, plan).model_dump(mode="json", by_alias=True)
+                return engine.execute(plan).model_dump(mode="json", by_alias=True)
 
         models = ModelParameters(budget_usd=options.budget)
         try:

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hopwright.llm.client import continue_messages
 from hopwright.llm.conversations import UNUSABLE, read_said
+from hopwright.llm.judging import continue_messages
 from hopwright.llm.store import Store, unpack_request
 from hopwright.llm.types import Attempt, Message, Request
 from tests.e2e.conftest import Home

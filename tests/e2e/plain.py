@@ -40,8 +40,8 @@ def build(home: Path, parameters: BuildParameters, told: Path | None = None) -> 
 
 
 def _build(parameters: BuildParameters) -> None:
-    with open_run(parameters) as run:
-        run.begin(identify(parameters), fresh=parameters.fresh)
+    with open_run(parameters) as engine:
+        engine.run.begin(identify(parameters), fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
         run_retrieve.fn(narrow(stages, RetrieveRun))
         run_synthesize.fn(narrow(stages, SynthesizeRun))

@@ -292,8 +292,8 @@ def make_items(count: int) -> list[Item]:
         hops = tuple(
             hop.model_copy(
                 update={
-                    "evidence": hop.evidence.model_copy(
-                        update={"wikipedia_url": f"https://en.wikipedia.org/wiki/Special:Search/Q{number + 1}"}
+                    "evidence": hop.evidence.replace(
+                        wikipedia_url=f"https://en.wikipedia.org/wiki/Special:Search/Q{number + 1}"
                     )
                 }
             )
@@ -325,18 +325,16 @@ def make_twin(item: Item | None = None) -> Item:
     hops = tuple(
         hop.model_copy(
             update={
-                "evidence": hop.evidence.model_copy(
-                    update={
-                        "wikipedia_url": "",
-                        "passages": tuple(
-                            Passage(
-                                title=one.subject_label,
-                                text=f"{one.subject_label} is on record: its {one.property_label} is "
-                                f"{getattr(one, 'object_label', 'in the register')}, and has been since the start.",
-                            )
-                            for one in (*hop.evidence.triplets, *hop.evidence.literals)
-                        ),
-                    }
+                "evidence": hop.evidence.replace(
+                    wikipedia_url="",
+                    passages=[
+                        Passage(
+                            title=one.subject_label,
+                            text=f"{one.subject_label} is on record: its {one.property_label} is "
+                            f"{getattr(one, 'object_label', 'in the register')}, and has been since the start.",
+                        )
+                        for one in (*hop.evidence.triplets, *hop.evidence.literals)
+                    ],
                 )
             }
         )

@@ -14,7 +14,7 @@ import httpx
 import pytest
 import yaml
 
-from hopwright.settings import STAGES
+from hopwright.stages.registry import list_line
 from tests.e2e.conftest import ROOT, Home
 from tests.e2e.deployed import Place, is_well, list_family, open_place
 from tests.e2e.prefect_database import MISSING, Database
@@ -25,6 +25,7 @@ from tests.llm.builders import KEY
 from tests.llm.wire_server import Faults, WireServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.servers]
+STAGES = [spec.name for spec in list_line()]
 RUN = "by-form"
 BLOCK = "custom-webhook/ops"
 LISTED: list[dict[str, Any]] = yaml.safe_load((ROOT / "prefect.yaml").read_text("utf-8"))["deployments"]
@@ -150,7 +151,7 @@ def test_the_form_explains_and_bounds_every_parameter(place: Place) -> None:
     form = place.get("/deployments/name/build-dataset/build")["parameter_openapi_schema"]["definitions"]
     fields = form["BuildParameters"]["properties"]
     order = sorted(fields, key=lambda name: fields[name]["position"])
-    assert order[:4] == ["run", "dated", "preset", "profile"]
+    assert order[:3] == ["run", "dated", "preset"]
     assert form["FilterParameters"]["properties"]["max_right"]["maximum"] == 11
     body = {"parameters": {"parameters": {"seed": -1}}, "state": {"type": "SCHEDULED"}}
     id = place.get("/deployments/name/build-dataset/build")["id"]

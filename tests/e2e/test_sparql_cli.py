@@ -50,7 +50,7 @@ def test_look_ups_of_a_release_are_confirmed_and_a_changed_fact_is_not(
     place = next(n for n, hop in enumerate(hops) if hop.evidence.triplets)
     evidence = hops[place].evidence
     moved = evidence.triplets[0].model_copy(update={"object": "Q5", "object_label": "human"})
-    wrong = evidence.model_copy(update={"triplets": (moved, *evidence.triplets[1:])})
+    wrong = evidence.replace(triplets=(moved, *evidence.triplets[1:]))
     hops[place] = hops[place].model_copy(update={"evidence": wrong})
     file = tmp_path / "data.jsonl"
     write_jsonl([first.model_copy(update={"hops": tuple(hops)}), *items[1:]], file)

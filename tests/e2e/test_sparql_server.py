@@ -503,6 +503,6 @@ def _reverse_hop(answer: str, property: str, value: str) -> Hop:
         update={
             "answer_id": answer,
             "derivation": ReverseLookup(property=property, value=value),
-            "evidence": Evidence(triplets=(triplet,)),
+            "evidence": Evidence.of(triplets=(triplet,)),
         }
     )

@@ -46,7 +46,7 @@ def main() -> None:
     )  # fmt: skip
     with prefect_server(home()) as wait:
         from flows.synthesize import run_synthesize
-        from tasks.yield_artifact import read_yield
+        from hopwright.stages.synthesize import read_yield
 
         wait()
         try:

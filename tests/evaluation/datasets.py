@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hopwright.planning.topologies import TOPOLOGIES
+from hopwright.topologies import TOPOLOGIES
 
 SHAPES = ("chain", "converging", "bridge")
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from hopwright.evaluation.analysis import Table, analyse, resample
+from hopwright.evaluation.analysis import Table, analyse
 from hopwright.evaluation.evaluation_queries import EvaluationRunner, PromptSetting, to_table
 from hopwright.evaluation.items import read_items
 from hopwright.evaluation.report import ReportHeader, make_leaderboard, render_report
 from hopwright.llm.prompts import read_prompts
 from hopwright.llm.types import ModelRef
+from hopwright.scoring.intervals import resample_ratio
 from tests.evaluation.datasets import write_rows
 from tests.evaluation.simulated import Model, Skill, complete
 
@@ -78,6 +79,6 @@ def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     covered = 0
     for _ in range(200):
         values = (rng.random(150) < 0.3).astype(float)
-        low, high = resample(values, np.ones(150))
+        low, high = resample_ratio(values, np.ones(150), 0)
         covered += low <= 0.3 <= high
     assert 0.88 <= covered / 200 <= 0.99

@@ -5,16 +5,23 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
+import typer
+import typer.core
+import typer.main
+from pydantic import BaseModel, Field
 
 from flows.cli import app
+from flows.commands.options import takes
 from flows.console.doctor import check_packages, check_python
 from flows.console.options import merge_options
 from hopwright.errors import InputError, ServiceError
 from hopwright.records.arrow import items_to_table
 from hopwright.runs import RunFolder, ShardOutput, Stage
-from hopwright.settings import sample_folder
+from hopwright.settings import BuildParameters, RunParameters, sample_folder
+from hopwright.settings.base import Cli, Parameters
 from tests.builders import all_items
 from tests.stage_runs import run_stage
 
@@ -47,9 +54,9 @@ def test_every_verb_has_help(verb: list[str], call) -> None:  # type: ignore[no-
 
 
 def test_the_command_line_has_these_verbs_and_no_others() -> None:
-    names = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
-    groups = {group.name for group in app.registered_groups}
-    assert names | groups == {verb[0] for verb in VERBS}
+    command = typer.main.get_command(app)
+    assert isinstance(command, typer.core.TyperGroup)
+    assert set(command.commands) == {verb[0] for verb in VERBS}
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -148,6 +155,51 @@ def test_a_home_that_cannot_be_made_is_one_line(call, home: Path) -> None:  # ty
     assert result.code == 1
     assert "a file stands where a folder should be" in result.err
     assert len(result.err.strip().splitlines()) == 1
+
+
+class _Group(Parameters):
+    letter: Literal["a", "b"] = Field(default="a", description="Which letter.")
+    shares: list[float] = Field(default=[], description="Some shares.")
+    table: dict[str, float] = Field(default={}, description="For a file only.")
+    size: Annotated[int, Cli(("--extent",))] = Field(default=3, ge=1, le=9, description="How large.")
+
+
+class _Run(RunParameters):
+    group: _Group = Field(default_factory=_Group)
+
+
+def test_a_new_parameter_is_an_option_without_a_second_declaration(capsys: pytest.CaptureFixture[str]) -> None:
+    got: list[dict[str, object]] = []
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+    @app.command()
+    @takes(_Run, leaving_out=("cluster",))
+    def verb(*, run: str = "r", options: dict[str, object], loud: bool = False) -> None:
+        got.append({**options, "run": run, "loud": loud})
+
+    app(["--extent", "4", "--letter", "b", "--share", "0.5", "--share", "1", "--run", "x"], standalone_mode=False)
+    app(["--seed", "7", "--loud"], standalone_mode=False)
+    nothing = dict.fromkeys(("letter", "shares", "size"))
+    assert got == [
+        {"group": {"letter": "b", "shares": [0.5, 1.0], "size": 4}, "seed": None, "workers": None, "run": "x",
+         "loud": False},
+        {"group": nothing, "seed": 7, "workers": None, "run": "r", "loud": True},
+    ]  # fmt: skip
+    app(["--help"], standalone_mode=False)
+    shown = capsys.readouterr().out
+    assert all(part in shown for part in ("--extent 1..9", "How large.", "<a|b>", "Which letter.", "--workers 0..64"))
+    assert "--table" not in shown and "--cluster" not in shown
+
+
+def test_build_takes_every_parameter_of_the_stages_but_tables() -> None:
+    command = typer.main.get_command(app).commands["build"]  # type: ignore[attr-defined]
+    taken = {parameter.name for parameter in command.params}
+    for name, field in BuildParameters.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            tables = {"targets"} if name == "synthesize" else set()
+            assert {f"{name}__{one}" for one in field.annotation.model_fields} - taken == {
+                f"{name}__{one}" for one in tables
+            }
 
 
 def test_options_go_before_the_file_and_leave_the_rest() -> None:

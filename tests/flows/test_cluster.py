@@ -20,7 +20,7 @@ from hopwright.runs import RunFolder, ShardOutput, Stage, hash_file, read_report
 from hopwright.runs.manifest import gather_versions
 from hopwright.runs.storage import open_storage
 from hopwright.stages.remote_execution import ShardOrigin, describe_state, execute_remotely, list_paths, replace_paths
-from hopwright.stages.shards import ShardWork
+from hopwright.stages.workers import ShardWork
 from tasks import cluster
 from tasks.cluster import open_cluster, yield_done
 from tests.runs.toy import process

@@ -29,7 +29,7 @@ def test_workers_that_are_still_starting_say_nothing_of_an_interrupt() -> None:
     code = (
         "import multiprocessing, os, signal\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
-        "from tasks.pool import open_pool\n"
+        "from hopwright.stages.workers import open_pool\n"
         "if __name__ == '__main__':\n"
         "    os.setpgid(0, 0)\n"
         "    signal.signal(signal.SIGINT, lambda *_: None)\n"

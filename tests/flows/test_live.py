@@ -17,8 +17,7 @@ from hopwright.runs.shards import read_report
 from hopwright.stages.funnel import draw_funnel, list_steps
 from hopwright.stages.rejections import describe_row, find_examples
 from tasks.artifacts import count_rows, describe_stage, describe_stage_end, show_rejected
-from tasks.live import StageProgress, describe_shard, name_artifact
-from tasks.progress import listen
+from tasks.live import StageProgress, describe_shard, listen, name_artifact
 from tasks.reports import encode_picture, tabulate_steps
 from tests.builders import all_items
 

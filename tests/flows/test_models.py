@@ -19,24 +19,22 @@ from hopwright.llm.store import Store
 from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import BuildParameters, FilterRun, identify, load_parameters, prompts_folder
-from hopwright.stages.models import ModelAccess, name_command, open_models
-from tasks.engine import execute_stage
+from hopwright.stages.models import ModelAccess, grant_access, name_budget_run, name_command, open_models
+from hopwright.stages.plan import StagePlan
+from hopwright.stages.workers import WorkerPool, open_pool
+from tasks.engine import Engine
+from tasks.live import listen
 from tasks.models import (
     describe_models,
     describe_total_usage,
     end_models,
-    grant_access,
     load_keys,
-    name_budget_run,
     names_model,
     note_models,
     prepare_models,
     require_models,
     sum_models,
 )
-from tasks.pool import WorkerPool, open_pool
-from tasks.progress import listen
-from tasks.stage_plan import StagePlan
 from tests.e2e import asking
 from tests.e2e.serving import serving
 from tests.llm.builders import KEY, rows
@@ -234,7 +232,7 @@ def test_a_stage_notes_what_it_asked_and_goes_on_where_the_budget_stopped_it(
         write_endpoints(home, server.url, prices={"tiny": 1000.0})
         run, plan = make_plan(home, budget_usd=2.0)
         with open_pool(1), pytest.raises(BudgetError, match=r"stopped before the budget of 2\.00 dollars"):
-            execute_stage(run, plan)
+            Engine(run).execute(plan)
         end_models(run)
         stopped = Stage(run, "filter")
         noted = read_manifest(stopped.manifest_path, StageManifest)
@@ -242,7 +240,7 @@ def test_a_stage_notes_what_it_asked_and_goes_on_where_the_budget_stopped_it(
         assert 0 < noted.notes["models"]["run_spent_usd"] <= 2.0
         run, plan = make_plan(home, budget_usd=900.0)
         with open_pool(1):
-            manifest = execute_stage(run, plan)
+            manifest = Engine(run).execute(plan)
         end_models(run)
         assert manifest.counts.out == 100
         assert manifest.notes["models"]["run_spent_usd"] == pytest.approx(manifest.usage.cost_usd)
@@ -269,7 +267,7 @@ def test_batch_mode_hands_in_a_whole_stage_at_once_and_the_shards_find_the_answe
         )
         run, plan = make_plan(home, batch=True)
         with open_pool(1):
-            manifest = execute_stage(run, plan)
+            manifest = Engine(run).execute(plan)
         end_models(run)
         assert server.counts["batches"] == 1
         assert server.max_in_flight == 0, "nothing was asked directly"
@@ -283,7 +281,7 @@ def test_without_batches_at_the_endpoint_the_shards_ask_directly(home: Path, blo
         write_endpoints(home, server.url)
         run, plan = make_plan(home, batch=True)
         with open_pool(1):
-            assert execute_stage(run, plan).counts.out == 100
+            assert Engine(run).execute(plan).counts.out == 100
         end_models(run)
         assert sum(server.seen.values()) == 100
 

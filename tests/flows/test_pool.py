@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hopwright.errors import InputError, RunError
-from tasks.pool import current_pool, open_pool
+from hopwright.stages.workers import current_pool, open_pool
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,7 +46,7 @@ def test_a_worker_that_is_killed_is_one_line() -> None:
 def test_workers_end_when_their_parent_is_killed() -> None:
     code = (
         "import os, time\n"
-        "from tasks.pool import open_pool\n"
+        "from hopwright.stages.workers import open_pool\n"
         "if __name__ == '__main__':\n"
         "    with open_pool(2) as pool:\n"
         "        print(pool.run(os.getpid), flush=True)\n"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tasks.cost_estimates
-from hopwright.settings import BuildParameters, load_parameters
+from hopwright.settings import BuildParameters, RewriteRun, load_parameters, narrow
 from tasks.cost_estimates import estimate_build, without_models
 
 PAID: dict[str, Any] = {
@@ -57,6 +57,16 @@ def test_every_stage_that_asks_is_estimated_without_a_key_and_nothing_is_left(ho
     assert estimate.usd == pytest.approx(sum(part.usd or 0 for part in estimate.models))
     assert estimate.minutes > 0
     assert {path.name for path in home.iterdir()} <= {"stores", "llm.sqlite", "llm.sqlite-wal", "llm.sqlite-shm"}
+
+
+def test_a_relative_path_is_no_model(home: Path) -> None:
+    rewrite = {"passages": "corpus", "corpus": "corpora/wiki.jsonl"}
+    by_rules = load_parameters({"workers": 1, "rewrite": rewrite}, BuildParameters)
+    assert estimate_build(by_rules).requests == 0
+    paid = load_parameters({**PAID, "rewrite": {**PAID["rewrite"], **rewrite}}, BuildParameters)
+    free = without_models(paid)
+    assert (free.rewrite.passages, free.rewrite.corpus) == ("corpus", "corpora/wiki.jsonl")
+    assert narrow(free, RewriteRun).rewrite == free.rewrite
 
 
 def test_without_models_only_what_asks_goes_back_to_its_default() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hopwright.runs import RunFolder
+from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import SynthesizeParameters, SynthesizeRun
-from hopwright.stages.synthesize import SelectionSurvey, WordingState
-from tasks import synthesize
+from hopwright.stages import synthesize
+from hopwright.stages.selection import SelectionSurvey, WordingState
+from tasks.engine import Engine
 
 
 class Played:
@@ -29,7 +31,7 @@ class Played:
         held = sum(len(ids) for ids in state.survey.ids)
         made = min(round(count * self.drafting), self.most - held)
         ids = tuple(f"hw-{held + number}" for number in range(made))
-        state.drafts.append(None)
+        state.drafts.append(SimpleNamespace(name="synthesize/drafts"))
         state.survey = SelectionSurvey((*state.survey.ids, ids), (*state.survey.dropped, {}))
         state.slots += count
         state.exhausted = made < 0.02 * count
@@ -42,7 +44,7 @@ class Played:
                 accepted[id] = (Path("part"), row)
             else:
                 rejected[id] = ("leakage", "said it")
-        state.worded.append(None)
+        state.worded.append(SimpleNamespace(name="synthesize/worded"))
         state.wordings = WordingState(accepted, rejected)
 
     def end(self, _run: object, _parameters: object, state: Any) -> None:
@@ -50,15 +52,25 @@ class Played:
         self.ends |= {"exhausted": state.exhausted, "slots": state.slots}
 
 
+class PlayedEngine(Engine):
+    """Carries nothing out: the stages are played."""
+
+    def execute(self, plan: object, *, fresh: bool = False) -> StageManifest:
+        return StageManifest(stage="synthesize")
+
+    def step(self, name: str, function: object, *args: Any) -> Any:
+        return None
+
+
 def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, played: Played, **wanted: Any) -> dict[str, Any]:
     """The loop over played stages; what it ended with."""
     monkeypatch.setattr(synthesize, "draw_drafts", played.draw)
     monkeypatch.setattr(synthesize, "word_selected_drafts", played.word)
     monkeypatch.setattr(synthesize, "plan_selection", played.end)
-    for name in ("execute_stage", "report_yield", "check_models", "grant_access"):
+    for name in ("check_models", "grant_access"):
         monkeypatch.setattr(synthesize, name, lambda *_: None)
     parameters = SynthesizeRun(run="r", shard_size=50, synthesize=SynthesizeParameters(**wanted))
-    synthesize.run_synthesis_rounds(RunFolder(tmp_path, "r"), parameters)
+    synthesize.run_synthesis_rounds(PlayedEngine(RunFolder(tmp_path, "r")), parameters)
     return played.ends
 
 

@@ -17,27 +17,21 @@ from hopwright.records import Item
 from hopwright.records.arrow import items_to_table, read_items, table_to_items
 from hopwright.runs import RunFolder, ShardOutput, Stage, part_path, rejected_path, write_shard
 from hopwright.settings import RewriteParameters, SynthesizeParameters, SynthesizeRun, sample_folder
+from hopwright.stages.drafting import DraftSlots, draft_slots, write_target_distribution
 from hopwright.stages.filter import FilterPart, name_voters, vote_on_part
 from hopwright.stages.retrieve import AnchorSlice, count_questions, ingest_corpus, link_slice
 from hopwright.stages.rewrite import (
     DraftsPart,
     PassagesPart,
-    RewriteContext,
     RewritePart,
     add_passages_to_part,
     finish_twins_of_part,
     make_twins_of_part,
     resolve_name_collisions,
 )
-from hopwright.stages.synthesize import (
-    DraftSlots,
-    SelectionPart,
-    draft_slots,
-    keep_selected,
-    survey_drafts,
-    write_target_distribution,
-)
-from tasks.synthesize import plan_drafts
+from hopwright.stages.rewrite_context import RewriteContext
+from hopwright.stages.selection import SelectionPart, keep_selected, survey_drafts
+from hopwright.stages.synthesize import plan_drafts
 from tests.stage_runs import run_stage
 
 DRAFTS = 120

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from hopwright.knowledge.wikidata.facts import GraphFacts
+from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute

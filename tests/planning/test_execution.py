@@ -1,11 +1,11 @@
 import pytest
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.execution import execute, hops_used, run_plan, same, stated_value
-from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Constraint, Item, Lookup, ReverseLookup
+from hopwright.topologies import TOPOLOGIES
 from tests.builders import all_items, chain_item
 
 TABLE = default_table()

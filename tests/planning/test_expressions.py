@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.expressions import evaluate, hops_in
 from hopwright.records.values import Value

@@ -2,21 +2,21 @@ from collections import Counter
 
 import pytest
 
-from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, same
 from hopwright.planning.plan import Plan, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
-from hopwright.planning.topologies import TOPOLOGIES, Topology
 from hopwright.records import Compute
+from hopwright.topologies import TOPOLOGIES, Topology
 
 TABLE = default_table()
 
 
 @pytest.fixture(scope="module")
 def planner(sample: GraphStore) -> Planner:
-    return Planner(sample, TABLE, KindIndex(sample))
+    return Planner(WikidataSource(sample))
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_no_answer_is_named_by_the_plan(plans: list[Plan]) -> None:
 
 
 def test_the_same_key_draws_the_same_plan(planner: Planner, plans: list[Plan], sample: GraphStore) -> None:
-    again = Planner(sample, TABLE, KindIndex(sample))
+    again = Planner(WikidataSource(sample))
     for name, topology in TOPOLOGIES.items():
         try:
             first = planner.draw(topology, "Q27", f"same:{name}")

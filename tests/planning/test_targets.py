@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.anchor_resolution import AnchorResolver
 from hopwright.planning.computation_forms import (
@@ -23,7 +23,7 @@ from hopwright.planning.necessity import find_shortcut, iter_shortcuts
 from hopwright.planning.plan import PlanStep
 from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
 from hopwright.planning.planner import NoPlanError, Planner
-from hopwright.planning.target_counter import TargetCounter, list_missed, read_targets
+from hopwright.planning.target_counter import TargetCode, TargetCounter, TargetFigure, list_missed, read_targets
 from hopwright.planning.target_distribution import TargetDistribution, chance, draw_slot_spec, pick
 from hopwright.records import Anchor, Compute, Constraint, Domain, Lookup, ReverseLookup
 
@@ -33,7 +33,7 @@ SHAPES = {"chain": 1.0, "converging": 1.0, "bridge": 1.0}
 
 @pytest.fixture(scope="module")
 def planner(sample: GraphStore) -> Planner:
-    return Planner(sample, TABLE, KindIndex(sample))
+    return Planner(WikidataSource(sample))
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +136,22 @@ def test_the_ledger_adds_up_and_names_what_was_missed(
     missed = list_missed(targets)
     assert any(line.startswith("answer date") for line in missed)
     assert not ledger.take()
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        TargetFigure(TargetCode.ASKED, "band", "rare"),
+        TargetFigure(TargetCode.REACHED, "domains", "History and Literature"),
+        TargetFigure(TargetCode.MISSED, "answer", "date", "the entity has no full date"),
+    ],
+)
+def test_a_figure_is_read_as_it_was_counted(figure: TargetFigure) -> None:
+    assert TargetFigure.read(figure.key) == figure
+
+
+def test_other_figures_of_a_manifest_are_no_targets() -> None:
+    assert [TargetFigure.read(key) for key in ("plans", "plans on a claim", "slots without a plan")] == [None] * 3
 
 
 def test_a_direct_fact_past_a_hop_is_a_shortcut(sample: GraphStore, planner: Planner) -> None:

@@ -10,28 +10,20 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from hopwright.errors import InputError
-from hopwright.records import LABELS, Anchor, Compute, Hop, Item, Lookup, Rejected, ReverseLookup, Review, Score, arrow
+from hopwright.records import Anchor, Compute, Document, Item, Lookup, Rejected, ReverseLookup, Review, Score, arrow
+from hopwright.records.schema import derive_type
 from tests.builders import all_items
-
-st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
-st.register_type_strategy(int, st.integers(-(2**63), 2**63 - 1))
-_HOPS = st.builds(
-    Hop,
-    index=st.integers(1, 8),
-    depends_on=st.lists(st.integers(1, 8), max_size=3).map(tuple),
-    options=st.dictionaries(st.sampled_from(LABELS), st.text()),
-)
-_ITEMS = st.builds(Item, hops=st.lists(_HOPS, max_size=3).map(tuple))
+from tests.records import strategies
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(_ITEMS, max_size=2))
+@given(st.lists(strategies.items(), max_size=2))
 def test_items_come_back_as_they_went(items: list[Item]) -> None:
     assert arrow.table_to_items(arrow.items_to_table(items)) == items
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(st.from_type(Anchor), max_size=3), st.lists(st.from_type(Rejected), max_size=3))
+@given(st.lists(strategies.ANCHORS, max_size=3), st.lists(st.from_type(Rejected), max_size=3))
 def test_anchors_and_rejected_rows_come_back_as_they_went(
     tmp_path_factory: pytest.TempPathFactory, anchors: list[Anchor], rejected: list[Rejected]
 ) -> None:
@@ -39,6 +31,14 @@ def test_anchors_and_rejected_rows_come_back_as_they_went(
     path.write_bytes(arrow.encode_parquet(arrow.anchors_to_table(anchors)))
     assert arrow.read_anchors(path) == anchors
     assert arrow.table_to_rejected(arrow.rejected_to_table(rejected)) == rejected
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(strategies.DOCUMENTS, max_size=3))
+def test_documents_come_back_as_they_went(tmp_path_factory: pytest.TempPathFactory, documents: list[Document]) -> None:
+    path = tmp_path_factory.mktemp("documents") / "part.parquet"
+    path.write_bytes(arrow.encode_parquet(arrow.documents_to_table(documents)))
+    assert arrow.read_documents(path) == documents
 
 
 _REVIEWS = st.builds(
@@ -67,10 +67,29 @@ def test_every_field_of_a_record_has_its_place_in_the_schema() -> None:
     for model, schema in (
         (Item, arrow.ITEM_SCHEMA),
         (Anchor, arrow.ANCHOR_SCHEMA),
+        (Document, arrow.DOCUMENT_SCHEMA),
         (Rejected, arrow.REJECTED_SCHEMA),
         (Review, arrow.REVIEW_SCHEMA),
     ):
         assert _model_paths(model) == _schema_paths(pa.struct(list(schema)))
+
+
+class _Number(BaseModel):
+    kind: typing.Literal["number"] = "number"
+    value: int
+
+
+class _Text(BaseModel):
+    kind: typing.Literal["text"] = "text"
+    value: str
+
+
+def test_a_union_whose_members_disagree_about_a_field_has_no_type() -> None:
+    with pytest.raises(TypeError, match=r"_Text\.value has another type"):
+        derive_type(_Number | _Text)
+    with pytest.raises(TypeError, match="no Arrow type"):
+        derive_type(set[int])
+    assert derive_type(tuple[_Number, ...]) == pa.list_(pa.struct([("value", pa.int64())]))
 
 
 def test_same_rows_give_same_bytes_however_they_were_cut() -> None:
@@ -92,7 +111,7 @@ def test_reading_what_is_no_items_file_is_one_line(tmp_path: Path) -> None:
     cases = {
         "no such file": None,
         "not a readable Parquet file": whole[: len(whole) // 2],
-        "it lacks id": arrow.encode_parquet(arrow.rejected_to_table([])),
+        "it lacks question": arrow.encode_parquet(arrow.rejected_to_table([])),
         "row 0: label": arrow.encode_parquet(_with_label("Z")),
     }
     for message, data in cases.items():
@@ -110,10 +129,12 @@ def _with_label(label: str) -> pa.Table:
     return table.set_column(index, "label", pa.array([label] * table.num_rows, pa.string()))
 
 
-def _model_paths(model: type[BaseModel], prefix: str = "") -> set[str]:
+def _model_paths(model: type[BaseModel], prefix: str = "", *, tagged: bool = False) -> set[str]:
     paths: set[str] = set()
     for name, field in model.model_fields.items():
-        paths |= _annotation_paths(field.annotation, f"{prefix}{name}")
+        values = typing.get_args(field.annotation)
+        if tagged or typing.get_origin(field.annotation) is not typing.Literal or len(values) > 1:
+            paths |= _annotation_paths(field.annotation, f"{prefix}{name}")
     return paths
 
 
@@ -123,7 +144,7 @@ def _annotation_paths(annotation: typing.Any, path: str) -> set[str]:
     leaves = _models_in(annotation)
     if not leaves:
         return {path}
-    return {one for leaf in leaves for one in _model_paths(leaf, f"{path}.")}
+    return {one for leaf in leaves for one in _model_paths(leaf, f"{path}.", tagged=len(leaves) > 1)}
 
 
 def _models_in(annotation: typing.Any) -> list[type[BaseModel]]:

@@ -27,7 +27,6 @@ from hopwright.reporting.scorecard import ScorecardMaker
 from tests.builders import all_items, chain_item
 
 FACTS = RunFacts(
-    profile="offline",
     seed=7,
     versions={"hopwright": "0.1.0"},
     corpus="a world of a dozen entities",
@@ -303,7 +302,6 @@ def test_front_matter_is_yaml_that_names_files_that_exist(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "change",
     [
-        {"profile": "api"},
         {"generator": "model", "model": "some model 3"},
         {"seed": 8},
         {"versions": {"hopwright": "0.2.0"}},

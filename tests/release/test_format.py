@@ -28,8 +28,8 @@ def full_item() -> Item:
     first = item.hops[0].model_copy(
         update={
             "answer_aliases": ("A. Lindqvist",),
-            "evidence": item.hops[0].evidence.model_copy(
-                update={"passages": (Passage(title="Night Harbour", text="Two\nlines “quoted”."),)}
+            "evidence": item.hops[0].evidence.replace(
+                passages=(Passage(title="Night Harbour", text="Two\nlines “quoted”."),)
             ),
         }
     )
@@ -39,11 +39,15 @@ def full_item() -> Item:
             "variant": "counterfactual",
             "twin": "hw-other",
             "world": (Surrogate(original="Vestmark", surrogate="Ruland", id="Q903"),),
-            "anchor": AnchorRef(question_id="2hop__1_2", answer="Ada Lindqvist", entity="Q902"),
             "checks": (CheckResult(name="schema", outcome="pass"),),
             "votes": (Vote(model="prior", option="A", probabilities=(0.7, 0.1, 0.1, 0.1), right=False),),
             "provenance": item.provenance.model_copy(
-                update={"sources": (Source(name="Wikidata", licence="CC0-1.0"),), "cost_usd": 0.1, "seed": 3}
+                update={
+                    "sources": (Source(name="Wikidata", licence="CC0-1.0"),),
+                    "cost_usd": 0.1,
+                    "seed": 3,
+                    "anchor": AnchorRef(question_id="2hop__1_2", answer="Ada Lindqvist", entity="Q902"),
+                }
             ),
         }
     )

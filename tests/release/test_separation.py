@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hopwright.checks.near_duplicates import NEAR, cut
 from hopwright.errors import InputError
-from hopwright.records import AnchorHop, AnchorRef, Evidence, Item, LiteralFact, Triplet
+from hopwright.records import AnchorHop, AnchorRef, Evidence, Item, LiteralFact, Provenance, Triplet
 from hopwright.release.separation import REASONS, ItemSet, SeparationRule, separate
 from hopwright.release.split_drawing import draw_parts
 from tests.builders import all_items, chain_item
@@ -36,14 +36,20 @@ def make_item(id: str, facts: list[list[int]], anchor: int | None, words: int, *
     hops = []
     for hop, numbers in zip(base.hops, facts, strict=True):
         found = [fact(number, turned=turned) for number in numbers]
-        evidence = Evidence(
+        evidence = Evidence.of(
             triplets=tuple(one for one in found if isinstance(one, Triplet)),
             literals=tuple(one for one in found if isinstance(one, LiteralFact)),
         )
         hops.append(hop.model_copy(update={"evidence": evidence}))
     ref = AnchorRef(question_id=f"2hop__{anchor}", answer="x", entity="Q1") if anchor is not None else None
     return base.model_copy(
-        update={"id": id, "hops": tuple(hops), "anchor": ref, "question": f"{WORDS[words]} " * 8, "twin": None}
+        update={
+            "id": id,
+            "hops": tuple(hops),
+            "provenance": Provenance(anchor=ref),
+            "question": f"{WORDS[words]} " * 8,
+            "twin": None,
+        }
     )
 
 
@@ -126,8 +132,12 @@ def test_single_hops_of_an_anchor_are_shared_like_the_anchor_itself() -> None:
     one, other, _ = all_items()
     hop = AnchorHop(index=1, single_hop_id="4711")
     anchors = [AnchorRef(question_id=f"2hop__{n}", answer="x", entity="Q1", hops=(hop,)) for n in (1, 2)]
-    left = make_item("a", [[1], [2], [3], [4]], None, 0).model_copy(update={"anchor": anchors[0]})
-    right = make_item("b", [[5], [7], [8], [10]], None, 1).model_copy(update={"anchor": anchors[1]})
+    left = make_item("a", [[1], [2], [3], [4]], None, 0).model_copy(
+        update={"provenance": Provenance(anchor=anchors[0])}
+    )
+    right = make_item("b", [[5], [7], [8], [10]], None, 1).model_copy(
+        update={"provenance": Provenance(anchor=anchors[1])}
+    )
     assert one != other
     assert separate({"bench": ItemSet([left]), "synth": ItemSet([right])}).held["b"].reason == "anchor"
 

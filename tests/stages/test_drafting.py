@@ -9,7 +9,8 @@ from hopwright.knowledge.wikidata.anchors import link_anchors, read_anchor_quest
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Anchor, Rejected
-from hopwright.stages.drafting import DraftKey, Synthesizer, select
+from hopwright.stages.drafting import Synthesizer
+from hopwright.stages.selection import DraftKey, select
 from tests.conftest import SAMPLE
 
 

@@ -6,12 +6,13 @@ from hopwright.errors import ExpressionError
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.plan import Plan, PlanStep, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
-from hopwright.planning.topologies import TOPOLOGIES
 from hopwright.records import Compute, Lookup
 from hopwright.records.values import EntityKind
+from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import RulesWriter
 
 TABLE = default_table()
@@ -41,7 +42,7 @@ def names(sample: GraphStore) -> GraphNames:
 
 @pytest.fixture(scope="module")
 def plans(sample: GraphStore) -> list[Plan]:
-    planner = Planner(sample, TABLE, KindIndex(sample))
+    planner = Planner(WikidataSource(sample))
     drawn = []
     anchors = [e for e in list(sample.entities())[::41] if planner.traversals.lookups_from(e)]
     for number in range(60):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from hopwright.knowledge.external.linking import link_claim
-from hopwright.knowledge.wikidata.facts import GraphFacts
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.facts import GraphFacts
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph
 from hopwright.records import Claim, Rejected
 
 CHECK = "claim_in_graph"
@@ -26,7 +26,7 @@ class ClaimEntities:
 
 
 def compare_claims_with_graph(
-    claims: Iterable[Claim], graph: GraphStore, table: PropertyTable
+    claims: Iterable[Claim], graph: FactGraph, table: PropertyTable
 ) -> tuple[list[ClaimEntities], list[Rejected]]:
     """Link every claim to the graph, and refuse those whose number is a literal there of something that they name.
 
@@ -43,7 +43,7 @@ def compare_claims_with_graph(
     return links, refused
 
 
-def _find_literal(claim: Claim, id: str, graph: GraphStore, facts: GraphFacts, table: PropertyTable) -> str:
+def _find_literal(claim: Claim, id: str, graph: FactGraph, facts: GraphFacts, table: PropertyTable) -> str:
     """The literal of an entity that is the claim's number in its unit; empty without one."""
     for literal in graph.literals(id):
         entry = table.literal.get(literal.property)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.source import FactGraph
 from hopwright.records import Claim
 from hopwright.text.matching import telling_words
 
@@ -24,7 +24,7 @@ class LinkedClaim:
         return f'claim("{self.claim.id}")'
 
 
-def link_claims(claims: Sequence[Claim], graph: GraphStore) -> tuple[LinkedClaim, ...]:
+def link_claims(claims: Sequence[Claim], graph: FactGraph) -> tuple[LinkedClaim, ...]:
     """Claims in the order of their ids, so that the order of a bank's lines does not matter.
 
     A name that several entities bear means all of them: none may be in a plan beside the claim.
@@ -32,7 +32,7 @@ def link_claims(claims: Sequence[Claim], graph: GraphStore) -> tuple[LinkedClaim
     return tuple(link_claim(claim, graph) for claim in sorted(claims, key=lambda one: one.id))
 
 
-def link_claim(claim: Claim, graph: GraphStore) -> LinkedClaim:
+def link_claim(claim: Claim, graph: FactGraph) -> LinkedClaim:
     """One claim with what its names may mean."""
-    entities = frozenset(graph.id_of(match.entity) for name in claim.names for match in graph.matches(name))
+    entities = frozenset(id for name in claim.names for id in graph.bearers(name))
     return LinkedClaim(claim, entities, frozenset(word for name in claim.names for word in telling_words(name)))

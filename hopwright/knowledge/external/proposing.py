@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from hopwright.knowledge.external.bank import ClaimValidator
 from hopwright.llm.answers import ProposedClaim, ProposedClaims
-from hopwright.llm.asking import RequestSender
+from hopwright.llm.asking import RequestSender, ask_until_accepted
 from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.schemas import describe_error
@@ -88,17 +88,33 @@ def propose(wish: ProposalRequest, prompt: Prompt, asker: RequestSender, bank: S
     validator.settle(bank)
     known = [claim.phrase for claim in sorted(bank, key=lambda one: one.id)]
     courses = _split(wish)
-    while any(course.open for course in courses):
-        active = [course for course in courses if course.open]
-        requests = [_request(wish, prompt, course, known) for course in active]
-        futures = [asker.submit(request) for request in requests]
-        for course, future in zip(active, futures, strict=True):
-            _take(course, future.result(), validator, result)
+    asking = [_DomainDialogue(course, wish, prompt, known, validator, result) for course in courses]
+    # In rounds: whether a claim is new depends on what the domains before it brought.
+    ask_until_accepted(asker, [(one.ask(), one.take) for one in asking], in_rounds=True)
     validated = validator.finish()
     settled = {claim.id for claim in bank}
     result.claims = tuple(claim for claim in validated.claims if claim.id not in settled)
     result.refused = (*result.refused, *validated.refused)
     return result
+
+
+@dataclass(slots=True)
+class _DomainDialogue:
+    """The requests of one domain, which follow one another until it has its share or nothing more comes."""
+
+    progress: _DomainProgress
+    wish: ProposalRequest
+    prompt: Prompt
+    known: Sequence[str]
+    validator: ClaimValidator
+    result: ProposalResult
+
+    def ask(self) -> Request:
+        return _request(self.wish, self.prompt, self.progress, self.known)
+
+    def take(self, outcome: Outcome) -> Request | None:
+        _take(self.progress, outcome, self.validator, self.result)
+        return self.ask() if self.progress.open else None
 
 
 def list_requests(

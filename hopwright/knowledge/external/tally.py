@@ -55,7 +55,7 @@ class ClaimTally:
 
     def add(self, item: Item) -> None:
         """Count one item."""
-        found = [(claim, hop.domain.value) for hop in item.hops for claim in hop.evidence.claims]
+        found = [(claim, str(hop.domain or "")) for hop in item.hops for claim in hop.evidence.claims]
         self._items += bool(found)
         self._claims.update({claim.id for claim, _ in found})
         self._domains.update({domain for _, domain in found})

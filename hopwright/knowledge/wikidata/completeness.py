@@ -27,11 +27,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hopwright.knowledge.source import ListUse
 from hopwright.knowledge.wikidata.layout import OTHER
+from hopwright.knowledge.wikidata.roles import INSTANCE_OF
 from hopwright.knowledge.wikidata.store import GraphStore
 
 PropertyClass = Literal["functional", "complete list", "open list"]
-Use = Literal["counting", "reverse"]
 
 SURE = 0.9
 """The share from which a regularity counts."""
@@ -45,7 +46,6 @@ _MIN_MIRRORED = 10
 _MIN_CLASS = 20
 _MAX_CLASSES = 5000
 _CHUNK = 1 << 21
-_INSTANCE = "P31"
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -110,7 +110,7 @@ class PropertyClasses:
         found = self._evidence.get(property)
         return found is not None and found.allows_reverse
 
-    def explain(self, property: str, use: Use) -> str:
+    def explain(self, property: str, use: ListUse) -> str:
         """Why an expert has to verify a hop that counts, or that looks up in reverse: one or two sentences."""
         found = self._evidence.get(property)
         if found is None:
@@ -262,9 +262,9 @@ def _ranges(first: I64, width: I64) -> I64:
 def _measure_coverage(store: GraphStore, lists: _Lists, properties: tuple[str, ...]) -> F64:
     """Per property, the share of entities that have it, averaged over the classes of those that do."""
     count = len(properties)
-    if _INSTANCE not in properties:
+    if INSTANCE_OF not in properties:
         return np.zeros(count)
-    number = properties.index(_INSTANCE)
+    number = properties.index(INSTANCE_OF)
     places = np.sort(store.array("property_edge")[slice(*store.array("property_start")[number : number + 2])])
     starts = store.array("out_start").astype(np.int64)
     member = starts.searchsorted(places, side="right") - 1

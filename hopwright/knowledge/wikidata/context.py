@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 
-from hopwright.knowledge.wikidata import english
+from hopwright.text import english
 from hopwright.text.folding import fold
+from hopwright.text.stems import content_stems
 
 _WORD = re.compile(r"\w+")
 _YEAR = re.compile(r"(?<![\d-])(1\d{3}|20\d{2})(?!\d)")
-_COMMON = frozenset(english.words("words", "common"))
 _DEMONYMS = english.demonyms()
 _UNITED = " united states "
-_STATES = re.compile(r"united states(?: of america)?")
 
 
 class NameContext:
@@ -42,14 +41,3 @@ class NameContext:
         if not words or words in self._name or self._name in words:
             return False
         return f" {words} " in self._padded or words in self._nations
-
-
-def content_stems(text: str) -> set[str]:
-    """Stems of five letters of the words that say something: German meets Germany, director meets directed.
-
-    A country's name of several words counts as one.
-    """
-    folded = fold(text)
-    if "united" in folded:
-        folded = _STATES.sub("usa", folded)
-    return {word[:5] for word in _WORD.findall(folded) if len(word) > 2 and word not in _COMMON}

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from hopwright.knowledge.wikidata import english
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.text import english
 
 LinkingKind = Literal[
     "person", "country", "division", "settlement", "water", "land", "site", "way", "sky",

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hopwright.knowledge.wikidata.context import NameContext, content_stems
+from hopwright.knowledge.wikidata.context import NameContext
 from hopwright.knowledge.wikidata.entity_kinds import (
     ExpectedAnswerKind,
     LinkingKind,
@@ -25,6 +25,7 @@ from hopwright.knowledge.wikidata.entity_kinds import (
 )
 from hopwright.knowledge.wikidata.store import GraphStore, NameMatch
 from hopwright.text.folding import fold
+from hopwright.text.stems import content_stems
 
 WEIGHTS: dict[str, float] = {
     "label": 1.0,

@@ -14,19 +14,15 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, cast
 
+from hopwright.knowledge.wikidata.roles import INSTANCE_OF, LEAGUE, MEMBER_OF_TEAM, OCCUPATION, PARTICIPANT_IN
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records.values import EntityKind
 from hopwright.text.articles import article, definite
+from hopwright.text.years import name_states_year
 
-__all__ = ["KindIndex", "article", "definite", "name_states_year"]
+__all__ = ["KindIndex", "article", "definite"]
 
-INSTANCE_OF = "P31"
-OCCUPATION = "P106"
-MEMBER_OF_TEAM = "P54"
-LEAGUE = "P118"
-PARTICIPANT_IN = "P1344"
 _RULE_RANK = 40
-_YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
 _SETTLEMENT = re.compile(r"\b(town|municipality|commune|settlement)$")
 _TOURNAMENT = re.compile(r"\b(Cup|Championships?|EuroBasket|Euro|Trophy|Olympics)\b")
 _OF = re.compile(r"^(?P<head>[\w/’' -]+?) (of|in) (?P<where>(the )?[A-Z].*)$")
@@ -75,11 +71,6 @@ class _Lexicon:
     demonym: Mapping[str, str]
     person: Mapping[str, tuple[str, str]]
     occupation: re.Pattern[str]
-
-
-def name_states_year(label: str) -> bool:
-    """Whether a label carries a year (`2013 Tour de France`), so that asking for its date would leak the answer."""
-    return _YEAR.search(label) is not None
 
 
 class KindIndex:

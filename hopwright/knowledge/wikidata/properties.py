@@ -1,252 +1,24 @@
-"""What is known about each Wikidata property: how it is worded, what it joins, how its literals are read.
-
-The table itself is data (`properties.toml`); this module loads and validates it. All phrases are templates:
-`{s}` stands for the noun phrase of the subject, `{o}` for that of the object, `{y}` for a year. The base phrases are
-neutral, so that they are right whatever the kinds; `worded` gives the phrases that fit the kinds at hand.
-"""
+"""Wikidata's property table, loaded from the data beside this module: wording, domains, misleading facts, roles."""
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import tomllib
-from decimal import Decimal, InvalidOperation
 from importlib import resources
-from typing import Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from hopwright.errors import InputError
+from hopwright.knowledge.properties import DomainRules, EntityProperty, LiteralProperty, PropertyTable
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.records import Domain
-from hopwright.records.values import EntityKind, Scalar
-
-Reverse = Literal["no", "alone", "joined"]
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    label: str
-    domain: Domain
-
-    def __hash__(self) -> int:
-        # Entries are keys of the caches below; hashing every field at each look-up would cost more than it saves.
-        return hash(self.label)
-
-
-class EntityWording(BaseModel):
-    """Phrases of an entity property for certain kinds of its ends; a list left empty keeps the base phrases."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    subject: tuple[EntityKind, ...] = ()
-    """The kinds it is for; empty for any."""
-    object: tuple[EntityKind, ...] = ()
-    ask: tuple[str, ...] = ()
-    np: tuple[str, ...] = ()
-    predicate: tuple[str, ...] = ()
-    reverse_np: tuple[str, ...] = ()
-    ask_typed: tuple[str, ...] = ()
-    np_typed: tuple[str, ...] = ()
-
-
-class EntityProperty(_Entry):
-    """A property whose values are entities.
-
-    `lookup`: with one value in the graph, there is one value in reality (so it may be asked of a subject).
-    `reverse`: whether its subject may be asked for: `alone` (a value has one subject in reality, such as a capital),
-    `joined` (only together with a second condition), or `no`.
-    """
-
-    subject: tuple[EntityKind, ...]
-    object: tuple[EntityKind, ...]
-    lookup: bool = True
-    lookup_of: tuple[EntityKind, ...] = ()
-    """The kinds of subject of which it may be asked; empty for all."""
-    reverse: Reverse = "no"
-    object_class: dict[EntityKind, str] = {}
-    """By kind of subject, the class (P31) that the object must have: the capital of a country is a capital today."""
-    avoid: tuple[str, ...] = ()
-    """Subjects whose fact in Wikidata is true only with the qualifiers that triplets lose, and objects that are not to
-    be a condition beside a year."""
-    ask: tuple[str, ...] = ()
-    """Full questions for the object: `Who directed {s}?`"""
-    np: tuple[str, ...] = ()
-    """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
-    reverse_np: tuple[str, ...] = ()
-    """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
-    predicate: tuple[str, ...] = ()
-    """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
-    ask_typed: tuple[str, ...] = ()
-    """Like `ask`, sharper by the answer's common noun {n}: `In which {n} does {s} lie?`"""
-    np_typed: tuple[str, ...] = ()
-    variants: tuple[EntityWording, ...] = ()
-    """Tried in order; the first whose kinds fit replaces the base phrases."""
-
-    def worded(self, subject: EntityKind, object: EntityKind, noun: str = "") -> EntityProperty:
-        """Return this property with the phrases that fit the kinds of a fact's subject and object.
-
-        With `noun`, the common noun of the object ("Italian province"), the typed phrases take the place of `ask` and
-        `np`: one value among nested ones (municipality, province, region) is only the right one with its noun.
-        The result's phrases hold `{s}` and `{o}` only.
-        """
-        return _word_entity(self, subject, object, noun)
-
-
-class LiteralWording(BaseModel):
-    """Phrases of a literal property for certain kinds of subject; a list left empty keeps the base phrases."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    subject: tuple[EntityKind, ...]
-    ask: tuple[str, ...] = ()
-    np: tuple[str, ...] = ()
-    year_ask: tuple[str, ...] = ()
-    year_np: tuple[str, ...] = ()
-    event: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
-    less: tuple[str, ...] = ()
-    year_predicate: tuple[str, ...] = ()
-
-
-class LiteralProperty(_Entry):
-    """A property whose values are dates or numbers.
-
-    Numbers are normalised as `raw × scale`, rounded to `decimals`. `stable`: the value does not change over the years,
-    so it may be an answer; an unstable one (a population) may only be compared, and only when the two values differ by
-    at least `margin` (relative).
-    """
-
-    value: Literal["date", "year", "number"]
-    subject: tuple[EntityKind, ...]
-    unit: str = ""
-    scale: Decimal = Decimal(1)
-    decimals: int = Field(default=0, ge=0, le=3)
-    stable: bool = True
-    avoid: tuple[str, ...] = ()
-    """See EntityProperty."""
-    margin: Decimal = Decimal(0)
-    ask: tuple[str, ...] = ()
-    """Full questions for the value (for a date: the full date), the unit named in them."""
-    np: tuple[str, ...] = ()
-    """Noun phrases for a number: `the number of participants in {s}`."""
-    year_ask: tuple[str, ...] = ()
-    """For dates and years: `In what year was {s} founded?`"""
-    year_np: tuple[str, ...] = ()
-    """`the year in which {s} was founded`"""
-    event: tuple[str, ...] = ()
-    """`the founding of {s}`, to follow `How many years passed between …`."""
-    combined: tuple[str, ...] = ()
-    """Full questions for the sum of several subjects' numbers: `What is the combined area, in …, of {list}?`"""
-    differ: tuple[str, ...] = ()
-    """Full questions for the difference of two subjects' numbers, {a} and {b}."""
-    mean: tuple[str, ...] = ()
-    """Full questions for the mean of several subjects' numbers, rounded to {places}."""
-    ratio: tuple[str, ...] = ()
-    """Full questions for the larger number {a} as a multiple of the smaller one {b}, to one decimal place."""
-    per: str = ""
-    """The property by which this one is divided to make a rate (goals by matches)."""
-    rate: tuple[str, ...] = ()
-    """Full questions for that rate of {s}, to two decimal places."""
-    age: tuple[str, ...] = ()
-    """Full questions for the years from the event to a later year {y}: `How old did {s} turn in {y}?`"""
-    age_np: tuple[str, ...] = ()
-    """The same as a noun phrase."""
-    more: tuple[str, ...] = ()
-    """Finite predicates of whichever subject has the larger or later value: `was born later`."""
-    less: tuple[str, ...] = ()
-    year_predicate: tuple[str, ...] = ()
-    """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
-    variants: tuple[LiteralWording, ...] = ()
-
-    def worded(self, subject: EntityKind) -> LiteralProperty:
-        """Return this property with the phrases that fit the kind of its subject."""
-        return _word_literal(self, subject)
-
-
-# Nouns that say too little to stand in a typed phrase.
-_VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "organisation"})
-
-
-@functools.lru_cache(maxsize=16_384)
-def _word_entity(entry: EntityProperty, subject: EntityKind, object: EntityKind, noun: str) -> EntityProperty:
-    chosen: dict[str, tuple[str, ...]] = {}
-    for variant in entry.variants:
-        if (not variant.subject or subject in variant.subject) and (not variant.object or object in variant.object):
-            chosen = _phrases(variant)
-            break
-    if noun and noun not in _VAGUE:
-        for plain, typed in (("ask", "ask_typed"), ("np", "np_typed")):
-            # A variant's own plain phrases are nearer to the fact than the typed phrases of the base.
-            templates = chosen.get(typed) or (() if plain in chosen else getattr(entry, typed))
-            if templates:
-                chosen[plain] = tuple(template.replace("{n}", noun) for template in templates)
-    return entry.model_copy(update={**chosen, "ask_typed": (), "np_typed": (), "variants": ()})
-
-
-@functools.lru_cache(maxsize=1024)
-def _word_literal(entry: LiteralProperty, subject: EntityKind) -> LiteralProperty:
-    for variant in entry.variants:
-        if subject in variant.subject:
-            return entry.model_copy(update={**_phrases(variant), "variants": ()})
-    return entry
-
-
-def _phrases(variant: EntityWording | LiteralWording) -> dict[str, tuple[str, ...]]:
-    return {
-        name: value
-        for name in type(variant).model_fields
-        if name not in ("subject", "object") and (value := getattr(variant, name))
-    }
-
-
-class PropertyTable:
-    """All properties that Hopwright can word."""
-
-    def __init__(
-        self,
-        entity: dict[str, EntityProperty],
-        literal: dict[str, LiteralProperty],
-        misleading: frozenset[tuple[str, str, str]] = frozenset(),
-    ) -> None:
-        self.entity = entity
-        self.literal = literal
-        self.misleading = misleading
-        """(subject, property, object) of facts that are never asked for."""
-
-    def label(self, property: str) -> str:
-        """English label, or the id itself for a property that is not in the table."""
-        entry = self.entity.get(property) or self.literal.get(property)
-        return entry.label if entry is not None else property
-
-    def normalise(self, property: str, value: str, datatype: str) -> Scalar | None:
-        """Read a stored literal as a date or as a number in the property's own unit; None when it cannot be used.
-
-        Dates before year 1 and coordinates give None, as does every property that is not in the table.
-        """
-        entry = self.literal.get(property)
-        if entry is None:
-            return None
-        if entry.value in ("date", "year"):
-            if datatype != "dateTime":
-                return None
-            try:
-                return dt.date.fromisoformat(value[:10])
-            except ValueError:
-                return None
-        if datatype != "decimal":
-            return None
-        try:
-            number = round(Decimal(value) * entry.scale, entry.decimals)
-        except InvalidOperation:
-            return None
-        return int(number) if number == number.to_integral_value() else number.normalize()
 
 
 @functools.cache
 def default_table() -> PropertyTable:
     """Load the shipped table. Raises InputError naming the property and the field that is wrong."""
-    raw = tomllib.loads(resources.files(__package__).joinpath("properties.toml").read_text("utf-8"))
+    raw = _read("properties.toml")
     entity: dict[str, EntityProperty] = {}
     literal: dict[str, LiteralProperty] = {}
     for property, fields in raw.items():
@@ -261,4 +33,17 @@ def default_table() -> PropertyTable:
             raise InputError(f"properties.toml, {property}, {where}: {first['msg']}") from None
     lines = resources.files(__package__).joinpath("misleading.tsv").read_text("utf-8").splitlines()
     facts = (line.split("\t") for line in lines if not line.startswith("#"))
-    return PropertyTable(entity, literal, frozenset((subject, property, object) for subject, property, object in facts))
+    return PropertyTable(entity, literal, frozenset((s, p, o) for s, p, o in facts), ROLES, _load_domains())
+
+
+def _load_domains() -> DomainRules:
+    raw = _read("domains.toml")
+    return DomainRules(
+        by_subject=frozenset(raw["by_subject"]),
+        by_noun={noun: Domain(name) for noun, name in raw["noun"].items()},
+        by_kind={kind: Domain(name) for kind, name in raw["kind"].items()},
+    )
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath(name).read_text("utf-8"))

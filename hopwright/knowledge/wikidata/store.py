@@ -22,6 +22,7 @@ from hopwright.text.folding import fold, hash_key, loose_key, match_rank
 _TYPES: tuple[Literal["decimal", "dateTime", "double", "string"], ...] = (
     "decimal", "dateTime", "double", "string",
 )  # fmt: skip
+_ARTICLE = "https://www.wikidata.org/wiki/Special:GoToLinkedPage/enwiki/"
 # What a description is made of where the corpus gives none: class, occupation, then a place.
 _CLASSES = ("P31", "P279", "P106")
 _PLACES = ("P17", "P27", "P495", "P131")
@@ -148,6 +149,10 @@ class GraphStore:
             return ""
         start, stop = self._text_start[row - 1], self._text_start[row]
         return str(self._text_blob[start:stop], "utf-8")
+
+    def page_url(self, id: str) -> str:
+        """A link that leads to the entity's English Wikipedia article by its Wikidata id."""
+        return _ARTICLE + id
 
     def property_label(self, property: str) -> str:
         """The property's label; empty when it has none."""
@@ -300,6 +305,10 @@ class GraphStore:
             if rank == best
         ]
         return sorted(matches, key=_order)
+
+    def bearers(self, name: str, *, by_label: bool = False) -> tuple[str, ...]:
+        """The ids of `matches`, in order; with `by_label`, of those whose label the name is."""
+        return tuple(self.id_of(match.entity) for match in self.matches(name) if match.by_label or not by_label)
 
     def knows_name(self, name: str) -> bool:
         """Whether any entity has that label or alias, case and Unicode variants aside."""

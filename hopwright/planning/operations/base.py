@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput, Type
 from hopwright.planning.traversals import Edge
+from hopwright.settings import LATEST_YEAR
 
-LATEST = 2026
+LATEST = LATEST_YEAR
 EARLIEST = 1500
 
 

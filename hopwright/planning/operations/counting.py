@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import MIN_SHARING_SUBJECTS, NOT_COUNTED_PROPERTIES, satisfies_reader
+from hopwright.planning.operations.lookahead import MIN_SHARING_SUBJECTS, satisfies_reader
 from hopwright.planning.operations.operation_inputs import (
     MAX_ENTITIES_CONSIDERED,
     add_count,
@@ -100,7 +100,7 @@ def members(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operati
     usable = [
         one
         for one, edges in by_property.items()
-        if len(edges) >= MIN_SHARING_SUBJECTS and one not in NOT_COUNTED_PROPERTIES
+        if len(edges) >= MIN_SHARING_SUBJECTS and one not in builder.traversals.roles.not_counted
     ]
     if not usable:
         raise PlanningDeadEnd("too few have the entity as theirs")

@@ -15,10 +15,8 @@ from hopwright.planning.operations.operation_inputs import (
     list_shared,
     list_ways,
 )
-from hopwright.planning.plan_builder import WITHIN, PlanBuilder, PlanningDeadEnd
+from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd
 
-# Whether a film is about something, or something lies somewhere, is no question to count over a list.
-NOT_COUNTED_PROPERTIES = frozenset({"P921", "P138", "P6885", "P7938"})
 # Fewer than so many do not give a list in which some of them stand beside others.
 MIN_SHARING_SUBJECTS = 3
 OUTWARD_LOOKUP = "extend-outward"
@@ -46,7 +44,8 @@ def can_continue_from(builder: PlanBuilder, readers: tuple[str, ...], entity: st
     edges = [(edge.property, edge.object) for edge in builder.traversals.lookups_from(entity)]
     edges += [(edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity)]
     return any(
-        builder.admits(other) and _can_follow(builder, _follow(readers, property), other) for property, other in edges
+        builder.admits(other) and _can_follow(builder, _follow(builder, readers, property), other)
+        for property, other in edges
     )
 
 
@@ -113,9 +112,9 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             edges = [(edge.property, edge.object) for edge in builder.traversals.lookups_from(entity)]
             edges += [(edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity)]
             verdict = any(
-                not (readers[0] == OUTWARD_LOOKUP and property in WITHIN)
+                not (readers[0] == OUTWARD_LOOKUP and property in builder.traversals.roles.within)
                 and builder.traversals.degree(other) <= most
-                and _can_follow(builder, _follow(readers, property), other)
+                and _can_follow(builder, _follow(builder, readers, property), other)
                 for property, other in edges
             )
         else:
@@ -126,9 +125,9 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
     return verdict
 
 
-def _follow(readers: tuple[str, ...], property: str) -> tuple[str, ...]:
+def _follow(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> tuple[str, ...]:
     """What is left to follow after a look-up along a property."""
-    if property in WITHIN and readers[1:2] == ("extend",):
+    if property in builder.traversals.roles.within and readers[1:2] == ("extend",):
         return (OUTWARD_LOOKUP, *readers[2:])
     return readers[1:]
 
@@ -149,9 +148,9 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader == "members":
-        shared_by = builder.traversals.shared_by
+        shared_by, left_out = builder.traversals.shared_by, builder.traversals.roles.not_counted
         return lambda entity: any(
-            len(e) >= MIN_SHARING_SUBJECTS and one not in NOT_COUNTED_PROPERTIES for one, e in shared_by(entity).items()
+            len(e) >= MIN_SHARING_SUBJECTS and one not in left_out for one, e in shared_by(entity).items()
         )
     if reader in ("dated-stated", "dated-among"):
         return lambda entity: bool(builder.targets.conditioned(entity))

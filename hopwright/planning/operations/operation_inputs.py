@@ -13,8 +13,6 @@ from hopwright.planning.traversals import UsableLiteral, spread
 from hopwright.planning.year_targets import YearTarget
 from hopwright.records.values import Scalar
 
-# Values that do change, but whose order practically does not: area, population.
-_LASTING = frozenset({"P2046", "P1082"})
 MAX_ENTITIES_CONSIDERED = 120
 PROPERTY_OF = operator.attrgetter("property")
 
@@ -48,7 +46,8 @@ def choose_comparable(builder: PlanBuilder, entity: str) -> str:
     if not found:
         raise PlanningDeadEnd("nothing to compare the entity by")
     # What does not change over the years makes the better question, where there is any.
-    lasting = [measure for measure in found if measure.entry.stable or measure.property in _LASTING]
+    enduring = builder.traversals.roles.lasting
+    lasting = [measure for measure in found if measure.entry.stable or measure.property in enduring]
     return builder.prefer_measure(lasting if lasting and builder.rng.random() < 0.5 else found).property
 
 

@@ -63,8 +63,9 @@ def apart_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 def age_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """How old a named person turned in a looked-up year."""
     (state,) = inputs
-    for _ in range(30):
-        measure = builder.targets.random_event(builder.rng, property="P569")
+    birth = builder.traversals.roles.birth
+    for _ in range(30 if birth else 0):
+        measure = builder.targets.random_event(builder.rng, property=birth)
         if measure is None:
             break
         years = state.whole - year_of(measure)
@@ -74,7 +75,7 @@ def age_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Opera
             and _lived(builder, measure.entity, state.whole)
         ):
             builder.take(measure.entity)
-            expression = f"{state.ref} - year(value(P569, {measure.entity}))"
+            expression = f"{state.ref} - year(value({birth}, {measure.entity}))"
             return StepOutput(
                 "amount", builder.compute(expression, "temporal", years, "years"), number=years, unit="years"
             )
@@ -111,5 +112,5 @@ def shift(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
 
 def _lived(builder: PlanBuilder, person: str, year: int) -> bool:
     """Whether nothing speaks against the person's being alive in the year."""
-    death = list_events(builder, person).get("P570")
+    death = list_events(builder, person).get(builder.traversals.roles.death)
     return death is None or death >= year

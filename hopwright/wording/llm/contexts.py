@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.execution import stated_value
 from hopwright.records import Hop, Item, Passage
 from hopwright.records.values import Value
@@ -118,4 +118,4 @@ def add_context(hop: Hop, text: str) -> Hop:
     subjects = [fact.subject_label for fact in hop.evidence.triplets]
     subjects += [fact.subject_label for fact in hop.evidence.literals]
     passage = Passage(title=subjects[0] if subjects else hop.answer, text=text.strip())
-    return hop.model_copy(update={"evidence": hop.evidence.model_copy(update={"passages": (passage,)})})
+    return hop.model_copy(update={"evidence": hop.evidence.replace(passages=(passage,))})

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from queue import SimpleQueue
 
 from hopwright.llm.answers import WordedItem
-from hopwright.llm.asking import RequestSender
+from hopwright.llm.asking import RequestSender, ask_until_accepted, send_back
 from hopwright.llm.prompts import Prompt
-from hopwright.llm.types import Attempt, Failure, Message, ModelRef, Outcome, Request, Response, Sampling
+from hopwright.llm.types import Attempt, Failure, ModelRef, Outcome, Request, Response, Sampling
 from hopwright.records import Item, Rejected
 from hopwright.wording.base import QuestionWriter, WordingResult
 from hopwright.wording.llm.editing import FORGIVEN, Editor, EditResult
@@ -47,6 +46,7 @@ class _RepairSession:
     keys: list[str] = field(default_factory=list)
     faults: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
+    result: WordingResult | None = None
 
 
 class ModelWriter:
@@ -75,31 +75,12 @@ class ModelWriter:
 
     def word(self, drafts: Sequence[Item]) -> list[WordingResult]:
         """See QuestionWriter. All drafts are asked for at once; the client limits the requests in flight."""
-        arrived: SimpleQueue[tuple[int, Future[Outcome]]] = SimpleQueue()
-        talks = [_RepairSession(draft, self.first_request(draft)) for draft in drafts]
-        done: dict[int, WordingResult] = {}
-        open_talks, error = 0, None
-        for place, session in enumerate(talks):
-            self._send(place, session, arrived)
-            open_talks += 1
-        while open_talks:
-            place, future = arrived.get()
-            open_talks -= 1
-            try:
-                outcome = future.result()
-            except Exception as caught:
-                # The run ends; what is in flight is still waited for, since it is paid for and stored.
-                error = error or caught
-                continue
-            worded = self._handle_response(talks[place], outcome)
-            if worded is not None:
-                done[place] = worded
-            elif error is None:
-                self._send(place, talks[place], arrived)
-                open_talks += 1
-        if error is not None:
-            raise error
-        return [done[place] for place in range(len(talks))]
+        assert self._asker is not None
+        sessions = [_RepairSession(draft, self.first_request(draft)) for draft in drafts]
+        ask_until_accepted(
+            self._asker, [(one.request, functools.partial(self._handle_response, one)) for one in sessions]
+        )
+        return [one.result for one in sessions if one.result is not None]
 
     def first_request(self, draft: Item) -> Request:
         """What is asked first about a draft; in the usual case the only request."""
@@ -110,12 +91,8 @@ class ModelWriter:
         )
         return replace(request, repairs=self._terms.rounds - 1)
 
-    def _send(self, place: int, session: _RepairSession, arrived: SimpleQueue[tuple[int, Future[Outcome]]]) -> None:
-        assert self._asker is not None
-        self._asker.submit(session.request).add_done_callback(_DeliverResult(place, arrived))
-
-    def _handle_response(self, session: _RepairSession, outcome: Outcome) -> WordingResult | None:
-        """Take an outcome in; None when there is more to be asked."""
+    def _handle_response(self, session: _RepairSession, outcome: Outcome) -> Request | None:
+        """Take an outcome in; the next request, None when the draft has its result."""
         session.keys.append(outcome.key)
         session.input_tokens += outcome.usage.input
         session.output_tokens += outcome.usage.output
@@ -123,22 +100,25 @@ class ModelWriter:
         _count_attempts(session, outcome.attempts)
         if isinstance(outcome, Failure):
             check = _ANSWERS.get(outcome.kind, outcome.kind)
-            return self._give_up(session, check, outcome.reason, "")
+            session.result = self._give_up(session, check, outcome.reason, "")
+            return None
         session.requests += 1
         assert isinstance(outcome.parsed, WordedItem)
         edited = self._editor.edit(session.draft, outcome.parsed)
         session.faults.update(edited.remarks)
         if not edited.fault:
-            return self._accept(session, edited, outcome)
+            session.result = self._accept(session, edited, outcome)
+            return None
         session.faults[edited.fault] += 1
         if session.requests >= self._terms.rounds:
             wrong = [problem.text for problem in edited.problems if problem.kind not in FORGIVEN]
             reason = f"answer {session.requests} of {self._terms.rounds}: {'; '.join(wrong[:3])}"
             row = edited.item.model_copy(update={"checks": ()}).model_dump_json()
-            return self._give_up(session, edited.fault, reason, row)
+            session.result = self._give_up(session, edited.fault, reason, row)
+            return None
         session.counts["sent_back"] += 1
         session.request = self._ask_again(session, outcome, edited.problems)
-        return None
+        return session.request
 
     def _ask_again(self, session: _RepairSession, outcome: Response, problems: Sequence[WordingProblem]) -> Request:
         """The next request: the answer as it was, and what is wrong with it."""
@@ -149,8 +129,7 @@ class ModelWriter:
             f"This does not fit the plan yet:\n{lines}\n\nGive the whole JSON object again. Put right what is listed, "
             f"and keep what was good."
         )
-        messages = (*session.request.messages, Message("assistant", outcome.text), Message("user", said))
-        return replace(session.request, messages=messages, repairs=self._terms.rounds - session.requests - 1)
+        return send_back(session.request, outcome.text, said, repairs=self._terms.rounds - session.requests - 1)
 
     def _accept(self, session: _RepairSession, edited: EditResult, outcome: Response) -> WordingResult:
         provenance = session.draft.provenance.model_copy(
@@ -177,17 +156,6 @@ class ModelWriter:
             return _close(session, kept.result)
         row = row or session.draft.model_dump_json()
         return _close(session, Rejected(key=session.draft.id, check=check, reason=reason, row=row))
-
-
-class _DeliverResult:
-    """Puts a future that is done where its writer waits."""
-
-    def __init__(self, place: int, arrived: SimpleQueue[tuple[int, Future[Outcome]]]) -> None:
-        self._place = place
-        self._arrived = arrived
-
-    def __call__(self, future: Future[Outcome]) -> None:
-        self._arrived.put((self._place, future))
 
 
 def _count_attempts(session: _RepairSession, attempts: Sequence[Attempt]) -> None:

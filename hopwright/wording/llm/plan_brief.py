@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from hopwright.knowledge.external.notes import write_value
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.planning.topologies import topology
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import Hop, Item, LiteralFact
 from hopwright.records.values import render
+from hopwright.topologies import topology
 from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraints, write_number
 
 _OPENINGS = (

@@ -13,7 +13,7 @@ from typing import Literal
 from hopwright.checks import CheckContext
 from hopwright.checks.choices import is_true
 from hopwright.errors import InputError
-from hopwright.knowledge.wikidata.facts import Facts
+from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Distractor, Hop

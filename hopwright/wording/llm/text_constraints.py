@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from hopwright.checks.case import CheckedItem
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Hop, Item
 from hopwright.text.matching import holds, is_distinctive_name, pad, read_number
 from hopwright.text.phrases import SMALL_NUMBERS
 from hopwright.wording.llm.vocabulary import (
     Vocabulary,
-    loose_properties,
     properties_in,
     side_of,
     stem,
@@ -157,7 +157,7 @@ class TextConstraintBuilder:
             for property in properties_in(hop.derivation)
             # What the rules can say without a word for it (`the year of …`), a model may.
             if self._vocabulary.cues(property) & said
-            and not (hop.derivation.op == "reverse_lookup" and property in loose_properties())
+            and not (hop.derivation.op == "reverse_lookup" and property in ROLES.loose)
         )
         return TextConstraints(
             hop=index,
@@ -204,12 +204,7 @@ class TextConstraintBuilder:
 
 def write_derivation(hop: Hop) -> str:
     """What a derivation refers to, as one text of ids, numbers and hops."""
-    derivation = hop.derivation
-    if derivation.op == "lookup":
-        return derivation.subject
-    if derivation.op == "compute":
-        return derivation.expression
-    return " ".join([derivation.value, *(constraint.value for constraint in derivation.constraints)])
+    return " ".join(hop.derivation.references())
 
 
 def list_constants(hop: Hop) -> list[Decimal]:

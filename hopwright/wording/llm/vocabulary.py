@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
-from hopwright.knowledge.wikidata.properties import PropertyTable
-from hopwright.records import Compute, Derivation, Lookup
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
 from hopwright.text.matching import fold
 
 _PROPERTY = re.compile(r"\bP\d+\b")
@@ -25,8 +26,6 @@ _BARE = frozenset(
     "which what who whom whose when where how many much one two that this there he she his her their they year years "
     "s o y a b n name no not than if all any so more most out up over under into only same".split()
 )
-_CLASSES = frozenset({"P31", "P279", "P21", "P106"})
-"""Properties whose value is worded as a noun (`the film that …`), not by a relation of its own."""
 
 
 @functools.lru_cache(maxsize=32_768)
@@ -47,13 +46,14 @@ def stems(text: str) -> frozenset[str]:
 
 def properties_in(derivation: Derivation) -> tuple[str, ...]:
     """The properties that a derivation rests on, those that are worded as a noun aside."""
+    found: list[str] = []
     if isinstance(derivation, Lookup):
         found = [derivation.property]
     elif isinstance(derivation, Compute):
         found = _PROPERTY.findall(derivation.expression)
-    else:
-        found = [derivation.property, *(constraint.property for constraint in derivation.constraints)]
-    return tuple(one for one in dict.fromkeys(found) if one not in _CLASSES)
+    elif isinstance(derivation, ReverseLookup):
+        found = [condition.property for condition in derivation.conditions()]
+    return tuple(one for one in dict.fromkeys(found) if one not in ROLES.class_like)
 
 
 class Vocabulary:
@@ -67,10 +67,14 @@ class Vocabulary:
         """The stems by which a wording can say this property: its label, its phrases, and synonyms."""
         known = self._cues.get(property)
         if known is None:
-            texts = [self._table.label(property), load_words()["own"].get(property, ""), *self._phrases(property)]
+            texts = [
+                self._table.label(property),
+                self._table.roles.relation_words.get(property, ""),
+                *self._phrases(property),
+            ]
             found = frozenset(word for text in texts for word in stems(text))
             # `the country` alone says neither citizenship nor birth; where nothing else is there, it must do.
-            kept = found if property in loose_properties() else found - _kinds()
+            kept = found if property in self._table.roles.loose else found - _kinds()
             known = self._cues[property] = kept or found
         return known
 
@@ -102,12 +106,6 @@ def other_steps() -> frozenset[str]:
     """Words that say a step of reasoning, as they are written: stems would take `may` for a mayor."""
     words = [word for line in load_words()["other"] for word in line.split()]
     return frozenset(words) | frozenset(f"{word}s" for word in words)
-
-
-@functools.cache
-def loose_properties() -> frozenset[str]:
-    """Properties of which a preposition says enough, once the value is named: `the league in the United Kingdom`."""
-    return frozenset(load_words()["loose"].split())
 
 
 @functools.cache

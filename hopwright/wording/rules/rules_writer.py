@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.wikidata.properties import PropertyTable
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import ShiftedYear, read_form
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup

@@ -22,7 +22,7 @@ from hopwright.knowledge.external.bank import format_bank, hash_bank, parse_bank
 from hopwright.knowledge.external.graph_comparison import compare_claims_with_graph
 from hopwright.knowledge.external.linking import link_claim
 from hopwright.knowledge.external.notes import write_note
-from hopwright.knowledge.wikidata.facts import EvidenceFacts, GraphFacts
+from hopwright.knowledge.facts import EvidenceFacts, GraphFacts
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.properties import default_table

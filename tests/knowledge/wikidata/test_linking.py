@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.knowledge.wikidata.context import NameContext, content_stems
+from hopwright.knowledge.wikidata.context import NameContext
 from hopwright.knowledge.wikidata.entity_kinds import (
     FAMILIES,
     describe_kind,
@@ -19,6 +19,7 @@ from hopwright.knowledge.wikidata.entity_kinds import (
 from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.linking import Abstention, EntityLink, Linker
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.text.stems import content_stems
 from tests.knowledge.wikidata.builders import SHARED, make_store
 from tests.knowledge.wikidata.homonyms import Case, find_homonyms, make_cases
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopwright.knowledge.wikidata.nouns import KindIndex, article, definite, name_states_year
+from hopwright.knowledge.wikidata.nouns import KindIndex, article, definite
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records.values import EntityKind
+from hopwright.text.years import name_states_year
 from tests.worlds import DictGraph
 
 

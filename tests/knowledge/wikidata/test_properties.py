@@ -9,14 +9,9 @@ from collections import Counter
 
 import pytest
 
+from hopwright.knowledge.properties import EntityProperty, EntityWording, LiteralProperty, LiteralWording
 from hopwright.knowledge.wikidata.nouns import KindIndex
-from hopwright.knowledge.wikidata.properties import (
-    EntityProperty,
-    EntityWording,
-    LiteralProperty,
-    LiteralWording,
-    default_table,
-)
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 
 TABLE = default_table()

@@ -1,0 +1,312 @@
+"""What is known about each property of a source: how it is worded, what it joins, how its literals are read.
+
+The table of a source is data in the source's own folder. All phrases are templates:
+`{s}` stands for the noun phrase of the subject, `{o}` for that of the object, `{y}` for a year. The base phrases are
+neutral, so that they are right whatever the kinds; `worded` gives the phrases that fit the kinds at hand.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hopwright.records import Domain
+from hopwright.records.values import EntityKind, Scalar
+
+Reverse = Literal["no", "alone", "joined"]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyRoles:
+    """The part that single properties of a source play, by property id; a role that no property has stays empty.
+
+    Code outside a source's folder never spells an id: it asks for the role.
+    """
+
+    instance_of: str = ""
+    """From an entity to its classes."""
+    gender: str = ""
+    """From a person to his or her gender."""
+    genders: Mapping[str, Literal["female", "male"]] = field(default_factory=dict)
+    """Entities that are genders → how a person of it is spoken of."""
+    country: str = ""
+    """From a place, club or body to its country."""
+    birth: str = ""
+    """The date of a person's birth."""
+    death: str = ""
+    """The date of a person's death."""
+    uninformative: frozenset[str] = frozenset()
+    """Facts that lead nowhere: classes, sources, and notes about the database itself."""
+    class_like: frozenset[str] = frozenset()
+    """Properties whose value says what an entity is, and is worded as a noun (`the film that …`)."""
+    series: tuple[str, ...] = ()
+    """From an event or a club to the series, the league or the organiser that it belongs to."""
+    within: frozenset[str] = frozenset()
+    """From a part to the place or the whole that it lies in."""
+    ended_with_state: frozenset[str] = frozenset()
+    """Ties to a state that its people lose when it ends, and replace by others that the source may not know."""
+    repeatable: frozenset[str] = frozenset()
+    """Properties of which two values together may single out a subject."""
+    lasting: frozenset[str] = frozenset()
+    """Numbers that change so slowly that they may be compared where no stable number is known."""
+    not_counted: frozenset[str] = frozenset()
+    """Relations by which nobody counts: main subject, namesake, and the like."""
+    closed_dates: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
+    """Dates that single out a member of a kind which reference works list in full, by property."""
+    rosters: Mapping[EntityKind, frozenset[str]] = field(default_factory=dict)
+    """By kind, the conditions that hold of a complete roster of members."""
+    holders: frozenset[str] = frozenset()
+    """Who holds an office, leads, coaches or owns: the answer is whoever does at the time of asking."""
+    neighbours: frozenset[str] = frozenset()
+    """From a place to those beside it or around it: shares a border with, lies in, is located at, lies on."""
+    loose: frozenset[str] = frozenset()
+    """Properties of which a preposition says enough, once the value is named: `the league in the United Kingdom`."""
+    relation_words: Mapping[str, str] = field(default_factory=dict)
+    """Words by which a wording may say a property, beside its label and its phrases."""
+    cues: Mapping[str, str] = field(default_factory=dict)
+    """Words that say a relation and are in none of its names, by property; empty where it needs no words."""
+    latest_years: Mapping[str, int] = field(default_factory=dict)
+    """Dates that cannot be later than a year in a world of adults and finished careers, by property."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRules:
+    """How a hop's knowledge domain follows from its property and its subject.
+
+    The properties of `by_subject` are about whatever their subject is about: the last word of the subject's noun that
+    `by_noun` lists decides, then its kind by `by_kind`; every other property has a domain of its own.
+    """
+
+    by_subject: frozenset[str] = frozenset()
+    by_noun: Mapping[str, Domain] = field(default_factory=dict)
+    by_kind: Mapping[str, Domain] = field(default_factory=dict)
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: str
+    domain: Domain
+
+    def __hash__(self) -> int:
+        # Entries are keys of the caches below; hashing every field at each look-up would cost more than it saves.
+        return hash(self.label)
+
+
+class EntityWording(BaseModel):
+    """Phrases of an entity property for certain kinds of its ends; a list left empty keeps the base phrases."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: tuple[EntityKind, ...] = ()
+    """The kinds it is for; empty for any."""
+    object: tuple[EntityKind, ...] = ()
+    ask: tuple[str, ...] = ()
+    np: tuple[str, ...] = ()
+    predicate: tuple[str, ...] = ()
+    reverse_np: tuple[str, ...] = ()
+    ask_typed: tuple[str, ...] = ()
+    np_typed: tuple[str, ...] = ()
+
+
+class EntityProperty(_Entry):
+    """A property whose values are entities.
+
+    `lookup`: with one value in the graph, there is one value in reality (so it may be asked of a subject).
+    `reverse`: whether its subject may be asked for: `alone` (a value has one subject in reality, such as a capital),
+    `joined` (only together with a second condition), or `no`.
+    """
+
+    subject: tuple[EntityKind, ...]
+    object: tuple[EntityKind, ...]
+    lookup: bool = True
+    lookup_of: tuple[EntityKind, ...] = ()
+    """The kinds of subject of which it may be asked; empty for all."""
+    reverse: Reverse = "no"
+    object_class: dict[EntityKind, str] = {}
+    """By kind of subject, the class that the object must have: the capital of a country is a capital today."""
+    avoid: tuple[str, ...] = ()
+    """Subjects whose fact in Wikidata is true only with the qualifiers that triplets lose, and objects that are not to
+    be a condition beside a year."""
+    ask: tuple[str, ...] = ()
+    """Full questions for the object: `Who directed {s}?`"""
+    np: tuple[str, ...] = ()
+    """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
+    reverse_np: tuple[str, ...] = ()
+    """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
+    predicate: tuple[str, ...] = ()
+    """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
+    ask_typed: tuple[str, ...] = ()
+    """Like `ask`, sharper by the answer's common noun {n}: `In which {n} does {s} lie?`"""
+    np_typed: tuple[str, ...] = ()
+    variants: tuple[EntityWording, ...] = ()
+    """Tried in order; the first whose kinds fit replaces the base phrases."""
+
+    def worded(self, subject: EntityKind, object: EntityKind, noun: str = "") -> EntityProperty:
+        """Return this property with the phrases that fit the kinds of a fact's subject and object.
+
+        With `noun`, the common noun of the object ("Italian province"), the typed phrases take the place of `ask` and
+        `np`: one value among nested ones (municipality, province, region) is only the right one with its noun.
+        The result's phrases hold `{s}` and `{o}` only.
+        """
+        return _word_entity(self, subject, object, noun)
+
+
+class LiteralWording(BaseModel):
+    """Phrases of a literal property for certain kinds of subject; a list left empty keeps the base phrases."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    subject: tuple[EntityKind, ...]
+    ask: tuple[str, ...] = ()
+    np: tuple[str, ...] = ()
+    year_ask: tuple[str, ...] = ()
+    year_np: tuple[str, ...] = ()
+    event: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    less: tuple[str, ...] = ()
+    year_predicate: tuple[str, ...] = ()
+
+
+class LiteralProperty(_Entry):
+    """A property whose values are dates or numbers.
+
+    Numbers are normalised as `raw × scale`, rounded to `decimals`. `stable`: the value does not change over the years,
+    so it may be an answer; an unstable one (a population) may only be compared, and only when the two values differ by
+    at least `margin` (relative).
+    """
+
+    value: Literal["date", "year", "number"]
+    subject: tuple[EntityKind, ...]
+    unit: str = ""
+    scale: Decimal = Decimal(1)
+    decimals: int = Field(default=0, ge=0, le=3)
+    stable: bool = True
+    avoid: tuple[str, ...] = ()
+    """See EntityProperty."""
+    margin: Decimal = Decimal(0)
+    ask: tuple[str, ...] = ()
+    """Full questions for the value (for a date: the full date), the unit named in them."""
+    np: tuple[str, ...] = ()
+    """Noun phrases for a number: `the number of participants in {s}`."""
+    year_ask: tuple[str, ...] = ()
+    """For dates and years: `In what year was {s} founded?`"""
+    year_np: tuple[str, ...] = ()
+    """`the year in which {s} was founded`"""
+    event: tuple[str, ...] = ()
+    """`the founding of {s}`, to follow `How many years passed between …`."""
+    combined: tuple[str, ...] = ()
+    """Full questions for the sum of several subjects' numbers: `What is the combined area, in …, of {list}?`"""
+    differ: tuple[str, ...] = ()
+    """Full questions for the difference of two subjects' numbers, {a} and {b}."""
+    mean: tuple[str, ...] = ()
+    """Full questions for the mean of several subjects' numbers, rounded to {places}."""
+    ratio: tuple[str, ...] = ()
+    """Full questions for the larger number {a} as a multiple of the smaller one {b}, to one decimal place."""
+    per: str = ""
+    """The property by which this one is divided to make a rate (goals by matches)."""
+    rate: tuple[str, ...] = ()
+    """Full questions for that rate of {s}, to two decimal places."""
+    age: tuple[str, ...] = ()
+    """Full questions for the years from the event to a later year {y}: `How old did {s} turn in {y}?`"""
+    age_np: tuple[str, ...] = ()
+    """The same as a noun phrase."""
+    more: tuple[str, ...] = ()
+    """Finite predicates of whichever subject has the larger or later value: `was born later`."""
+    less: tuple[str, ...] = ()
+    year_predicate: tuple[str, ...] = ()
+    """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
+    variants: tuple[LiteralWording, ...] = ()
+
+    def worded(self, subject: EntityKind) -> LiteralProperty:
+        """Return this property with the phrases that fit the kind of its subject."""
+        return _word_literal(self, subject)
+
+
+# Nouns that say too little to stand in a typed phrase.
+_VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "organisation"})
+
+
+@functools.lru_cache(maxsize=16_384)
+def _word_entity(entry: EntityProperty, subject: EntityKind, object: EntityKind, noun: str) -> EntityProperty:
+    chosen: dict[str, tuple[str, ...]] = {}
+    for variant in entry.variants:
+        if (not variant.subject or subject in variant.subject) and (not variant.object or object in variant.object):
+            chosen = _phrases(variant)
+            break
+    if noun and noun not in _VAGUE:
+        for plain, typed in (("ask", "ask_typed"), ("np", "np_typed")):
+            # A variant's own plain phrases are nearer to the fact than the typed phrases of the base.
+            templates = chosen.get(typed) or (() if plain in chosen else getattr(entry, typed))
+            if templates:
+                chosen[plain] = tuple(template.replace("{n}", noun) for template in templates)
+    return entry.model_copy(update={**chosen, "ask_typed": (), "np_typed": (), "variants": ()})
+
+
+@functools.lru_cache(maxsize=1024)
+def _word_literal(entry: LiteralProperty, subject: EntityKind) -> LiteralProperty:
+    for variant in entry.variants:
+        if subject in variant.subject:
+            return entry.model_copy(update={**_phrases(variant), "variants": ()})
+    return entry
+
+
+def _phrases(variant: EntityWording | LiteralWording) -> dict[str, tuple[str, ...]]:
+    return {
+        name: value
+        for name in type(variant).model_fields
+        if name not in ("subject", "object") and (value := getattr(variant, name))
+    }
+
+
+class PropertyTable:
+    """All properties of a source that Hopwright can word, and the roles that they play."""
+
+    def __init__(
+        self,
+        entity: dict[str, EntityProperty],
+        literal: dict[str, LiteralProperty],
+        misleading: frozenset[tuple[str, str, str]] = frozenset(),
+        roles: PropertyRoles | None = None,
+        domains: DomainRules | None = None,
+    ) -> None:
+        self.entity = entity
+        self.literal = literal
+        self.roles = roles or PropertyRoles()
+        self.domains = domains or DomainRules()
+        self.misleading = misleading
+        """(subject, property, object) of facts that are never asked for."""
+
+    def label(self, property: str) -> str:
+        """English label, or the id itself for a property that is not in the table."""
+        entry = self.entity.get(property) or self.literal.get(property)
+        return entry.label if entry is not None else property
+
+    def normalise(self, property: str, value: str, datatype: str) -> Scalar | None:
+        """Read a stored literal as a date or as a number in the property's own unit; None when it cannot be used.
+
+        Dates before year 1 and coordinates give None, as does every property that is not in the table.
+        """
+        entry = self.literal.get(property)
+        if entry is None:
+            return None
+        if entry.value in ("date", "year"):
+            if datatype != "dateTime":
+                return None
+            try:
+                return dt.date.fromisoformat(value[:10])
+            except ValueError:
+                return None
+        if datatype != "decimal":
+            return None
+        try:
+            number = round(Decimal(value) * entry.scale, entry.decimals)
+        except InvalidOperation:
+            return None
+        return int(number) if number == number.to_integral_value() else number.normalize()

@@ -1,0 +1,123 @@
+"""The part that Wikidata's properties and classes play in Hopwright; outside this folder no id is spelled.
+
+`ROLES` is what other packages ask, as `roles` of the source or of its property table.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from types import MappingProxyType
+
+from hopwright.knowledge.properties import PropertyRoles
+
+INSTANCE_OF = "P31"
+SUBCLASS_OF = "P279"
+OCCUPATION = "P106"
+GENDER = "P21"
+COUNTRY = "P17"
+CITIZENSHIP = "P27"
+COUNTRY_FOR_SPORT = "P1532"
+BIRTH = "P569"
+DEATH = "P570"
+INCEPTION = "P571"
+PUBLICATION = "P577"
+START = "P580"
+END = "P582"
+POINT_IN_TIME = "P585"
+WORK_START = "P2031"
+AREA = "P2046"
+POPULATION = "P1082"
+CAST_MEMBER = "P161"
+MEMBER_OF_TEAM = "P54"
+LEAGUE = "P118"
+PARTICIPANT_IN = "P1344"
+BORDERS = "P47"
+
+CLASSES = frozenset({INSTANCE_OF, SUBCLASS_OF})
+"""From an entity or a class to its classes."""
+CLASS_LIKE = CLASSES | {GENDER, OCCUPATION}
+"""Properties whose value is worded as a noun (`the film that …`)."""
+UNINFORMATIVE = CLASSES | {"P1889", "P1343", "P460", "P421", "P6104", "P5008"}
+"""Different from, described by source, said to be the same as, time zone, focus list, WikiProject."""
+SERIES = ("P3450", "P361", "P664", LEAGUE)
+"""Sports season of, part of, organiser, league."""
+WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
+"""Country, division, location, continent, historic county and region, part of, jurisdiction, exclave, headquarters."""
+ENDED_WITH_STATE = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT})
+REPEATABLE = frozenset({CAST_MEMBER})
+LASTING = frozenset({AREA, POPULATION})
+NOT_COUNTED = frozenset({"P921", "P138", "P6885", "P7938"})
+"""Main subject, named after, historic region, associated electoral district."""
+HOLDERS = frozenset(
+    ["P6", "P35", "P39", "P54", "P108", "P127", "P169", "P286", "P488", "P1037", "P1308", "P2388", "P3320", "P5769"]
+)
+"""Heads, officers, managers, coaches, owners, employers, members of teams."""
+NEIGHBOURS = frozenset([BORDERS, "P131", "P276", "P706"])
+"""Shares a border with; lies in; is located at; lies on."""
+
+_RELATIONS = tomllib.loads(resources.files(__package__).joinpath("relations.toml").read_text("utf-8"))
+
+ROLES = PropertyRoles(
+    instance_of=INSTANCE_OF,
+    gender=GENDER,
+    genders=MappingProxyType({"Q6581072": "female", "Q1052281": "female", "Q6581097": "male", "Q2449503": "male"}),
+    country=COUNTRY,
+    birth=BIRTH,
+    death=DEATH,
+    uninformative=UNINFORMATIVE,
+    class_like=CLASS_LIKE,
+    series=SERIES,
+    within=WITHIN,
+    ended_with_state=ENDED_WITH_STATE,
+    repeatable=REPEATABLE,
+    lasting=LASTING,
+    not_counted=NOT_COUNTED,
+    closed_dates=MappingProxyType(
+        {
+            INCEPTION: frozenset({"country", "competition", "team"}),
+            START: frozenset({"event"}),
+            END: frozenset({"event"}),
+            POINT_IN_TIME: frozenset({"event"}),
+        }
+    ),
+    rosters=MappingProxyType(
+        {
+            "team": frozenset({PARTICIPANT_IN, LEAGUE}),
+            # Participating teams, season of, organiser, points awarded, promoted, relegated.
+            "event": frozenset({"P1923", "P3450", "P664", "P2881", "P2882"}),
+        }
+    ),
+    holders=HOLDERS,
+    neighbours=NEIGHBOURS,
+    loose=frozenset(_RELATIONS["loose"].split()),
+    relation_words=MappingProxyType(_RELATIONS["words"]),
+    cues=MappingProxyType(
+        {
+            "P19": "born birth native",
+            "P20": "died death",
+            "P569": "born birth",
+            "P570": "died death",
+            "P27": "",
+            "P57": "directed director helmed",
+            "P161": "starring stars featuring cast",
+            "P58": "written screenplay writer",
+            "P22": "father son daughter child",
+            "P25": "mother son daughter child",
+            "P26": "married wife husband spouse",
+            "P40": "father mother son daughter",
+            "P577": "released published release",
+            "P571": "founded established formed",
+            "P86": "music score composed composer",
+            "P175": "performed recorded sung by",
+            "P17": "",
+            "P131": "located",
+            "P495": "",
+            "P106": "",
+            "P272": "produced",
+            "P162": "produced producer",
+            "P112": "founded founder",
+        }
+    ),
+    latest_years=MappingProxyType({BIRTH: 2004, WORK_START: 2020}),
+)

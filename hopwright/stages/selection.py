@@ -1,0 +1,169 @@
+"""The selection over all drafts: which are dropped and why, and the shards that copy what is kept."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from hopwright.records import Rejected
+from hopwright.records.arrow import ITEM_SCHEMA, list_claimed, read_columns, read_parquet, read_rejected
+from hopwright.runs import ShardOutput
+
+
+@dataclass(frozen=True, slots=True)
+class DraftKey:
+    """What selection needs to know of a draft; `slot` is its number over all shards."""
+
+    slot: int
+    id: str
+    topology: str
+    answer: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionSurvey:
+    """What selection over all drafts so far says: for each part its rows' ids, and which rows are dropped and why."""
+
+    ids: tuple[tuple[str, ...], ...]
+    dropped: tuple[dict[int, tuple[str, str]], ...]
+
+    def kept(self) -> Iterator[tuple[int, int, str]]:
+        """Part, row and id of every draft that is not dropped, in slot order."""
+        for part, (ids, dropped) in enumerate(zip(self.ids, self.dropped, strict=True)):
+            for row, id in enumerate(ids):
+                if row not in dropped:
+                    yield part, row, id
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionPart:
+    """One part of drafts: which of its rows are dropped (row → check, reason), and where others were worded anew.
+
+    `worded` holds, for a kept row that a model worded, the part and row in which its new words are.
+    """
+
+    part: Path
+    dropped: dict[int, tuple[str, str]]
+    worded: dict[int, tuple[Path, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WordingState:
+    """What has come of wording so far: where each accepted item lies, and why the others were rejected, by id."""
+
+    accepted: dict[str, tuple[Path, int]]
+    rejected: dict[str, tuple[str, str]]
+
+
+def survey_drafts(parts: list[Path], max_answer_share: float, items: int) -> SelectionSurvey:
+    """Look over all drafts at once, four columns of them, and decide what is dropped from which part."""
+    keys, counts = _read_keys(parts)
+    dropped = select(keys, max_answer_share=max_answer_share, items=items)
+    starts = list(itertools.accumulate(counts, initial=0))
+    return SelectionSurvey(
+        tuple(tuple(key.id for key in keys[start:end]) for start, end in itertools.pairwise(starts)),
+        tuple(
+            {slot - start: dropped[slot] for slot in range(start, end) if slot in dropped}
+            for start, end in itertools.pairwise(starts)
+        ),
+    )
+
+
+def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 0) -> dict[int, tuple[str, str]]:
+    """Decide over all drafts which slots are dropped: slot → (check, reason).
+
+    Drops repeated plans and questions, what nearly repeats an earlier question (named in the reason), and what is over
+    the share of one final answer. Half of the share is allowed here, because the difficulty filter then takes away a
+    part of the items but not evenly. Where a number of `items` is asked for, the share is of that number: what is kept
+    then stays kept when further drafts are drawn.
+    """
+    from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
+
+    dropped: dict[int, tuple[str, str]] = {}
+    kept: list[DraftKey] = []
+    seen: dict[str, int] = {}
+    finder = NearDuplicateFinder()
+    texts: dict[str, str] = {}
+    for draft in sorted(drafts, key=lambda one: one.slot):
+        first = next((seen[name] for name in (draft.id, draft.question.casefold()) if name in seen), None)
+        if first is not None:
+            dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
+            continue
+        seen[draft.id] = seen[draft.question.casefold()] = draft.slot
+        near = finder.add(draft.question, str(draft.slot))
+        if near is not None:
+            twin = f"slot {near.key}, {texts[near.key]!r}"
+            dropped[draft.slot] = ("near_duplicate", f"{near.share:.0%} the same as {twin}")
+            continue
+        texts[str(draft.slot)] = draft.question
+        kept.append(draft)
+    allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
+    counts: Counter[str] = Counter()
+    for draft in kept:
+        counts[draft.answer] += 1
+        if counts[draft.answer] > allowed:
+            dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
+    return dropped
+
+
+def read_wordings(parts: list[tuple[Path, Path]]) -> WordingState:
+    """Gather what wording made of drafts, from its parts and their rejected rows; two alike keep the first."""
+    accepted: dict[str, tuple[Path, int]] = {}
+    rejected: dict[str, tuple[str, str]] = {}
+    asked: dict[str, str] = {}
+    for part, refused in parts:
+        for row, (id, question) in enumerate(read_columns(part, "id", "question")):
+            first = asked.setdefault(question.casefold(), id)
+            if first == id:
+                accepted[id] = (part, row)
+            else:
+                rejected[id] = ("duplicate", f"worded like {first}")
+        for one in read_rejected(refused):
+            rejected[one.key] = (one.check, one.reason)
+    return WordingState(accepted, rejected)
+
+
+def keep_selected(selection: SelectionPart) -> ShardOutput:
+    """Copy one part without the dropped rows, the worded ones in their new words."""
+    table = read_parquet(selection.part, ITEM_SCHEMA)
+    ids = table.column("id").to_pylist()
+    rejected = [
+        Rejected(key=ids[row], check=check, reason=reason) for row, (check, reason) in sorted(selection.dropped.items())
+    ]
+    kept = [row for row in range(table.num_rows) if row not in selection.dropped]
+    # Wording adds no claim and takes none away.
+    resting = {"items_on_claims": len(set(list_claimed(table)) & set(kept))}
+    figures = resting if any(resting.values()) else {}
+    if not selection.worded:
+        return ShardOutput(table.take(pa.array(kept, pa.int64())), rejected, taken=table.num_rows, figures=figures)
+    # All kept rows were worded: they are taken from the parts of that step, in the order of the drafts.
+    sources = sorted({part for part, _ in selection.worded.values()})
+    starts: dict[Path, int] = {}
+    tables: list[pa.Table] = []
+    for source in sources:
+        starts[source] = sum(one.num_rows for one in tables)
+        tables.append(read_parquet(source, ITEM_SCHEMA))
+    places = [starts[part] + place for part, place in (selection.worded[row] for row in kept)]
+    return ShardOutput(
+        pa.concat_tables(tables).take(pa.array(places, pa.int64())).combine_chunks(),
+        rejected,
+        taken=table.num_rows,
+        figures=figures,
+    )
+
+
+def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
+    keys: list[DraftKey] = []
+    counts: list[int] = []
+    for part in parts:
+        rows = read_columns(part, "id", "topology", "answer", "question")
+        counts.append(len(rows))
+        keys += [DraftKey(slot, *row) for slot, row in enumerate(rows, start=len(keys))]
+    return keys, counts

@@ -1,0 +1,199 @@
+"""One shard as it travels to a worker, and the plain worker processes that all stages of a run share.
+
+Prefect's own process pool starts again for every subflow and imports Prefect in every worker (about 7 s each time on
+2 cores); this one starts once, imports only what a shard needs, and the Prefect task merely waits for its result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from multiprocessing.util import Finalize
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hopwright.errors import RunError
+from hopwright.runs import ShardOutput, ShardReport, part_path, rejected_path, write_shard
+from hopwright.runs.storage import open_storage
+
+_T = TypeVar("_T")
+_COLLECT = (20_000, 20, 100)
+_guard = threading.Lock()
+_open: list[WorkerPool] = []
+
+
+@dataclass(frozen=True, slots=True)
+class ShardWork:
+    """One shard: a module-level function and its one argument, both picklable, and where the result goes.
+
+    `copy` is the address of the stage's copy in storage; empty where there is none.
+    """
+
+    stage: str
+    index: int
+    folder: Path
+    process: Callable[[Any], ShardOutput]
+    spec: Any
+    copy: str = ""
+
+
+def execute_shard(
+    work: ShardWork, writing: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+) -> ShardReport:
+    """Run one shard and write its files, whole or not at all; `writing` is held while they are written."""
+    output = work.process(work.spec)
+    with writing():
+        report = write_shard(work.folder, work.index, output)
+        if work.copy:
+            storage = open_storage(work.copy)
+            for path in (rejected_path(work.folder, work.index), part_path(work.folder, work.index)):
+                storage.put(path, str(path.relative_to(work.folder)))
+    sessions = sys.modules.get("hopwright.llm.session")
+    if sessions is not None:
+        # What models were asked for it is told before the shard counts as done.
+        sessions.report_sessions()
+    return report
+
+
+class WorkerPool:
+    """Runs functions in worker processes, or in this one when there is to be one worker only.
+
+    `cluster` is the task runner of the cluster that takes shards in its place, where there is one.
+    """
+
+    def __init__(self, workers: int, *, apart: bool = False, cluster: Any = None) -> None:
+        self.workers = workers
+        self.cluster = cluster
+        self._turn = threading.Lock()
+        self._executor = None if workers == 1 and not apart else _start_workers(workers)
+
+    def run(self, function: Callable[..., _T], *args: Any) -> _T:
+        """Run a module-level function and wait for its result; its errors come back as they were raised.
+
+        Raises RunError when a worker was killed.
+        """
+        if self._executor is None:
+            with self._turn:
+                return function(*args)
+        try:
+            # A worker starts with a call for which none is free.
+            with _let_interrupts_wait():
+                future = self._executor.submit(function, *args)
+            return future.result()
+        except BrokenExecutor:
+            raise RunError(
+                "a worker process ended before its work was done (killed, or out of memory): "
+                "run the same command again, it continues"
+            ) from None
+
+    def close(self) -> None:
+        """End the workers; shards that were not begun are dropped."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def open_pool(
+    workers: int, open_cluster: Callable[[int], contextlib.AbstractContextManager[Any]] | None = None
+) -> Iterator[WorkerPool]:
+    """The pool of the flow that is running; a flow inside another one shares the outer one's.
+
+    `workers` 0 takes one per processor that this process may use; `open_cluster` is told how many that are, and gives
+    the task runner of a cluster, or None (`tasks.cluster.open_cluster`).
+    """
+    if _open:
+        with _use(_open[-1]) as pool:
+            yield pool
+        return
+    count = workers or len(os.sched_getaffinity(0))
+    with contextlib.ExitStack() as stack:
+        runner = stack.enter_context(open_cluster(count)) if open_cluster is not None else None
+        pool = stack.enter_context(contextlib.closing(WorkerPool(count, cluster=runner)))
+        yield stack.enter_context(_use(pool))
+
+
+@contextlib.contextmanager
+def open_single_worker() -> Iterator[WorkerPool]:
+    """One process of its own for the block, in place of the flow's pool: for work that must not be done twice at once.
+
+    What it loaded (a model, say) is given back with the block.
+    """
+    with contextlib.closing(WorkerPool(1, apart=True)) as pool, _use(pool):
+        yield pool
+
+
+def current_pool() -> WorkerPool:
+    """The pool that `open_pool` opened."""
+    return _open[-1]
+
+
+@contextlib.contextmanager
+def _use(pool: WorkerPool) -> Iterator[WorkerPool]:
+    with _guard:
+        _open.append(pool)
+    try:
+        yield pool
+    finally:
+        with _guard:
+            _open.remove(pool)
+
+
+def _start_workers(workers: int) -> ProcessPoolExecutor:
+    # Not forked: the parent has threads (Prefect, polars). Threads of the libraries would fight over the processors.
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=prepare_worker)
+
+
+@contextlib.contextmanager
+def _let_interrupts_wait() -> Iterator[None]:
+    """A worker that starts meanwhile inherits that Ctrl-C waits: it would find it at its imports."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def prepare_worker() -> None:
+    """What a worker does first.
+
+    Records are many small objects in no cycles: looking for garbage as often as Python does by itself costs a tenth of
+    the time.
+    """
+    gc.set_threshold(*_COLLECT)
+    # After everybody else's.
+    Finalize(None, _leave, exitpriority=-100)
+    _watch_parent()
+
+
+def _leave() -> None:
+    """End a worker that has nothing more to do: to take down, object by object, what it has loaded takes seconds."""
+    if sys.exc_info()[0] is None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _watch_parent() -> None:
+    """End this worker when its parent dies, even by SIGKILL; it would wait for work forever otherwise.
+
+    Ctrl-C reaches every process of a terminal: it is the parent's to answer, in one line.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
