@@ -35,6 +35,7 @@ from hopwright.wording.rules.frames import (
     FIRST_AFTER_FRAMES,
     FIRST_BY_AFTER_FRAMES,
     FIRST_BY_FRAMES,
+    FIRST_TO_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
@@ -48,6 +49,7 @@ Say = Callable[[str], str]
 _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
 _BORN_OR_DIED = re.compile(r"^(?:was born|died)")
 _MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
+_PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
@@ -156,8 +158,7 @@ class ComputationVerbaliser:
             )  # fmt: skip
         predicate = self._member_predicate(members, form.entities[0], say)
         if members.is_test():
-            frame = self._pick(FIRST_BY_FRAMES)
-            return frame.format(names=names, best=best, one=predicate, many=pluralise_verb(predicate))
+            return self._ask_first_by(form, names, predicate)
         tie = self._tie(members, form.entities, say)
         who = "who" if self._kind(winner) == "person" else "which"
         return self._pick(
@@ -167,6 +168,26 @@ class ComputationVerbaliser:
                 f"Among {names}, {tie}, {who} {self._predicate(form)}?",
             )
         )
+
+    def _ask_first_by(self, form: Extreme, names: str, predicate: str) -> str:
+        """Which of several is the first that belongs to something: `the first to be directed by X`."""
+        turn = "last" if form.largest else "first"
+        if infinitive := self._infinitive(form, predicate):
+            return self._pick(FIRST_TO_FRAMES).format(names=names, turn=turn, to=infinitive)
+        who = "who" if self._kind(form.entities[0]) == "person" else "which"
+        frame = self._pick(FIRST_BY_FRAMES)
+        return frame.format(
+            names=names, who=who, chosen=self._predicate(form), many=pluralise_verb(predicate),
+            those="those who" if who == "who" else "those that",
+        )  # fmt: skip
+
+    def _infinitive(self, form: Extreme, predicate: str) -> str:
+        """`be directed by X` of works that are ordered by their release; empty for what is ordered otherwise."""
+        if form.property != self._text.table.roles.release:
+            return ""
+        first, _, rest = predicate.partition(" ")
+        verb = {"was": "be", "is": "be", "has": "have", "had": "have", "features": "feature"}.get(first, "")
+        return f"{verb} {rest}" if verb else ""
 
     def _describe_extreme(self, form: Extreme, winner: str) -> str:
         """Set what is chosen from before the question, and say which of them is meant."""
@@ -179,8 +200,11 @@ class ComputationVerbaliser:
             return f"{best} of the {self._members(form.members, said)}"
         names = self._names(form.entities)
         if form.members.is_test():
-            predicate = pluralise_verb(self._member_predicate(form.members, form.entities[0], said))
+            one = self._member_predicate(form.members, form.entities[0], said)
+            predicate = pluralise_verb(one)
             self._text.openings.append(self._pick((f"Of {names},", f"Among {names},", f"Out of {names},")))
+            if infinitive := self._infinitive(form, one):
+                return f"the {'last' if form.largest else 'first'} to {infinitive}"
             return f"{best} of those {'who' if self._kind(winner) == 'person' else 'that'} {predicate}"
         tie = self._tie(form.members, form.entities, said)
         frame = self._pick(SET_FRAMES)
@@ -280,7 +304,7 @@ class ComputationVerbaliser:
         for verb in ("was ", "is "):
             if predicate.startswith(verb):
                 return f"all {predicate.removeprefix(verb)}"
-        if predicate.startswith("has "):
+        if predicate.startswith("has ") and not _PERFECT.match(predicate):
             return f"all with {predicate.removeprefix('has ')}"
         whom = "whom" if self._kind(entities[0]) == "person" else "which"
         return f"all of {whom} {pluralise_verb(predicate)}"

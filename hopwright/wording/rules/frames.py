@@ -16,14 +16,16 @@ SET_FRAMES = (
     "Take {names}, {tie}.", "Consider {names}, {tie}.",
 )  # fmt: skip
 
+FIRST_TO_FRAMES = (
+    "Of {names}, which was the {turn} to {to}?", "Which of {names} was the {turn} to {to}?",
+    "Among {names}, which was the {turn} to {to}?", "Which was the {turn} of {names} to {to}?",
+    "Out of {names}, which was the {turn} to {to}?", "Of {names}, which one was the {turn} to {to}?",
+)  # fmt: skip
+
 FIRST_BY_FRAMES = (
-    "Which is {best} of those among {names} that {many}?",
-    "Of {names}, which is {best} that {one}?",
-    "Among {names}, which is {best} that {one}?",
-    "Some of {names} {many}: which of these is {best}?",
-    "Not all of {names} {many}. Which of those that did is {best}?",
-    "Out of {names}, which is {best} that {one}?",
-)
+    "Of {those} {many} among {names}, {who} {chosen}?", "Among {names}, {who} {chosen} of {those} {many}?",
+    "Of {names}, {who} {chosen} among {those} {many}?", "Out of {names}, {who} {chosen} of {those} {many}?",
+)  # fmt: skip
 
 FIRST_AFTER_FRAMES = (
     "Which of {names}, {tie}, was the {turn} to {to} {when}?",
