@@ -29,6 +29,7 @@ _PARALLEL = SAME_SORT_OPERATIONS | {"year", "date"}
 _MEASURED = frozenset({"year", "date", "number", "rate"})
 _PAIRED = 12
 _OF_ONE = 0.65
+_SELDOM = 0.2
 _SAMPLED = 1500
 _KIN = 8
 
@@ -132,7 +133,11 @@ def weigh_roots(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> 
         totals[table[name].domain] = totals.get(table[name].domain, 0.0) + sizes[name]
     domains = builder.preferences.domains
     return names, [
-        known.get(name, 1.0) * domains.get(table[name].domain, 1.0) * sizes[name] / totals[table[name].domain] ** 0.9
+        known.get(name, 1.0)
+        * (_SELDOM if name in ROLES.seldom else 1.0)
+        * domains.get(table[name].domain, 1.0)
+        * sizes[name]
+        / totals[table[name].domain] ** 0.9
         for name in names
     ]
 

@@ -36,6 +36,7 @@ from hopwright.wording.rules.frames import (
     FIRST_BY_AFTER_FRAMES,
     FIRST_BY_FRAMES,
     FIRST_TO_FRAMES,
+    LIST_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
@@ -202,14 +203,22 @@ class ComputationVerbaliser:
         if form.members.is_test():
             one = self._member_predicate(form.members, form.entities[0], said)
             predicate = pluralise_verb(one)
-            self._text.openings.append(self._pick((f"Of {names},", f"Among {names},", f"Out of {names},")))
+            self._text.openings.append(self._pick(LIST_FRAMES).format(names=names))
             if infinitive := self._infinitive(form, one):
-                return f"the {'last' if form.largest else 'first'} to {infinitive}"
+                return f"the {'last' if form.largest else 'first'} of them to {infinitive}"
             return f"{best} of those {'who' if self._kind(winner) == 'person' else 'that'} {predicate}"
         tie = self._tie(form.members, form.entities, said)
         frame = self._pick(SET_FRAMES)
-        self._text.openings.append(frame.format(names=names, Names=_upper(names), tie=tie, were=tie))
-        return f"{best} of them" if frame.endswith(".") else best
+        self._text.openings.append(frame.format(names=names, tie=tie, were=self._state_tie(form, names, tie)))
+        return f"{best} of them"
+
+    def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
+        """`The films A, B and C were all directed by E`."""
+        assert form.members is not None
+        many = pluralise_verb(self._member_predicate(form.members, form.entities[0], self._text.described))
+        verb, _, rest = many.partition(" ")
+        said = f"{verb} all {rest}" if verb in ("were", "are") else f"all {many}"
+        return f"{_upper(names)} {said}"
 
     def _describe_pair(self, form: Extreme, winner: str, best: str) -> str:
         """Which of two or three is meant: before the question, as a question of its own, or in one phrase."""
@@ -349,8 +358,21 @@ class ComputationVerbaliser:
     def _ask_distance(self, form: YearDistance, say: Say) -> str:
         if len(form.moments) > 2:
             return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
-        one, other = (self._moment(moment, say) for moment in self._in_order(form.moments))
+        ordered = self._in_order(form.moments)
+        if (person := self._find_born(ordered[0])) and isinstance(ordered[1], str):
+            happened = self._happened(ordered[1], say).removeprefix("when ")
+            if say == self._text.described:
+                return self._pick(AGE_IN_YEAR_FRAMES).format(p=say(person), happened=happened)
+            born = f"{self._text.stated(person)}, born in {say(str(ordered[0]))},"
+            return f"How old did {born} turn in {say(ordered[1])}?"
+        one, other = (self._moment(moment, say) for moment in ordered)
         return self._pick(DISTANCE_FRAMES).format(a=one, b=other)
+
+    def _find_born(self, moment: str | tuple[str, str]) -> str:
+        """The person (a reference) whose birth year a hop looks up; empty for another moment."""
+        derivation = self._text.step(moment).derivation if isinstance(moment, str) else None
+        born = isinstance(derivation, Lookup) and derivation.property == self._text.table.roles.birth
+        return derivation.subject if born and isinstance(derivation, Lookup) else ""
 
     def _in_order(self, moments: Sequence[str | tuple[str, str]]) -> list[str | tuple[str, str]]:
         """Moments of which both years are looked up, the earlier first."""
