@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import EntityCandidate, GraphStore
 from hopwright.records import LiteralFact
 from tests.builders import ALIAS, LABEL, LITERALS, PROPERTY, TRIPLETS
+
+
+def settle_all(table: PropertyTable) -> PropertyTable:
+    """The table as it holds in an invented world, where nobody disputes in which year a state became independent."""
+    return PropertyTable(table.entity, table.literal, table.misleading, table.roles, table.domains, table.trust)
 
 
 class DictGraph(GraphStore):
@@ -55,6 +61,12 @@ class DictGraph(GraphStore):
 
     def in_edges(self, object: str) -> tuple[tuple[str, str], ...]:
         return tuple(self._in.get(object, ()))
+
+    def recorded_out_edges(self, subject: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:
+        return self.out_edges(subject)[:limit]
+
+    def recorded_in_edges(self, object: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:
+        return self.in_edges(object)[:limit]
 
     def edges(self, property: str) -> tuple[tuple[str, str], ...]:
         return tuple((s, o) for s, p, o in self._triplets if p == property)

@@ -14,6 +14,7 @@ from typing import Literal
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import Facts, matches
+from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.expressions import evaluate
 from hopwright.records import Compute, Constraint, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value
@@ -111,9 +112,12 @@ def find_telling_condition(derivation: ReverseLookup, answers: Mapping[int, Valu
 
 def list_compared(derivation: Compute, answers: Mapping[int, Value]) -> tuple[str, ...]:
     """The entities among which a computation picks, as they stand in its expression."""
-    found = (
-        answers.get(int(one[3:])) if _HOP.match(one) else one for one in _REFERENCES.findall(derivation.expression)
-    )
+    form = read_form(derivation.expression)
+    if isinstance(form, Extreme):
+        references: Sequence[str] = form.entities
+    else:
+        references = _REFERENCES.findall(derivation.expression)
+    found = (answers.get(int(one[3:])) if _HOP.match(one) else one for one in references)
     return tuple(dict.fromkeys(one for one in found if isinstance(one, str)))
 
 

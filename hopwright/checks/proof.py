@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
@@ -9,6 +10,7 @@ from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import EvidenceFacts, Facts
 from hopwright.planning.execution import execute, render_answer, same
 from hopwright.planning.necessity import iter_shortcuts
+from hopwright.planning.open_world import OpenWorld
 from hopwright.records import Compute, Hop, LiteralFact, Lookup, ReadRegion, ReadSpan, ReverseLookup
 from hopwright.records.values import Value, parse
 from hopwright.text.matching import contains_exact_name, fold, is_distinctive_name, read_number
@@ -59,6 +61,15 @@ def check_uniqueness(case: CheckedItem, context: CheckContext) -> Iterator[Findi
     """The whole graph, too, gives exactly one answer to each hop, the stated one."""
     assert context.facts is not None
     yield from _rerun(case, context.facts, context)
+
+
+def check_open_world(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
+    """What is unique in the graph is unique in the world, as far as the graph can know."""
+    proof = _open_world(context)
+    for hop in case.item.hops:
+        value = case.stated.get(hop.index)
+        if value is not None and (doubt := proof.find_doubt(hop.derivation, case.stated, value)):
+            yield hop.index, doubt
 
 
 def check_world(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
@@ -121,6 +132,12 @@ PROOF = (
         "uniqueness",
         "the graph gives one answer to each hop",
         check_uniqueness,
+        needs=("plan", "factual", "graph"),
+    ),
+    Check(
+        "open-world",
+        "what is unique in the graph is unique in the world",
+        check_open_world,
         needs=("plan", "factual", "graph"),
     ),
     Check(
@@ -212,3 +229,9 @@ def _is_date(text: str) -> bool:
     except InputError:
         return False
     return True
+
+
+@functools.lru_cache(maxsize=4)
+def _open_world(context: CheckContext) -> OpenWorld:
+    assert context.graph is not None and context.kinds is not None and context.facts is not None
+    return OpenWorld(context.graph, context.table, context.kinds, context.facts)

@@ -372,7 +372,7 @@ class _WorldAttempt:
                 continue
             before, after = self._list_numbers(old), self._list_numbers(new)
             for property, values in before.items():
-                margin = self._table.literal[property].margin
+                margin = self._table.margin(property)
                 if margin and _spread(values) >= margin > _spread(after.get(property, [])):
                     raise _ImplausibleWorldError(f"values of {property} come too close to each other")
 

@@ -118,7 +118,7 @@ def to_eval_item(item: Item) -> EvalItem:
             options={str(label): text for label, text in hop.options.items()},
             label=hop.label or "",
             depends_on=tuple(hop.depends_on),
-            domain=getattr(hop, "domain", ""),
+            domain=getattr(hop, "domain", None) or "",
             kind=getattr(getattr(hop, "derivation", None), "kind", ""),
         )
         for hop in item.hops

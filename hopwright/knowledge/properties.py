@@ -20,6 +20,8 @@ from hopwright.records import Domain
 from hopwright.records.values import EntityKind, Scalar
 
 Reverse = Literal["no", "alone", "joined"]
+CHANGING_MARGIN = Decimal("0.2")
+"""Values that change are compared only where they lie at least so far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ class PropertyRoles:
     closed_dates: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
     """Dates that single out a member of a kind which reference works list in full, by property."""
     rosters: Mapping[EntityKind, frozenset[str]] = field(default_factory=dict)
-    """By kind, the conditions that hold of a complete roster of members."""
+    """By kind, the conditions that hold of a complete roster of members: no other may single out one of them."""
+    containment: frozenset[str] = frozenset()
+    """From a part to its whole, where what is in the part is in the whole."""
     holders: frozenset[str] = frozenset()
     """Who holds an office, leads, coaches or owns: the answer is whoever does at the time of asking."""
     neighbours: frozenset[str] = frozenset()
@@ -73,6 +77,47 @@ class PropertyRoles:
     """Words that say a relation and are in none of its names, by property; empty where it needs no words."""
     latest_years: Mapping[str, int] = field(default_factory=dict)
     """Dates that cannot be later than a year in a world of adults and finished careers, by property."""
+    release: str = ""
+    """The date on which a work was published or released."""
+    ties: frozenset[str] = frozenset()
+    """From one of several that belong together to what they share: its director, its series, its family."""
+    lists: frozenset[str] = frozenset()
+    """From a whole to each of several that belong together: the cast of a film, the crew of a flight."""
+    kinship: frozenset[str] = frozenset()
+    """Between two that are closely related: spouses, siblings, teacher and student, a work and its sequel."""
+    doubtful: frozenset[str] = frozenset()
+    """Dates and numbers on which sources differ: never asked for."""
+    seldom: frozenset[str] = frozenset()
+    """Properties that say little, or whose values are nested or several: asked for seldom."""
+
+
+class PropertyTrust(BaseModel):
+    """How far a property's facts may be trusted, and how they hang together; the figures tell why.
+
+    `facts`: how many were looked at; `several`: the share of subjects with several values; `both_ways`: the share of
+    facts that also stand the other way round; `reversed`: the property that states the same reversed, with its share.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dated: bool
+    """The value changes with time: a question about it needs a date, or a distance that no change reverses."""
+    disputed: bool
+    """Sources or states defend different values."""
+    many_valued: bool
+    """A subject may have several values, at one time or over time."""
+    list_complete: bool
+    """Where a source has values of a subject, it has all of them."""
+    symmetric: bool
+    inverse: tuple[str, ...]
+    """The properties that state the same the other way round."""
+    containment: bool
+    """What is in a part is in the whole."""
+    facts: int = 0
+    several: float = 0.0
+    both_ways: float = 0.0
+    reversed: Mapping[str, float] = {}
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +185,10 @@ class EntityProperty(_Entry):
     """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
     reverse_np: tuple[str, ...] = ()
     """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
+    role: str = ""
+    """What the object is to the subject, as a noun: `director`."""
+    group: tuple[str, ...] = ()
+    """What several objects are to their subject, to follow `all`: `in the cast of {s}`."""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
     ask_typed: tuple[str, ...] = ()
@@ -220,6 +269,11 @@ class LiteralProperty(_Entry):
     more: tuple[str, ...] = ()
     """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    """Noun phrases for the one of two that has the smaller or earlier value: `the older`."""
+    last: tuple[str, ...] = ()
+    to: str = ""
+    """The infinitive of the event: `be born`, to follow `the first to`."""
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
     variants: tuple[LiteralWording, ...] = ()
@@ -275,11 +329,15 @@ class PropertyTable:
         misleading: frozenset[tuple[str, str, str]] = frozenset(),
         roles: PropertyRoles | None = None,
         domains: DomainRules | None = None,
+        trust: Mapping[str, PropertyTrust] | None = None,
+        settled: Mapping[tuple[str, EntityKind], frozenset[str]] | None = None,
     ) -> None:
         self.entity = entity
         self.literal = literal
         self.roles = roles or PropertyRoles()
         self.domains = domains or DomainRules()
+        self.trust = trust or {}
+        self._settled = settled or {}
         self.misleading = misleading
         """(subject, property, object) of facts that are never asked for."""
 
@@ -287,6 +345,17 @@ class PropertyTable:
         """English label, or the id itself for a property that is not in the table."""
         entry = self.entity.get(property) or self.literal.get(property)
         return entry.label if entry is not None else property
+
+    def is_settled(self, property: str, entity: str, kind: EntityKind) -> bool:
+        """Whether all sources agree on a date of an entity, as far as the kind of date needs that."""
+        known = self._settled.get((property, kind))
+        return known is None or entity in known
+
+    def margin(self, property: str) -> Decimal:
+        """How far apart, relative to the larger, two numbers lie so that no year and no source reverses them."""
+        entry, trust = self.literal[property], self.trust.get(property)
+        changes = not entry.stable if trust is None else trust.dated
+        return max(entry.margin, CHANGING_MARGIN) if changes else entry.margin
 
     def normalise(self, property: str, value: str, datatype: str) -> Scalar | None:
         """Read a stored literal as a date or as a number in the property's own unit; None when it cannot be used.

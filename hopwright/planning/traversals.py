@@ -13,6 +13,8 @@ from typing import NamedTuple, TypeVar
 from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty
 from hopwright.knowledge.source import FactSource
+from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.planning.open_world import OpenWorld
 from hopwright.planning.random_draws import draw
 from hopwright.records.values import Scalar
 from hopwright.text.matching import contains_alias, pad, telling_words
@@ -26,7 +28,7 @@ HUB_DEGREE = 400
 MAX_EDGES = 300
 # Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
 MAX_POOL = 4000
-MAX_FACTS = 1000
+MAX_FACTS = 6000
 FORMER_STATE = "former country"
 """The sort of states that are no more."""
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
@@ -62,6 +64,7 @@ class GraphTraversals:
         self.kinds = source.kinds
         self.facts = GraphFacts(graph, table)
         self.classes = source.completeness
+        self.open_world = OpenWorld(graph, table, source.kinds, self.facts)
         self.roles = table.roles
         self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
         self.followed: dict[tuple[tuple[str, ...], str, float], bool] = {}
@@ -79,6 +82,10 @@ class GraphTraversals:
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
 
+    def is_dated(self, entity: str) -> bool:
+        """Whether an entity has a date that can be compared."""
+        return any(measure.entry.more and isinstance(measure.value, dt.date) for measure in self.measures(entity))
+
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
         return self.degree(entity) > HUB_DEGREE
@@ -92,37 +99,6 @@ class GraphTraversals:
     def is_askable(self, entry: EntityProperty, subject: str) -> bool:
         """Whether the property says one clear thing of subjects of that kind."""
         return not entry.lookup_of or self.kinds.kind(subject) in entry.lookup_of
-
-    def identify(self, entity: str, rng: random.Random) -> tuple[Edge, Edge] | None:
-        """Two facts that together single out a work in the graph, neither of which does alone.
-
-        Only works: of people and places the graph always lacks somebody else to whom both facts apply.
-        """
-        if self.kinds.kind(entity) != "work":
-            return None
-        facts = [
-            Edge(entity, property, object)
-            for property, object in self.graph.out_edges(entity)
-            if (entry := self.table.entity.get(property)) is not None
-            and entry.reverse != "no"
-            and entry.predicate
-            and object != entity
-            and self.fits(entry, object=object)
-            and self.kinds.kind(object) == "person"
-            and self.nameable(object)
-        ]
-        rng.shuffle(facts)
-        for index, one in enumerate(facts[:6]):
-            first = self.graph.subjects(one.property, one.object)
-            if len(first) < 2:
-                continue
-            for other in facts[index + 1 : 6]:
-                if other.property == one.property and other.property not in self.roles.repeatable:
-                    continue
-                second = self.graph.subjects(other.property, other.object)
-                if len(second) >= 2 and set(first) & set(second) == {entity}:
-                    return one, other
-        return None
 
     def random_edges(
         self, rng: random.Random, names: Sequence[str], weights: Sequence[float], tries: int
@@ -162,7 +138,7 @@ class GraphTraversals:
         if isinstance(one, dt.date) or isinstance(other, dt.date):
             return False
         a, b = Decimal(one), Decimal(other)
-        return a != b and abs(a - b) >= self.table.literal[property].margin * max(abs(a), abs(b))
+        return a != b and abs(a - b) >= self.table.margin(property) * max(abs(a), abs(b))
 
     def _reverse_from(self, entity: str) -> tuple[Edge, ...]:
         """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
@@ -240,7 +216,9 @@ class GraphTraversals:
         found = []
         for property in sorted({literal.property for literal in self.graph.literals(entity)}):
             entry = self.table.literal.get(property)
-            if entry is None or kind not in entry.subject or entity in entry.avoid:
+            if entry is None or kind not in entry.subject or entity in entry.avoid or property in ROLES.doubtful:
+                continue
+            if not self.table.is_settled(property, entity, kind):
                 continue
             values = self.facts.scalars(entity, property)
             if len(values) != 1 or (states_year and entry.value != "number"):
@@ -292,7 +270,13 @@ class GraphTraversals:
         label = self.graph.label(entity)
         if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit() or _SHOUT.search(label):
             return False
-        return len(self.graph.bearers(label, by_label=True)) <= 1
+        if len(self.graph.bearers(label, by_label=True)) > 1:
+            return False
+        # A person's name is taken by whoever is called so, not only by whom it is the main name of.
+        kind = self.kinds.kind
+        return kind(entity) != "person" or all(
+            one == entity or kind(one) != "person" for one in self.graph.bearers(label)
+        )
 
 
 def spread(rows: Sequence[_T], limit: int) -> Sequence[_T]:

@@ -17,8 +17,6 @@ from hopwright.text.years import name_states_year
 _MIN_PEERS = 3
 # Whoever so many others stand in a relation to (the United Nations may stay) is no condition that a reader can follow.
 _MOST_PEERS = 5000
-# To the bodies of the United Nations nearly all states belong: nobody thinks of one of them by that.
-_MOST_STATES = 70
 
 
 class YearTarget(NamedTuple):
@@ -43,7 +41,7 @@ class DatedTargets:
         self._by_sort: dict[str, dict[str, list[YearTarget]]] = {}
         self._by_condition: dict[str, list[YearTarget]] = {}
         self._by_year: dict[int, list[YearTarget]] = {}
-        self._years_of: dict[tuple[str, str, str], tuple[int, ...]] = {}
+        self._dated_by: dict[tuple[str, str, str], tuple[str, ...]] = {}
         closed = traversals.table.roles.closed_dates
         for property, entry in traversals.table.literal.items():
             if not entry.stable:
@@ -120,32 +118,27 @@ class DatedTargets:
                 continue
             if not traversals.fits(entry, subject=entity, object=object) or not traversals.is_askable(entry, entity):
                 continue
-            if condition not in traversals.table.roles.rosters.get(traversals.kinds.kind(entity), {condition}):
+            if condition not in traversals.table.roles.rosters.get(traversals.kinds.kind(entity), ()):
                 continue
             if (entity, condition, object) in traversals.table.misleading:
                 continue
             if object in entry.avoid or traversals.graph.degree(object) > _MOST_PEERS:
                 continue
-            years = self._years(traversals, property, condition, object)
-            if traversals.kinds.kind(entity) == "country" and len(years) > _MOST_STATES:
+            if len(self._dated(traversals, property, condition, object)) < _MIN_PEERS:
                 continue
-            if years.count(year) == 1 and len(years) >= _MIN_PEERS:
+            if not traversals.open_world.find_rival(entity, property, year, condition, object):
                 target = YearTarget(entity, property, year, Edge(entity, condition, object))
                 self._by_sort.setdefault(traversals.kinds.sort(entity), {}).setdefault(entity, []).append(target)
                 self._by_condition.setdefault(object, []).append(target)
                 self._by_year.setdefault(year, []).append(target)
 
-    def _years(self, traversals: GraphTraversals, property: str, condition: str, object: str) -> tuple[int, ...]:
-        """The years of all that meet a condition and are dated; one year a value."""
+    def _dated(self, traversals: GraphTraversals, property: str, condition: str, object: str) -> tuple[str, ...]:
+        """All that meet a condition and are dated."""
         key = (property, condition, object)
-        if key not in self._years_of:
-            dates = (
-                date
-                for peer in traversals.graph.subjects(condition, object)
-                for date in traversals.facts.scalars(peer, property)
-            )
-            self._years_of[key] = tuple(date.year for date in dates if isinstance(date, dt.date))
-        return self._years_of[key]
+        if key not in self._dated_by:
+            peers = traversals.graph.subjects(condition, object)
+            self._dated_by[key] = tuple(one for one in peers if traversals.facts.scalars(one, property))
+        return self._dated_by[key]
 
 
 def _weigh(groups: Mapping[tuple[str, str], list[UsableLiteral]]) -> list[float]:

@@ -32,6 +32,7 @@ from hopwright.records import (
     Anchor,
     AnchorHop,
     AnchorRef,
+    CheckResult,
     Claim,
     Domain,
     Hop,
@@ -111,7 +112,8 @@ class Synthesizer:
         failed = next((check for check in checks if check.outcome == "fail"), None)
         if failed is not None:
             return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
-        return item.model_copy(update={"checks": checks})
+        coherence = CheckResult(name="coherence", outcome="pass", reason=str(self._drawer.coherence(drawn.plan)))
+        return item.model_copy(update={"checks": (*checks, coherence)})
 
     def compose(self, plan: Plan, anchor: AnchorRef | None = None) -> Item | Rejected:
         """Put a proven plan into the rules' words and give it options; not checked yet."""
@@ -215,7 +217,7 @@ def draft_slots(slots: DraftSlots) -> ShardOutput:
 
 def write_target_distribution(wanted: SynthesizeParameters) -> str:
     """The parameters of a run that say what its items shall be like, as text."""
-    return wanted.model_dump_json(include={"topologies", "min_domains", "targets", "claim_share"})
+    return wanted.model_dump_json(include={"topologies", "min_domains", "coherence", "targets", "claim_share"})
 
 
 def read_target_distribution(text: str) -> TargetDistribution:
@@ -228,10 +230,12 @@ def read_target_distribution(text: str) -> TargetDistribution:
         answers={str(name): share for name, share in targets.answers.items()},
         bands={str(name): share for name, share in targets.popularity.items()},
         anchoring={str(name): share for name, share in targets.anchoring.items()},
+        difficulty={str(name): share for name, share in targets.difficulty.items()},
         domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
         property_share=targets.property_share,
         theme_share=targets.theme_share,
         min_domains=wanted.min_domains,
+        min_coherence=wanted.coherence,
         claim_share=wanted.claim_share,
     )
 

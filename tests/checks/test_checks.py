@@ -29,11 +29,11 @@ from tests.builders import all_items, bridge_item, chain_item, converging_item
 from tests.drafts import draft_items
 from tests.faults import kinds, plant_faults
 from tests.sample_claims import draft_claimed_items, pick_claimed
-from tests.worlds import DictGraph
+from tests.worlds import DictGraph, settle_all
 
 TABLE = default_table()
 GRAPH = DictGraph()
-CONTEXT = CheckContext(TABLE, graph=GRAPH)
+CONTEXT = CheckContext(settle_all(TABLE), graph=GRAPH)
 
 
 def failed(item: Item, context: CheckContext = CONTEXT) -> dict[str, str]:

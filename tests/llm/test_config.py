@@ -22,10 +22,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_documented_settings_are_read(tmp_path: Path) -> None:
-    block = re.search(r"```toml\n(.*?)```", (ROOT / "docs/models.md").read_text(), re.DOTALL)
-    assert block is not None
+    blocks = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/models.md").read_text(), re.DOTALL)
+    (block,) = [one for one in blocks if "[endpoints" in one]
     path = tmp_path / "models.toml"
-    path.write_text(block.group(1))
+    path.write_text(block)
     settings = read_settings(path)
     assert [endpoint.name for endpoint in settings.endpoints] == ["anthropic", "local", "openrouter", "openai"]
     assert settings.endpoint("local").dialect == "vllm"

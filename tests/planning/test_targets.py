@@ -160,11 +160,13 @@ def test_a_direct_fact_past_a_hop_is_a_shortcut(sample: GraphStore, planner: Pla
     for entity in list(sample.entities())[::11]:
         for first in planner.traversals.lookups_from(entity):
             for second in planner.traversals.lookups_from(first.object):
+                if second.object == entity:
+                    continue  # no plan comes back to where it began
                 steps = [
                     Lookup(subject=entity, property=first.property), Lookup(subject="hop1", property=second.property),
                 ]  # fmt: skip
                 shortcut = find_shortcut(steps, {1: first.object, 2: second.object}, sample, TABLE)
-                around = {o for p, o in sample.out_edges(entity) if p not in ("P31", "P279", "P421", "P1889")}
+                around = {o for p, o in sample.out_edges(entity) if p not in TABLE.roles.uninformative}
                 if second.object in around - {first.object}:
                     assert shortcut is not None and shortcut.hop == 2
                     found += 1
@@ -206,7 +208,7 @@ def test_domains_follow_property_and_class_and_say_why() -> None:
             return {"Q1": "person", "Q2": "team", "Q3": "country"}[id]
 
     index = DomainIndex(TABLE, Nouns())
-    assert index.of_fact("P19", "Q1") == (Domain.ART, "place of birth (P19) of painter")
+    assert index.of_fact("P570", "Q1") == (Domain.ART, "date of death (P570) of painter")
     assert index.of_fact("P571", "Q2").domain is Domain.SPORTS
     assert index.of_fact("P571", "Q3").domain is TABLE.literal["P571"].domain
     steps = [

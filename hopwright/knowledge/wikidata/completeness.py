@@ -125,8 +125,8 @@ def classify_properties(store: GraphStore) -> dict[str, PropertyEvidence]:
     """Class every property of a store, by id number. Takes some seconds at Wikidata5M's size."""
     properties = store.properties()
     count = len(properties)
-    forward = _Lists(store.array("out_start"), store.array("out_edge"), count)
-    backward = _Lists(store.array("in_start"), store.array("in_edge"), count)
+    forward = _Lists(store.array("out_start"), store.array("out_edge"), store.array("out_derived"), count)
+    backward = _Lists(store.array("in_start"), store.array("in_edge"), store.array("in_derived"), count)
     mirrored, either = _count_mirrored(store, count)
     coverage = _measure_coverage(store, forward, properties)
     literal = _literal_lists(store, count)
@@ -161,12 +161,13 @@ def lower_bound(hits: float, trials: float) -> float:
 
 
 class _Lists:
-    """Per property: facts, owners of a list, how many lists hold one value, lengths' mean and dispersion."""
+    """Per property, of the recorded facts: how many, owners of a list, lists of one value, lengths' mean and spread."""
 
-    def __init__(self, starts: NDArray[Any], edges: NDArray[Any], count: int) -> None:
+    def __init__(self, starts: NDArray[Any], edges: NDArray[Any], derived: NDArray[Any], count: int) -> None:
         owner = np.repeat(np.arange(len(starts) - 1, dtype=np.uint32), np.diff(starts.astype(np.int64)))
         property = (edges >> np.uint64(32)).astype(np.uint16)
-        self._tally(owner, property, count)
+        recorded = derived == 0
+        self._tally(owner[recorded], property[recorded], count)
 
     @classmethod
     def of_columns(cls, owner: NDArray[Any], property: NDArray[Any], count: int) -> _Lists:
@@ -225,7 +226,8 @@ def _count_mirrored(store: GraphStore, count: int) -> tuple[I64, I64]:
     words |= subject > object
     words <<= narrow
     words |= edges >> np.uint64(32)
-    words = words[subject != object]
+    # What was derived from a fact is no second record of it.
+    words = words[(subject != object) & (store.array("out_derived") == 0)]
     del subject, object
     words.sort()
     mask = np.uint64((1 << int(narrow)) - 1)

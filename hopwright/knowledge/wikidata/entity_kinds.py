@@ -80,7 +80,7 @@ def kinds_of(store: GraphStore, id: str) -> frozenset[LinkingKind]:
         kinds |= kinds_of_noun(noun)
     if kinds:
         return frozenset(kinds)
-    outward = {property for property, _ in store.out_edges(id)}
+    outward = {property for property, _ in store.recorded_out_edges(id)}
     inward = set(store.in_properties(id))
     for some, properties in _FACTS_OUT.items():
         if outward & properties:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from hopwright.errors import StoreError
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 STORE_FILE = "graph.hwg"
 _MAGIC = b"HWGRAPH\n"
 _HEAD = struct.Struct("<8sI4xQQ32s")

@@ -33,6 +33,7 @@ from hopwright.knowledge.wikidata.layout import (
 from hopwright.knowledge.wikidata.literals import read_literals
 from hopwright.knowledge.wikidata.parsing import Bad, NameBlock, parse_names, parse_texts, parse_triplets
 from hopwright.knowledge.wikidata.sources import CorpusFile, CorpusFiles, Split, find_corpus, hash_file, read_blocks
+from hopwright.knowledge.wikidata.trust import list_implications
 from hopwright.text.folding import U8
 
 _LISTED = 1000
@@ -134,13 +135,14 @@ def _ingest(corpus: CorpusFiles, store: Path, limit: float, force: bool, tell: C
         hashing = [hasher.submit(hash_file, path) for path in corpus.paths]
         if not force and (old := _open_old(store)) is not None:
             inputs = [future.result() for future in hashing]
-            if old.about["inputs"] == inputs and old.about["max_malformed"] == limit:
+            if (old.about["inputs"], old.about["max_malformed"], old.about["implied"]) == (inputs, limit, _implied()):
                 return _report(store, old.about, old.bytes, reused=True)
         writer = ArrayWriter(store)
         try:
             about = _build(corpus, writer, _LineCounter(limit), tell)
             about["inputs"] = [future.result() for future in hashing]
             about["max_malformed"] = limit
+            about["implied"] = _implied()
             tell("writing")
             writer.finish(about)
         finally:
@@ -178,7 +180,7 @@ def _build(
     writer.add("property_id", property_ids)
     tell("sorting names and facts")
     with concurrent.futures.ThreadPoolExecutor(1) as sorter:
-        sorting = sorter.submit(EdgeColumns, columns, entity_ids, property_ids)
+        sorting = sorter.submit(EdgeColumns, columns, entity_ids, property_ids, _implied())
         add_names(writer, "", names, entity_ids)
         row_bits = add_index(writer, names)
         name_rows = len(names.lengths)
@@ -274,6 +276,11 @@ def _parse(source: CorpusFile, parse: Callable[[bytes], T]) -> Iterator[T]:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def _implied() -> list[list[int]]:
+    """The numbers of the properties of which facts say the same the other way round."""
+    return [[int(one[1:]), int(other[1:])] for one, other in list_implications()]
 
 
 def _open_old(store: Path) -> ArrayFile | None:

@@ -109,6 +109,8 @@ def render_ingest(report: IngestReport) -> str:
         f"{counts['names']:,} names, {counts['literals']:,} literals, {report.bytes / 2**20:,.0f} MiB"
         + (" (up to date, kept)" if report.reused else "")
     ]
+    if counts["derived"]:
+        lines.append(f"{counts['derived']:,} facts follow from these: of symmetric properties and of inverse ones")
     if counts["duplicates"]:
         lines.append(f"{counts['duplicates']:,} repeated triplets were kept once")
     for file, bad in report.malformed.items():

@@ -9,6 +9,7 @@ kept in file order; an index of the hashes of their loose keys leads from a name
 from __future__ import annotations
 
 import concurrent.futures
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,26 +108,59 @@ def add_index(writer: ArrayWriter, names: NameColumns) -> int:
 
 
 class EdgeColumns:
-    """The facts as read, packed into words that sort by subject, property and object.
+    """The facts as read and those that follow from them, packed into words that sort by subject, property and object.
 
-    Empties `columns` on the way, to hold less in memory. Raises InputError for more entities than fit.
+    `implied`: pairs (p, q) of property ids such that (a, p, b) says (b, q, a); a q that the corpus does not know is
+    left out. Empties `columns` on the way, to hold less in memory. Raises InputError for more entities than fit.
     """
 
-    def __init__(self, columns: list[list[U32]], entity_ids: U32, property_ids: U32) -> None:
+    def __init__(
+        self,
+        columns: list[list[U32]],
+        entity_ids: U32,
+        property_ids: U32,
+        implied: Sequence[Sequence[int]] = (),
+    ) -> None:
         keys, self.packing = _pack(columns, entity_ids, property_ids)
         self.read = len(keys)
         self.properties = len(property_ids)
         keys.sort()
         if self.read and (keys[1:] == keys[:-1]).any():
             keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
-        self.keys = keys
+        self.recorded = len(keys)
+        self.keys, self.derived = self._add_implied(keys, property_ids, implied)
 
-    def turned(self) -> U64:
-        """The words that sort by object, property and subject."""
+    def _add_implied(
+        self, keys: U64, property_ids: U32, implied: Sequence[Sequence[int]]
+    ) -> tuple[U64, NDArray[np.uint8]]:
+        """All facts, and for each of them whether it is but derived from another."""
+        place = {int(id): number for number, id in enumerate(property_ids)}
+        shift = np.uint64(self.packing.entity_bits)
+        properties = (keys >> shift) & np.uint64((1 << self.packing.property_bits) - 1)
+        parts = []
+        for one, other in implied:
+            if one not in place or other not in place:
+                continue
+            upper, _, lower = self.packing.split(keys[properties == place[one]])
+            apart = upper != lower
+            top = shift + np.uint64(self.packing.property_bits)
+            parts.append((lower[apart] << top) | (np.uint64(place[other]) << shift) | upper[apart])
+        if not parts:
+            return keys, np.zeros(len(keys), np.uint8)
+        whole = np.union1d(keys, np.concatenate(parts))
+        derived = np.ones(len(whole), np.uint8)
+        derived[np.searchsorted(whole, keys)] = 0
+        return whole, derived
+
+    def turned(self) -> tuple[U64, NDArray[np.uint8]]:
+        """The words that sort by object, property and subject, and for each of them whether it is derived."""
         keys = self.keys.copy()
         self.packing.turn(keys)
-        keys.sort()
-        return keys
+        if not self.derived.any():
+            keys.sort()
+            return keys, self.derived
+        order = np.argsort(keys)
+        return keys[order], self.derived[order]
 
 
 def add_edges(writer: ArrayWriter, edges: EdgeColumns) -> dict[str, int]:
@@ -138,18 +172,31 @@ def add_edges(writer: ArrayWriter, edges: EdgeColumns) -> dict[str, int]:
         ordered = pool.submit(_order_by_property, out.properties)
         writer.add("out_edge", out.words)
         writer.add("out_start", running_starts(out.sizes))
+        writer.add("out_derived", edges.derived)
         paths = running_starts(out.count_paths(), np.uint64)
         writer.add("property_edge", ordered.result())
         del ordered
         writer.add("property_start", running_starts(np.bincount(out.properties, minlength=edges.properties)))
         writer.add("step_count", out.steps)
         writer.add("path_start", paths)
+        out_sizes = out.sizes
         del out, paths
-        into = _Rows(edges.packing, turned.result())
-        del turned
+        turned_keys, turned_derived = turned.result()
+        into = _Rows(edges.packing, turned_keys)
+        del turned, turned_keys
     writer.add("in_edge", into.words)
     writer.add("in_start", running_starts(into.sizes))
-    return {"triplets": len(edges.keys), "duplicates": edges.read - len(edges.keys)}
+    writer.add("in_derived", turned_derived)
+    recorded = [
+        np.bincount(np.repeat(np.arange(len(sizes)), sizes)[derived == 0], minlength=len(sizes))
+        for sizes, derived in ((out_sizes, edges.derived), (into.sizes, turned_derived))
+    ]
+    writer.add("degree", (recorded[0] + recorded[1]).astype(np.uint32))
+    return {
+        "triplets": edges.recorded,
+        "duplicates": edges.read - edges.recorded,
+        "derived": len(edges.keys) - edges.recorded,
+    }
 
 
 def _order_by_property(properties: U16) -> U32:

@@ -239,13 +239,13 @@ class Linker:
         worth.
         """
         found: dict[str, float] = {}
-        edges = self._store.out_edges(id)[:_NEIGHBOURS]
+        edges = self._store.recorded_out_edges(id, _NEIGHBOURS)
         near = [one for property, one in edges if property != "P31" and one != id]
-        near += [one for _, one in self._store.in_edges(id, limit=_NEIGHBOURS) if one != id]
+        near += [one for _, one in self._store.recorded_in_edges(id, _NEIGHBOURS) if one != id]
         for one in near:
             self._note(found, one, 1.0)
         for one in near[:_SECOND]:
-            for property, two in self._store.out_edges(one)[:_NEIGHBOURS]:
+            for property, two in self._store.recorded_out_edges(one, _NEIGHBOURS):
                 if property in _WITHIN and two != id:
                     self._note(found, two, 0.5)
         return tuple(found.items())

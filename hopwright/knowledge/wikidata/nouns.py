@@ -133,8 +133,8 @@ class KindIndex:
                 return Sense("person", noun, sort, plain.rank)
         if sport := self._read_sport(id):
             return Sense("person", sport, sport, plain.rank)
-        out = [property for property, _ in self.graph.out_edges(id)]
-        into = [property for property, _ in self.graph.in_edges(id)]
+        out = [property for property, _ in self.graph.recorded_out_edges(id)]
+        into = [property for property, _ in self.graph.recorded_in_edges(id)]
         counts = [
             sum(p in role.subject for p in out) + sum(p in role.object for p in into) for role in self._lexicon.roles
         ]
@@ -178,9 +178,9 @@ class KindIndex:
         name = self.graph.label(id)
         if sense := self._by_text(id) or _match(self._lexicon.name_rules, name, self._lexicon.demonym):
             return sense
-        out = {property for property, _ in self.graph.out_edges(id)}
+        out = {property for property, _ in self.graph.recorded_out_edges(id)}
         out.update(literal.property for literal in self.graph.literals(id))
-        into = {property for property, _ in self.graph.in_edges(id)}
+        into = {property for property, _ in self.graph.recorded_in_edges(id)}
         for signature in self._lexicon.signatures:
             if signature.subject & out or signature.object & into:
                 return self._sharpen(id, signature.sense)

@@ -11,8 +11,10 @@ from pydantic import ValidationError
 
 from hopwright.errors import InputError
 from hopwright.knowledge.properties import DomainRules, EntityProperty, LiteralProperty, PropertyTable
-from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.knowledge.wikidata.roles import INCEPTION, ROLES
+from hopwright.knowledge.wikidata.trust import load_trust
 from hopwright.records import Domain
+from hopwright.records.values import EntityKind
 
 
 @functools.cache
@@ -33,7 +35,15 @@ def default_table() -> PropertyTable:
             raise InputError(f"properties.toml, {property}, {where}: {first['msg']}") from None
     lines = resources.files(__package__).joinpath("misleading.tsv").read_text("utf-8").splitlines()
     facts = (line.split("\t") for line in lines if not line.startswith("#"))
-    return PropertyTable(entity, literal, frozenset((s, p, o) for s, p, o in facts), ROLES, _load_domains())
+    return PropertyTable(
+        entity,
+        literal,
+        frozenset((s, p, o) for s, p, o in facts),
+        ROLES,
+        _load_domains(),
+        load_trust(),
+        _load_settled(),
+    )
 
 
 def _load_domains() -> DomainRules:
@@ -43,6 +53,12 @@ def _load_domains() -> DomainRules:
         by_noun={noun: Domain(name) for noun, name in raw["noun"].items()},
         by_kind={kind: Domain(name) for kind, name in raw["kind"].items()},
     )
+
+
+def _load_settled() -> dict[tuple[str, EntityKind], frozenset[str]]:
+    """The founding of a state is asked only where it is its independence, and of one undisputed year."""
+    lines = resources.files(__package__).joinpath("independence.tsv").read_text("utf-8").splitlines()
+    return {(INCEPTION, "country"): frozenset(line.partition("\t")[0] for line in lines if not line.startswith("#"))}
 
 
 def _read(name: str) -> dict[str, Any]:

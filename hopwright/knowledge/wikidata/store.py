@@ -52,7 +52,8 @@ class NameMatch:
 class GraphStore:
     """Read-only store. Entity ids are `Q…`, property ids `P…`. Unknown ids give empty results.
 
-    Results are sorted by id number, edges by property and then entity. Any number of processes may have it
+    A fact that follows from another, as that of a symmetric or an inverse property, is found like one that was
+    recorded. Results are sorted by id number, edges by property and then entity. Any number of processes may have it
     open.
     """
 
@@ -64,6 +65,8 @@ class GraphStore:
         self._entity_id, self._property_id = view("entity_id"), view("property_id")
         self._out_start, self._out_edge = view("out_start"), view("out_edge")
         self._in_start, self._in_edge = view("in_start"), view("in_edge")
+        self._out_derived, self._in_derived = view("out_derived"), view("in_derived")
+        self._degree = view("degree")
         self._property_start, self._property_edge = view("property_start"), view("property_edge")
         self._name_first, self._name_count = view("name_first"), view("name_count")
         self._name_start, self._name_blob = view("name_start"), view("name_blob")
@@ -196,6 +199,14 @@ class GraphStore:
         """
         return self._row(object, self._in_start, self._in_edge, limit)
 
+    def recorded_out_edges(self, subject: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:
+        """As `out_edges`, of what the corpus holds itself and does not follow from other facts; the first `limit`."""
+        return self._row(subject, self._out_start, self._out_edge, limit, self._out_derived)
+
+    def recorded_in_edges(self, object: str, limit: int | None = None) -> tuple[tuple[str, str], ...]:
+        """As `in_edges`, of what the corpus holds itself and does not follow from other facts; the first `limit`."""
+        return self._row(object, self._in_start, self._in_edge, limit, self._in_derived)
+
     def in_properties(self, object: str) -> list[str]:
         """The distinct properties that the entity is object of, found without reading a hub's every edge."""
         number = self.number(object)
@@ -218,13 +229,12 @@ class GraphStore:
         return self._spread(object, most, self._in_start, self._in_edge)
 
     def edges(self, property: str) -> tuple[tuple[str, str], ...]:
-        """(subject, object) of every triplet of the property."""
+        """(subject, object) of every triplet of the property as it was recorded, without what follows from others."""
         number = self._property_number.get(property)
         if number is None:
             return ()
-        return self._edges_at(
-            self.array("property_edge")[self._property_start[number] : self._property_start[number + 1]]
-        )
+        places = self.array("property_edge")[self._property_start[number] : self._property_start[number + 1]]
+        return self._edges_at(places[self.array("out_derived")[places] == 0])
 
     def sample_edges(self, property: str, most: int) -> tuple[tuple[str, str], ...]:
         """At most so many (subject, object) of the property, evenly spread over its triplets."""
@@ -246,7 +256,7 @@ class GraphStore:
         return tuple(dict.fromkeys(f"Q{self._entity_id[word & OTHER]}" for word in words))
 
     def degree(self, id: str) -> int:
-        """Number of triplets that the entity is subject of, plus those that it is object of."""
+        """Number of recorded triplets that the entity is subject of, plus those that it is object of."""
         number = self.number(id)
         return self._degree_at(number) if number >= 0 else 0
 
@@ -351,8 +361,7 @@ class GraphStore:
         return self._name_at(self._name_first[number]) if self._name_count[number] else ""
 
     def _degree_at(self, number: int) -> int:
-        outward = self._out_start[number + 1] - self._out_start[number]
-        return outward + self._in_start[number + 1] - self._in_start[number]
+        return int(self._degree[number])
 
     def _edges_at(self, places: NDArray[Any]) -> tuple[tuple[str, str], ...]:
         if not len(places):
@@ -374,13 +383,21 @@ class GraphStore:
         return tuple([f"Q{ids[word & OTHER]}" for word in edges[first:last].tolist()])
 
     def _row(
-        self, id: str, starts: memoryview[int], edges: memoryview[int], limit: int | None = None
+        self,
+        id: str,
+        starts: memoryview[int],
+        edges: memoryview[int],
+        limit: int | None = None,
+        left_out: memoryview[int] | None = None,
     ) -> tuple[tuple[str, str], ...]:
         number = self.number(id)
         if number < 0:
             return ()
         ids, names = self._entity_id, self._property_names
         start, stop = starts[number], starts[number + 1]
+        if left_out is not None and any(left_out[start:stop]):
+            kept = [edges[place] for place in range(start, stop) if not left_out[place]][:limit]
+            return tuple([(names[word >> 32], f"Q{ids[word & OTHER]}") for word in kept])
         words = edges[start : stop if limit is None else min(stop, start + limit)].tolist()
         return tuple([(names[word >> 32], f"Q{ids[word & OTHER]}") for word in words])
 

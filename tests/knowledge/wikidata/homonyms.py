@@ -51,8 +51,8 @@ def make_cases(store: GraphStore, seed: int = 1) -> list[Case]:
 
 def own_facts(store: GraphStore, entity: str) -> set[tuple[str, str]]:
     """(property label, label of the other end) of the entity's facts, but for its classes and for hubs."""
-    out = [(p, o) for p, o in store.out_edges(entity) if p != "P31"]
-    into = store.in_edges_spread(entity, 60)
+    out = [(p, o) for p, o in store.recorded_out_edges(entity) if p != "P31"]
+    into = store.recorded_in_edges(entity, 60)
     return {
         (store.property_label(p), store.label(other))
         for p, other in (*out, *into)

@@ -1,0 +1,148 @@
+"""What a source may not know: whether an answer that is unique in it is unique in the world, too.
+
+A year singles out a member of a closed kind (states, clubs, seasons) among those that meet a condition only where the
+list behind the condition is whole, where everybody on it has a date, and where nobody of that year may be on it
+without the source's knowledge. Two open conditions single out nobody. A place counts with all that lies in it.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import functools
+from collections.abc import Mapping, Sequence
+
+from hopwright.errors import ExpressionError
+from hopwright.knowledge.containment import Containment
+from hopwright.knowledge.facts import Facts
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import EntityKinds, FactGraph
+from hopwright.planning.expressions import evaluate
+from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
+from hopwright.records.values import Value
+
+_DATED = ("value", "argmax", "argmin", "after", "before")
+
+
+class OpenWorld:
+    """Doubts about answers of one source. Results are cached: a source does not change."""
+
+    def __init__(self, graph: FactGraph, table: PropertyTable, kinds: EntityKinds, facts: Facts) -> None:
+        self._graph = graph
+        self._table = table
+        self._kinds = kinds
+        self._facts = facts
+        self.containment = Containment(graph, table.roles.containment)
+        self.find_rival = functools.lru_cache(100_000)(self._find_rival)
+        self._doubt_expression = functools.lru_cache(20_000)(self._find_in_expression)
+
+    def find_doubt(self, derivation: Derivation, answers: Mapping[int, Value], value: Value) -> str:
+        """Why a hop's answer may not be the only one in the world; empty when nothing speaks against it.
+
+        `answers` are those of the earlier hops, `value` is the hop's own.
+        """
+        if isinstance(derivation, Lookup):
+            if derivation.property not in self._table.literal:
+                return ""
+            return self._doubt_literal(derivation.property, _resolve(derivation.subject, answers))
+        if isinstance(derivation, Compute):
+            named = {f"hop{index}": one for index, one in answers.items() if isinstance(one, str)}
+            return self._doubt_expression(derivation.expression, tuple(sorted(named.items())))
+        if not isinstance(derivation, ReverseLookup):
+            return ""
+        conditions = derivation.conditions()
+        dated = [one for one in conditions if one.property in self._table.literal]
+        joined = [one for one in conditions if one.property not in self._table.literal]
+        if not dated:
+            return "two open conditions single out nobody" if len(joined) > 1 else ""
+        try:
+            year = evaluate(dated[0].value, answers, self._facts)
+        except ExpressionError:
+            return ""
+        whole = int(year) if not isinstance(year, str | dt.date) else year.year if isinstance(year, dt.date) else 0
+        for one in joined:
+            doubt = self.find_rival(str(value), dated[0].property, whole, one.property, _resolve(one.value, answers))
+            if doubt:
+                return doubt
+        return "" if joined else "a year alone singles out nobody"
+
+    def is_settled(self, property: str, entity: str) -> bool:
+        """Whether a date of an entity is one that all sources agree on, where the kind of date needs that."""
+        return self._table.is_settled(property, entity, self._kinds.kind(entity))
+
+    def _doubt_literal(self, property: str, entity: str) -> str:
+        return "" if self.is_settled(property, entity) else f"{self._graph.label(entity)} has no undisputed year"
+
+    def _find_rival(self, entity: str, property: str, year: int, condition: str, object: str) -> str:
+        """Who else may be what a year and a condition single out; empty when nobody may."""
+        kind, sort = self._kinds.kind(entity), self._kinds.sort(entity)
+        if condition not in self._table.roles.rosters.get(kind, frozenset()):
+            return f"the list behind {self._table.label(condition)} is not whole"
+        for one in self._graph.subjects(condition, object):
+            if one == entity or self._kinds.kind(one) != kind:
+                continue
+            years = self._years(property, one)
+            if not years or not self.is_settled(property, one):
+                return f"the year of {self._graph.label(one)} is not known"
+            if year in years:
+                return f"{self._graph.label(one)} is of that year, too"
+        for one in self._facts.subjects_of_scalar(property, year):
+            if one != entity and self._kinds.sort(one) == sort and not self._graph.objects(one, condition):
+                return f"whether {self._graph.label(one)} meets the condition is not known"
+        return self._doubt_literal(property, entity)
+
+    def _years(self, property: str, entity: str) -> set[int]:
+        return {one.year for one in self._facts.scalars(entity, property) if isinstance(one, dt.date)}
+
+    def _find_in_expression(self, expression: str, named: tuple[tuple[str, str], ...]) -> str:
+        """Disputed dates that a computation reads, or places that it compares while one lies in the other."""
+        known = dict(named)
+        try:
+            tree = ast.parse(expression, mode="eval")
+        except SyntaxError:
+            return ""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                doubt = self._doubt_call(node.func.id, node, known)
+            elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Call):
+                property, *subjects = _names(node.left, known) or [""]
+                objects = _names(node.comparators[0], known)
+                doubt = self._doubt_places(property, subjects, objects)
+            else:
+                continue
+            if doubt:
+                return doubt
+        return ""
+
+    def _doubt_call(self, function: str, call: ast.Call, known: Mapping[str, str]) -> str:
+        property, *entities = _names(call, known) or [""]
+        if function in _DATED and property in self._table.literal:
+            for entity in entities:
+                if doubt := self._doubt_literal(property, entity):
+                    return doubt
+        elif function == "among" and entities:
+            return self._doubt_places(property, entities[1:], entities[:1])
+        elif function == "listed" and entities:
+            return self._doubt_places(property, entities[:1], entities[1:])
+        return ""
+
+    def _doubt_places(self, property: str, subjects: Sequence[str], objects: Sequence[str]) -> str:
+        """Both of two answers may be defended where one of them lies in the other."""
+        for subject in subjects:
+            for held in self._graph.objects(subject, property):
+                for object in objects:
+                    if self.containment.overlap(held, object):
+                        return f"{self._graph.label(held)} and {self._graph.label(object)} lie one in the other"
+        return ""
+
+
+def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
+    return str(answers.get(int(reference[3:]), "")) if reference.startswith("hop") else reference
+
+
+def _names(node: ast.expr, known: Mapping[str, str]) -> list[str]:
+    """The properties and entities that a part of an expression names, in the order in which they stand."""
+    found = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+    if isinstance(node, ast.Call):
+        found.remove(node.func)  # type: ignore[arg-type]
+    return [known.get(one.id, one.id) for one in sorted(found, key=lambda one: (one.lineno, one.col_offset))]
