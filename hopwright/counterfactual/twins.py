@@ -12,6 +12,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hopwright.counterfactual.constants import list_constants
 from hopwright.counterfactual.distractors import move_distractors, rename_distractors
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.invented_facts import Furnisher, RivalMaker
@@ -262,6 +263,7 @@ class _TwinRelabeller:
         self._labels = {ids[member.id]: surrogates[member.key] for member in cast if member.id}
         self._names = {**aliases, **{label: surrogates[member.key] for member in cast for label in member.labels}}
         self._operands = self._list_operands()
+        self._shown = {str(number) for hop in world.hops for number in list_constants(hop.derivation)}
 
     def relabel_hops(self) -> tuple[Hop, ...]:
         """The twin's hops but for their questions and options."""
@@ -276,7 +278,7 @@ class _TwinRelabeller:
         else:
             answer_id = None
             answer = render_answer(value, old.unit)
-            distractors = move_distractors(old, value, self._operands)
+            distractors = move_distractors(old, value, self._operands, self._shown)
         return new.model_copy(
             update={
                 "answer": answer,
