@@ -18,7 +18,7 @@ from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import EntityKinds, FactGraph
 from hopwright.planning.expressions import evaluate
-from hopwright.records import Compute, Constraint, Derivation, Lookup
+from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
 
 _DATED = ("value", "argmax", "argmin", "after", "before")
@@ -48,6 +48,8 @@ class OpenWorld:
         if isinstance(derivation, Compute):
             named = {f"hop{index}": one for index, one in answers.items() if isinstance(one, str)}
             return self._doubt_expression(derivation.expression, tuple(sorted(named.items())))
+        if not isinstance(derivation, ReverseLookup):
+            return ""
         conditions = (Constraint(property=derivation.property, value=derivation.value), *derivation.constraints)
         dated = [one for one in conditions if one.property in self._table.literal]
         joined = [one for one in conditions if one.property not in self._table.literal]

@@ -119,6 +119,7 @@ ROLES = PropertyRoles(
     ties=TIES,
     lists=LISTS,
     doubtful=frozenset({"P7295"}),
+    doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),
     seldom=SELDOM,
     kinship=KINSHIP,
     loose=frozenset(_RELATIONS["loose"].split()),
