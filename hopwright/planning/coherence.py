@@ -10,7 +10,6 @@ import math
 import statistics
 from typing import NamedTuple
 
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
@@ -90,7 +89,7 @@ class CoherenceScorer:
             if not isinstance(derivation, Lookup) or not isinstance(step.value, str):
                 continue
             share = 1 - min(1.0, math.log10(max(1, self._traversals.degree(step.value))) / math.log10(_CROWD))
-            found.append(share * (_SELDOM if derivation.property in ROLES.seldom else 1.0))
+            found.append(share * (_SELDOM if derivation.property in self._traversals.roles.seldom else 1.0))
         return statistics.fmean(found) if found else 1.0
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.plan import PartialPlan
 from hopwright.planning.random_draws import draw, draw_by_weights
@@ -272,7 +271,9 @@ class PlanBuilder:
         weights = self.preferences.weights
         names = [property_of(one) for one in options]
         return draw_by_weights(
-            self.rng, options, [weights.get(name, 1.0) * (_SELDOM if name in ROLES.seldom else 1.0) for name in names]
+            self.rng,
+            options,
+            [weights.get(name, 1.0) * (_SELDOM if name in self.traversals.roles.seldom else 1.0) for name in names],
         )
 
     def count_domains(self) -> int:
@@ -324,7 +325,7 @@ class PlanBuilder:
         weights = [
             self.preferences.domains.get(name, 1.0)
             * (1 if name in touched else _NEW_DOMAIN)
-            * max(known.get(p, 1.0) * (_SELDOM if p in ROLES.seldom else 1.0) for p in by_domain[name])
+            * max(known.get(p, 1.0) * (_SELDOM if p in self.traversals.roles.seldom else 1.0) for p in by_domain[name])
             for name in names
         ]
         drawn = draw_by_weights(self.rng, names, weights) if any(weights) else draw(self.rng, names)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hopwright.knowledge.source import FactGraph
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.anchor_resolution import AnchorResolver, ResolvedAnchorHop
 from hopwright.planning.coherence import Coherence, CoherenceScorer, rate_difficulty
 from hopwright.planning.plan import Plan, entities_of, named_entities
@@ -281,7 +280,7 @@ class PlanSampler:
             name: weights[domain]
             / domains[domain]
             * shares.weights.get(name, 1.0)
-            * (0.2 if name in ROLES.seldom else 1.0)
+            * (0.2 if name in self._planner.table.roles.seldom else 1.0)
             for name in self._planner.traversals.askable
             if weights.get(domain := table.entity[name].domain, 0.0) > 0
         }

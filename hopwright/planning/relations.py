@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.traversals import Edge, GraphTraversals
 
 # A value that more than so many share says little of any two of them.
@@ -53,9 +52,11 @@ class Relations:
         """Property → groups of at least four, of facts taken evenly over all of the graph's."""
         found: dict[str, tuple[Group, ...]] = {}
         graph = self._traversals.graph
-        for property in sorted(ROLES.ties | ROLES.lists):
+        for property in sorted(self._traversals.roles.ties | self._traversals.roles.lists):
             ends = graph.sample_edges(property, _SAMPLED)
-            shared = dict.fromkeys(object if property in ROLES.ties else subject for subject, object in ends)
+            shared = dict.fromkeys(
+                object if property in self._traversals.roles.ties else subject for subject, object in ends
+            )
             groups = tuple(
                 group
                 for one in shared
@@ -71,10 +72,10 @@ class Relations:
         graph, sort = self._traversals.graph, self._traversals.kinds.sort(entity)
         found: list[Group] = []
         for property, shared in graph.out_edges(entity):
-            if property in ROLES.ties and self._tells(shared):
+            if property in self._traversals.roles.ties and self._tells(shared):
                 found += self._group(property, shared, True, graph.subjects(property, shared), sort)
         for property, shared in graph.in_edges_spread(entity, 200):
-            if property in ROLES.lists and self._traversals.nameable(shared):
+            if property in self._traversals.roles.lists and self._traversals.nameable(shared):
                 found += self._group(property, shared, False, graph.objects(shared, property), sort)
         return tuple(sorted(found, key=lambda one: (len(one.members), one.property, one.shared)))
 
@@ -86,10 +87,10 @@ class Relations:
             return ()
         by_property: dict[tuple[str, bool], list[str]] = {}
         for property, other in graph.in_edges_spread(shared, _MOST_SHARING):
-            if property in ROLES.ties:
+            if property in self._traversals.roles.ties:
                 by_property.setdefault((property, True), []).append(other)
         for property, other in graph.out_edges(shared):
-            if property in ROLES.lists:
+            if property in self._traversals.roles.lists:
                 by_property.setdefault((property, False), []).append(other)
         for (property, outward), members in sorted(by_property.items()):
             if len(members) >= 2:
@@ -113,7 +114,7 @@ class Relations:
         found: dict[str, None] = {}
         graph = self._traversals.graph
         for property, other in (*graph.out_edges(entity), *graph.in_edges_spread(entity, 60)):
-            if property in ROLES.kinship and self._traversals.nameable(other):
+            if property in self._traversals.roles.kinship and self._traversals.nameable(other):
                 found[other] = None
         for group in self.groups_of(entity):
             found |= dict.fromkeys(group.members)
@@ -125,8 +126,12 @@ class Relations:
         if one == other:
             return 1.0
         graph = self._traversals.graph
-        if any(end == other and property not in ROLES.uninformative for property, end in graph.out_edges(one)) or any(
-            end == one and property not in ROLES.uninformative for property, end in graph.out_edges(other)
+        if any(
+            end == other and property not in self._traversals.roles.uninformative
+            for property, end in graph.out_edges(one)
+        ) or any(
+            end == one and property not in self._traversals.roles.uninformative
+            for property, end in graph.out_edges(other)
         ):
             return 0.95
         sizes = [len(group.members) for group in self.groups_of(one) if other in group.members]

@@ -13,7 +13,6 @@ from typing import NamedTuple, TypeVar
 from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty
 from hopwright.knowledge.source import FactSource
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.open_world import OpenWorld
 from hopwright.planning.random_draws import draw
 from hopwright.records.values import Scalar
@@ -216,9 +215,9 @@ class GraphTraversals:
         found = []
         for property in sorted({literal.property for literal in self.graph.literals(entity)}):
             entry = self.table.literal.get(property)
-            if entry is None or kind not in entry.subject or entity in entry.avoid or property in ROLES.doubtful:
+            if entry is None or kind not in entry.subject or entity in entry.avoid or property in self.roles.doubtful:
                 continue
-            if kind in ROLES.doubtful_of.get(property, ()) or not self.table.is_settled(property, entity, kind):
+            if kind in self.roles.doubtful_of.get(property, ()) or not self.table.is_settled(property, entity, kind):
                 continue
             values = self.facts.scalars(entity, property)
             if len(values) != 1 or (states_year and entry.value != "number"):

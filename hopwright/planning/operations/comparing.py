@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader, weigh_roots
 from hopwright.planning.operations.operation_inputs import (
@@ -56,7 +55,7 @@ def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operat
         pool = [one for one in group.members if builder.admits(one)]
         if len(pool) < _NAMED or not builder.admits(group.shared):
             continue
-        if context.branches and full_year(builder, group.shared, ROLES.death) is None:
+        if context.branches and full_year(builder, group.shared, builder.traversals.roles.death) is None:
             continue  # the other branch starts from what they share
         for property in _shuffled(builder, _properties(builder, pool)):
             values = _values(builder, pool, property)

@@ -6,7 +6,6 @@ import datetime as dt
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
     has_full_date,
@@ -51,7 +50,8 @@ def can_continue_from(builder: PlanBuilder, readers: tuple[str, ...], entity: st
     edges = [(edge.property, edge.object) for edge in builder.traversals.lookups_from(entity)]
     edges += [(edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity)]
     return any(
-        builder.admits(other) and _can_follow(builder, _follow(readers, property), other) for property, other in edges
+        builder.admits(other) and _can_follow(builder, _follow(builder, readers, property), other)
+        for property, other in edges
     )
 
 
@@ -134,7 +134,7 @@ def weigh_roots(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> 
     domains = builder.preferences.domains
     return names, [
         known.get(name, 1.0)
-        * (_SELDOM if name in ROLES.seldom else 1.0)
+        * (_SELDOM if name in builder.traversals.roles.seldom else 1.0)
         * domains.get(table[name].domain, 1.0)
         * sizes[name]
         / totals[table[name].domain] ** 0.9
@@ -204,9 +204,9 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             edges = [(edge.property, edge.object) for edge in builder.traversals.lookups_from(entity)]
             edges += [(edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity)]
             verdict = any(
-                not (readers[0] == OUTWARD_LOOKUP and property in ROLES.within)
+                not (readers[0] == OUTWARD_LOOKUP and property in builder.traversals.roles.within)
                 and builder.traversals.degree(other) <= most
-                and _can_follow(builder, _follow(readers, property), other)
+                and _can_follow(builder, _follow(builder, readers, property), other)
                 for property, other in edges
             )
         else:
@@ -229,9 +229,9 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
     return verdict
 
 
-def _follow(readers: tuple[str, ...], property: str) -> tuple[str, ...]:
+def _follow(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> tuple[str, ...]:
     """What is left to follow after a look-up along a property."""
-    if property in ROLES.within and readers[1:2] == ("extend",):
+    if property in builder.traversals.roles.within and readers[1:2] == ("extend",):
         return (OUTWARD_LOOKUP, *readers[2:])
     return readers[1:]
 
@@ -255,7 +255,9 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader in ("age", "turned"):
-        return lambda entity: {ROLES.birth, ROLES.death} <= {m.property for m in measures(entity)}
+        return lambda entity: (
+            {builder.traversals.roles.birth, builder.traversals.roles.death} <= {m.property for m in measures(entity)}
+        )
     if reader in ("first-by", "first-by-after", "count-by"):
         return lambda entity: any(len(group.members) >= 4 for group in builder.relations.groups_sharing(entity))
     return lambda entity: True

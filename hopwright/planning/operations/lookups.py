@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
@@ -70,7 +69,7 @@ def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
     """The year of an entity's event."""
     found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
     if context.reader == "turned":  # nobody asks how old one was in the year of another's birth
-        found = [m for m in found if m.property != ROLES.birth]
+        found = [m for m in found if m.property != builder.traversals.roles.birth]
     if not found:
         raise PlanningDeadEnd("the entity has no dated event that suits")
     measure = builder.prefer_measure(found)
@@ -83,7 +82,7 @@ def date(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
     """The full date of an entity's event."""
     found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.ask]
     if context.reader == "age":
-        found = [m for m in found if m.property != ROLES.birth]
+        found = [m for m in found if m.property != builder.traversals.roles.birth]
     if not found:
         raise PlanningDeadEnd("the entity has no full date")
     measure = builder.prefer_measure(found)
@@ -108,7 +107,7 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         for measure in builder.traversals.measures(topic)
         if measure.property in list_events(builder, topic)
         and measure.entry.year_ask
-        and measure.property != ROLES.birth
+        and measure.property != builder.traversals.roles.birth
     ]
     if measures:
         measure = builder.prefer_measure(measures)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import find_input, full_date, list_events
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
@@ -31,7 +30,7 @@ def between(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operati
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The years between looked-up years: two, or the first and the last of several."""
     values = [state.whole for state in inputs]
-    births = [state.whole for state in inputs if state.of == ROLES.birth]
+    births = [state.whole for state in inputs if state.of == builder.traversals.roles.birth]
     if len(inputs) == 2 and births and (len(births) == 2 or not _GROWN <= max(values) - births[0] <= _OLDEST - _GROWN):
         raise PlanningDeadEnd("years since a birth are an age")
     years = _check(max(values) - min(values))
@@ -45,7 +44,7 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
 def apart_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The years between a looked-up year and an event of what the plan is about."""
     (state,) = inputs
-    if state.of == ROLES.birth:
+    if state.of == builder.traversals.roles.birth:
         raise PlanningDeadEnd("years since a birth are an age")
     for topic in builder.topics:
         events = list_events(builder, topic)
@@ -60,7 +59,7 @@ def age(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationCo
     """How old a person was on a looked-up date."""
     then, person = find_input(inputs, "date"), find_input(inputs, "entity")
     years = _age(builder, person.entity, _date_of(builder, then))
-    return _give(builder, f"age(value({ROLES.birth}, {person.ref}), {then.ref})", years)
+    return _give(builder, f"age(value({builder.traversals.roles.birth}, {person.ref}), {then.ref})", years)
 
 
 def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -68,15 +67,15 @@ def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     (state,) = inputs
     then = _date_of(builder, state)
     for topic in builder.topics:
-        born = full_date(builder, topic, ROLES.birth)
+        born = full_date(builder, topic, builder.traversals.roles.birth)
         if born is None or born == then:
             continue
-        if state.of == ROLES.birth and born > then:
+        if state.of == builder.traversals.roles.birth and born > then:
             years = _years(then, born)
-            expression = f"age({state.ref}, value({ROLES.birth}, {topic}))"
+            expression = f"age({state.ref}, value({builder.traversals.roles.birth}, {topic}))"
         else:
             years = _age(builder, topic, then)
-            expression = f"age(value({ROLES.birth}, {topic}), {state.ref})"
+            expression = f"age(value({builder.traversals.roles.birth}, {topic}), {state.ref})"
         if 1 <= years <= _OLDEST:
             return _give(builder, expression, years)
     raise PlanningDeadEnd("nobody whom the plan names lived then")
@@ -85,12 +84,17 @@ def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
 def turned(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The birthday that a person celebrated in a looked-up year."""
     then, person = find_input(inputs, "year"), find_input(inputs, "entity")
-    if then.of == ROLES.birth:
+    if then.of == builder.traversals.roles.birth:
         raise PlanningDeadEnd("nobody asks how old one was in the year of another's birth")
-    born, death = (list_events(builder, person.entity).get(name) for name in (ROLES.birth, ROLES.death))
+    born, death = (
+        list_events(builder, person.entity).get(name)
+        for name in (builder.traversals.roles.birth, builder.traversals.roles.death)
+    )
     if born is None or death is None or not 4 <= then.whole - born <= _OLDEST or death <= then.whole:
         raise PlanningDeadEnd("the person did not live then")
-    return _give(builder, f"{then.ref} - year(value({ROLES.birth}, {person.ref}))", then.whole - born)
+    return _give(
+        builder, f"{then.ref} - year(value({builder.traversals.roles.birth}, {person.ref}))", then.whole - born
+    )
 
 
 def _give(builder: PlanBuilder, expression: str, years: int) -> StepOutput:
@@ -104,8 +108,8 @@ def _check(years: int) -> int:
 
 
 def _age(builder: PlanBuilder, person: str, then: dt.date) -> int:
-    born = full_date(builder, person, ROLES.birth)
-    death = list_events(builder, person).get(ROLES.death)
+    born = full_date(builder, person, builder.traversals.roles.birth)
+    death = list_events(builder, person).get(builder.traversals.roles.death)
     if born is None or then <= born or death is None or death <= then.year:
         raise PlanningDeadEnd("the person did not live then")
     years = _years(born, then)
