@@ -87,6 +87,8 @@ class PropertyRoles:
     """Between two that are closely related: spouses, siblings, teacher and student, a work and its sequel."""
     doubtful: frozenset[str] = frozenset()
     """Dates and numbers on which sources differ: never asked for."""
+    doubtful_of: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
+    """Dates on which sources differ for certain kinds of subject, by property."""
     seldom: frozenset[str] = frozenset()
     """Properties that say little, or whose values are nested or several: asked for seldom."""
 

@@ -182,10 +182,10 @@ class PlanSampler:
         yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES)
         yield _SlotAttempt("graph:any", "", "", 6 * _TRIES)
         # At last rather something over its share than a slot without a plan.
-        yield _SlotAttempt("graph:open", "", "", 4 * _TRIES, open=True)
+        yield _SlotAttempt("graph:open", "", "", 10 * _TRIES, open=True)
         for name in self._mix.topologies:
             if name != wish.topology and self._mix.topologies[name] > 0:
-                yield _SlotAttempt(f"graph:{name}", "", "", 4 * _TRIES, topology=name)
+                yield _SlotAttempt(f"graph:{name}", "", "", 8 * _TRIES, topology=name)
 
     def wants_claim(self, slot: int) -> bool:
         """Whether a slot may rest on a claim; pilots never do, so that a bank moves no other slot."""
@@ -280,7 +280,7 @@ class PlanSampler:
             name: weights[domain]
             / domains[domain]
             * shares.weights.get(name, 1.0)
-            * (0.2 if name in self._planner.traversals.roles.seldom else 1.0)
+            * (0.2 if name in self._planner.table.roles.seldom else 1.0)
             for name in self._planner.traversals.askable
             if weights.get(domain := table.entity[name].domain, 0.0) > 0
         }
@@ -319,11 +319,11 @@ class PlanSampler:
         """How welcome each domain is next: those that hold more of the hops than they should become less so."""
         held = Counter(str(ruling.domain) for plan in pilots for ruling in self._planner.domains.of_steps(plan.steps))
         hops, total = sum(held.values()) or 1, sum(self._mix.domains.values()) or 1.0
-        return {
-            name: self._domains.get(name, 0.0)
-            * min(2.5, max(0.3, (share / total + 0.02) / (held[str(name)] / hops + 0.02)))
-            for name, share in self._mix.domains.items()
-        }
+        found = {}
+        for name, share in self._mix.domains.items():
+            change = (share / total + 0.02) / (held[str(name)] / hops + 0.02)
+            found[name] = min(4.0 * share, max(0.15 * share, self._domains.get(name, 0.0) * min(2.5, max(0.4, change))))
+        return found
 
 
 @functools.lru_cache(64)

@@ -19,7 +19,7 @@ from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_
 from hopwright.topologies import Topology
 
 _ENUMERATED = 4
-_SAMPLED = 500
+_SAMPLED = 3000
 _OFTEN = 6
 """So many times more samples are taken where only those with a claim are wanted."""
 _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)

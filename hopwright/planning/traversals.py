@@ -217,7 +217,7 @@ class GraphTraversals:
             entry = self.table.literal.get(property)
             if entry is None or kind not in entry.subject or entity in entry.avoid or property in self.roles.doubtful:
                 continue
-            if not self.table.is_settled(property, entity, kind):
+            if kind in self.roles.doubtful_of.get(property, ()) or not self.table.is_settled(property, entity, kind):
                 continue
             values = self.facts.scalars(entity, property)
             if len(values) != 1 or (states_year and entry.value != "number"):

@@ -75,7 +75,7 @@ class TargetParameters(Parameters):
         default={}, title="Domains", description="How welcome each knowledge domain is; 1 where it is not named."
     )
     property_share: float = Field(
-        default=0.3,
+        default=0.5,
         gt=0,
         le=1,
         title="Largest share of a property",

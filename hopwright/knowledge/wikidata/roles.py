@@ -63,7 +63,7 @@ _RELATIONS = tomllib.loads(resources.files(__package__).joinpath("relations.toml
 
 TIES = frozenset(
     (
-        "P22 P25 P50 P54 P57 P58 P61 P69 P81 P84 P86 P102 P108 P112 P118 P119 P127 P135 P144 P166 P170 P175 P176 P179 "
+        "P22 P25 P50 P54 P57 P58 P61 P69 P81 P84 P86 P102 P108 P112 P118 P119 P127 P144 P166 P170 P175 P176 P179 "
         "P184 P264 P344 P403 P450 P463 P485 P607 P647 P676 P749 P1040 P1066 P1877 P2438 P3450 P4552 P4614 "
         "P6379 P8345"
     ).split()
@@ -119,6 +119,7 @@ ROLES = PropertyRoles(
     ties=TIES,
     lists=LISTS,
     doubtful=frozenset({"P7295"}),
+    doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),
     seldom=SELDOM,
     kinship=KINSHIP,
     loose=frozenset(_RELATIONS["loose"].split()),

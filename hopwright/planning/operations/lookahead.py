@@ -24,7 +24,7 @@ OUTWARD_LOOKUP = "extend-outward"
 _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "between-two", "total-two", "compare-three"})
-_PARALLEL = SAME_SORT_OPERATIONS | {"year", "date"}
+_PARALLEL = SAME_SORT_OPERATIONS | {"year", "date", "extend"}
 _MEASURED = frozenset({"year", "date", "number", "rate"})
 _PAIRED = 12
 _OF_ONE = 0.65

@@ -11,6 +11,7 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     draw_paired_edge,
     find_entity_with_literal,
+    fits_partner,
     list_partners,
     satisfies_reader,
 )
@@ -55,7 +56,13 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         if state.entity == edge.object:
             return builder.walk(edge, state.ref, backward=True)
         raise PlanningDeadEnd("the anchor's second hop does not follow")
-    return builder.extend(state, satisfies_reader(builder, context), like=_rivals(builder, state))
+    wanted = satisfies_reader(builder, context)
+    partner = context.partners[0].entity if context.partners else ""
+    return builder.extend(
+        state,
+        lambda entity: wanted(entity) and fits_partner(builder, context.reader, partner, entity),
+        like=_rivals(builder, state),
+    )
 
 
 def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

@@ -31,7 +31,7 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
     """The years between looked-up years: two, or the first and the last of several."""
     values = [state.whole for state in inputs]
     births = [state.whole for state in inputs if state.of == builder.traversals.roles.birth]
-    if births and (len(inputs) != 2 or len(births) == 2 or not _GROWN <= max(values) - births[0] <= _OLDEST - _GROWN):
+    if len(inputs) == 2 and births and (len(births) == 2 or not _GROWN <= max(values) - births[0] <= _OLDEST - _GROWN):
         raise PlanningDeadEnd("years since a birth are an age")
     years = _check(max(values) - min(values))
     if len(set(values)) != len(values):
