@@ -231,6 +231,8 @@ class DistractorMaker:
             (one, "near_miss") for one in self._propagate_wrong_answers(task) if isinstance(one, dt.date)
         ]
         wrong += [(one, kind) for one, kind in self._list_wrong_values(task) if isinstance(one, dt.date)]
+        if (value.month, value.day) != (1, 1):  # the first of January stands for a bare year
+            wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) != (1, 1)]
         chosen = choose_date_distractors(value, wrong, task.rng)
         if chosen is None:
             return OptionShortage("dates", "fewer than three similar things have a date")

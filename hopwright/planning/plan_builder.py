@@ -208,8 +208,17 @@ class PlanBuilder:
         if not forward and not backward:
             raise PlanningDeadEnd("nothing to ask about the entity")
         if like:
-            answers = {e.property: e.object for rival in like for e in self.traversals.lookups_from(rival)}
-            forward = [e for e in forward if answers.get(e.property, e.object) != e.object] or forward
+            # The losers of the comparison have another value of the same kind: it belongs among the options.
+            answers = {(e.property, e.object) for rival in like for e in self.traversals.lookups_from(rival)}
+            noun = self.traversals.kinds.noun
+            forward = [
+                e
+                for e in forward
+                if any(p == e.property and o != e.object and noun(o) == noun(e.object) for p, o in answers)
+            ]
+            backward = []
+            if not forward:
+                raise PlanningDeadEnd("what is asked of the winner cannot be asked of the others")
         if backward and (not forward or self.rng.random() < 0.25):
             return self.walk(self.choose(backward), state.ref, backward=True)
         return self.walk(self.choose(forward), state.ref)

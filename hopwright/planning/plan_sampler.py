@@ -73,6 +73,8 @@ class _SlotAttempt:
     hops: tuple[ResolvedAnchorHop, ...] = ()
     claimed: bool = False
     open: bool = False
+    topology: str = ""
+    """Another topology than the brief's, which could not be had."""
 
 
 class PlanSampler:
@@ -181,7 +183,10 @@ class PlanSampler:
         yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES)
         yield _SlotAttempt("graph:any", "", "", 6 * _TRIES)
         # At last rather something over its share than a slot without a plan.
-        yield _SlotAttempt("graph:open", "", "", 20 * _TRIES, open=True)
+        yield _SlotAttempt("graph:open", "", "", 4 * _TRIES, open=True)
+        for name in self._mix.topologies:
+            if name != wish.topology and self._mix.topologies[name] > 0:
+                yield _SlotAttempt(f"graph:{name}", "", "", 4 * _TRIES, topology=name)
 
     def wants_claim(self, slot: int) -> bool:
         """Whether a slot may rest on a claim; pilots never do, so that a bank moves no other slot."""
@@ -215,7 +220,7 @@ class PlanSampler:
     def _try(
         self, slot: int, wish: SlotSpec, attempt: _SlotAttempt, preferences: SamplingPreferences, reasons: Counter[str]
     ) -> Plan | None:
-        spec = SlotSpec(wish.topology, attempt.kind, attempt.answer)
+        spec = SlotSpec(attempt.topology or wish.topology, attempt.kind, attempt.answer)
 
         def refuses(plan: Plan) -> bool:
             if self._shares.is_over(slot, plan, anchored=attempt.anchor is not None):
@@ -249,7 +254,7 @@ class PlanSampler:
         lacking = {"claim": ("any", reasons)} if self.wants_claim(slot) and not drawn.plan.claims else {}
         return lacking | {
             dimension: (wanted, reasons)
-            for dimension in ("kind", "answer", "anchoring", "band", "difficulty")
+            for dimension in ("topology", "kind", "answer", "anchoring", "band", "difficulty")
             if (wanted := getattr(drawn.spec, dimension)) and wanted not in reached[dimension]
         }
 

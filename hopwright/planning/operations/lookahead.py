@@ -28,6 +28,8 @@ SAME_SORT_OPERATIONS = frozenset({"compare", "between-two", "total-two", "compar
 _PARALLEL = SAME_SORT_OPERATIONS | {"year", "date"}
 _MEASURED = frozenset({"year", "date", "number", "rate"})
 _PAIRED = 12
+_OF_ONE = 0.65
+_SELDOM = 0.2
 _SAMPLED = 1500
 _KIN = 8
 
@@ -73,39 +75,46 @@ def find_entity_with_literal(builder: PlanBuilder, context: OperationContext) ->
 
 def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
     """A fact beside which another stands whose object goes with its own: the director and the composer of a film."""
-    pools = _list_paired(builder, context.readers)
+    close = builder.rng.random() < _OF_ONE
+    pools = _list_paired(builder, context.readers, close=close) or _list_paired(builder, context.readers, close=False)
     names, weights = weigh_roots(builder, pools)
     for name in builder.rng.choices(names, weights, k=_PAIRED) if any(weights) else ():
         edge = draw(builder.rng, pools[name])
         if builder.admits(edge.subject) and builder.admits(edge.object):
-            for other in _list_beside(builder, context.reader, edge):
+            for other in _list_beside(builder, context.reader, edge, close=close):
                 if builder.admits(other.object) and (other.subject == edge.subject or builder.admits(other.subject)):
                     return edge
     raise PlanningDeadEnd("no two facts of one topic go together")
 
 
-def _list_paired(builder: PlanBuilder, readers: tuple[str, ...]) -> dict[str, tuple[Edge, ...]]:
-    """Property → facts from which a branch may start, where operations follow and another branch can start beside."""
+def _list_paired(builder: PlanBuilder, readers: tuple[str, ...], *, close: bool) -> dict[str, tuple[Edge, ...]]:
+    """Property → facts from which a branch may start, where operations follow and another branch can start beside.
+
+    `close`: the other branch starts from the very same entity.
+    """
     known = builder.relations.paired
-    if readers not in known:
+    key = (*readers, str(close))
+    if key not in known:
         wanted = can_precede(builder, readers)
         reader = readers[0] if readers else ""
         found = {}
         for name, edges in builder.relations.single.items():
             able = (edge for edge in spread(edges, _SAMPLED) if wanted(edge.object))
-            if kept := tuple(edge for edge in able if _list_beside(builder, reader, edge)):
+            if kept := tuple(edge for edge in able if _list_beside(builder, reader, edge, close=close)):
                 found[name] = kept
-        known[readers] = found
-    return known[readers]
+        known[key] = found
+    return known[key]
 
 
-def _list_beside(builder: PlanBuilder, reader: str, edge: Edge) -> list[Edge]:
+def _list_beside(builder: PlanBuilder, reader: str, edge: Edge, *, close: bool) -> list[Edge]:
     """The facts of an entity, or of its kin, whose objects a reader can take together with that of a fact."""
     kind = builder.traversals.kinds.kind
     paired = reader in _PARALLEL
     return [
         other
-        for other in _edges_around(builder, (edge.subject,))
+        for other in (
+            builder.traversals.lookups_from(edge.subject) if close else _edges_around(builder, (edge.subject,))
+        )
         if other.object != edge.object
         and (other.subject == edge.subject or (paired and other.property == edge.property))
         and kind(other.object) == kind(edge.object)
@@ -124,7 +133,11 @@ def weigh_roots(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> 
         totals[table[name].domain] = totals.get(table[name].domain, 0.0) + sizes[name]
     domains = builder.preferences.domains
     return names, [
-        known.get(name, 1.0) * domains.get(table[name].domain, 1.0) * sizes[name] / totals[table[name].domain] ** 0.9
+        known.get(name, 1.0)
+        * (_SELDOM if name in ROLES.seldom else 1.0)
+        * domains.get(table[name].domain, 1.0)
+        * sizes[name]
+        / totals[table[name].domain] ** 0.9
         for name in names
     ]
 

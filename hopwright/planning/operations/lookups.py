@@ -6,6 +6,8 @@ import datetime as dt
 from collections.abc import Sequence
 
 from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     draw_paired_edge,
@@ -66,6 +68,7 @@ def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         raise PlanningDeadEnd("the entity has no dated event that suits")
     measure = builder.prefer_measure(found)
     _refuse_compared(builder, inputs[0], measure.property)
+    _require_of_rivals(builder, inputs[0], measure.property)
     return builder.measure(inputs[0].ref, measure)
 
 
@@ -78,6 +81,7 @@ def date(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         raise PlanningDeadEnd("the entity has no full date")
     measure = builder.prefer_measure(found)
     _refuse_compared(builder, inputs[0], measure.property)
+    _require_of_rivals(builder, inputs[0], measure.property)
     return builder.measure(inputs[0].ref, measure, full_date=True)
 
 
@@ -85,6 +89,7 @@ def number(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
     """A stable number of an entity."""
     measure = choose_number(builder, inputs[0].entity, context)
     _refuse_compared(builder, inputs[0], measure.property)
+    _require_of_rivals(builder, inputs[0], measure.property)
     return builder.measure(inputs[0].ref, measure)
 
 
@@ -105,15 +110,22 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
 
 
 def _rivals(builder: PlanBuilder, state: StepOutput) -> tuple[str, ...]:
-    """The entities that lost the comparison which an entity won; of them the same is asked, for the wrong options."""
+    """The entities that lost the comparison of two branches which an entity won; the same is asked of them."""
     step = builder.draft.steps[int(state.ref[3:]) - 1] if state.ref.startswith("hop") else None
     if step is None or not isinstance(step.derivation, Compute):
         return ()
-    return tuple(
-        str(other.value)
-        for other in builder.draft.steps[:-1]
-        if isinstance(other.value, str) and other.value != state.entity
-    )
+    form = read_form(step.derivation.expression)
+    if not isinstance(form, Extreme) or form.members is not None:
+        return ()
+    compared = (builder.draft.steps[hop - 1].value for hop in hops_used(step.derivation))
+    return tuple(str(one) for one in compared if one != state.entity)
+
+
+def _require_of_rivals(builder: PlanBuilder, state: StepOutput, property: str) -> None:
+    """What is asked of a winner has to be known of the losers as well: theirs are the likeliest wrong answers."""
+    for rival in _rivals(builder, state):
+        if all(measure.property != property for measure in builder.traversals.measures(rival)):
+            raise PlanningDeadEnd("what is asked of the winner cannot be asked of the others")
 
 
 def _refuse_compared(builder: PlanBuilder, state: StepOutput, property: str) -> None:

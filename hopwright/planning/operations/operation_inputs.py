@@ -46,7 +46,9 @@ def choose_number(builder: PlanBuilder, entity: str, context: OperationContext) 
 
 
 def list_numbers(builder: PlanBuilder, entity: str) -> list[UsableLiteral]:
-    """The stable numbers of an entity that can be asked for."""
+    """The stable numbers of an entity that can be asked for; of a country there are none, for any reader knows them."""
+    if builder.traversals.kinds.kind(entity) == "country":
+        return []
     return [
         m
         for m in builder.traversals.measures(entity)

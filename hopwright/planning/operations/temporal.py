@@ -11,6 +11,7 @@ from hopwright.planning.operations.operation_inputs import find_input, full_date
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 
 _OLDEST = 100
+_GROWN = 12
 _FAREST = 150
 
 
@@ -29,9 +30,10 @@ def between(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operati
 
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The years between looked-up years: two, or the first and the last of several."""
-    if any(state.of == ROLES.birth for state in inputs):
-        raise PlanningDeadEnd("years since a birth are an age")
     values = [state.whole for state in inputs]
+    births = [state.whole for state in inputs if state.of == ROLES.birth]
+    if births and (len(inputs) != 2 or len(births) == 2 or not _GROWN <= max(values) - births[0] <= _OLDEST - _GROWN):
+        raise PlanningDeadEnd("years since a birth are an age")
     years = _check(max(values) - min(values))
     if len(set(values)) != len(values):
         raise PlanningDeadEnd("the years are too close")

@@ -35,6 +35,8 @@ from hopwright.wording.rules.frames import (
     FIRST_AFTER_FRAMES,
     FIRST_BY_AFTER_FRAMES,
     FIRST_BY_FRAMES,
+    FIRST_TO_FRAMES,
+    LIST_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
@@ -48,6 +50,7 @@ Say = Callable[[str], str]
 _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
 _BORN_OR_DIED = re.compile(r"^(?:was born|died)")
 _MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
+_PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
@@ -156,8 +159,7 @@ class ComputationVerbaliser:
             )  # fmt: skip
         predicate = self._member_predicate(members, form.entities[0], say)
         if members.is_test():
-            frame = self._pick(FIRST_BY_FRAMES)
-            return frame.format(names=names, best=best, one=predicate, many=pluralise_verb(predicate))
+            return self._ask_first_by(form, names, predicate)
         tie = self._tie(members, form.entities, say)
         who = "who" if self._kind(winner) == "person" else "which"
         return self._pick(
@@ -167,6 +169,26 @@ class ComputationVerbaliser:
                 f"Among {names}, {tie}, {who} {self._predicate(form)}?",
             )
         )
+
+    def _ask_first_by(self, form: Extreme, names: str, predicate: str) -> str:
+        """Which of several is the first that belongs to something: `the first to be directed by X`."""
+        turn = "last" if form.largest else "first"
+        if infinitive := self._infinitive(form, predicate):
+            return self._pick(FIRST_TO_FRAMES).format(names=names, turn=turn, to=infinitive)
+        who = "who" if self._kind(form.entities[0]) == "person" else "which"
+        frame = self._pick(FIRST_BY_FRAMES)
+        return frame.format(
+            names=names, who=who, chosen=self._predicate(form), many=pluralise_verb(predicate),
+            those="those who" if who == "who" else "those that",
+        )  # fmt: skip
+
+    def _infinitive(self, form: Extreme, predicate: str) -> str:
+        """`be directed by X` of works that are ordered by their release; empty for what is ordered otherwise."""
+        if form.property != self._text.table.roles.release:
+            return ""
+        first, _, rest = predicate.partition(" ")
+        verb = {"was": "be", "is": "be", "has": "have", "had": "have", "features": "feature"}.get(first, "")
+        return f"{verb} {rest}" if verb else ""
 
     def _describe_extreme(self, form: Extreme, winner: str) -> str:
         """Set what is chosen from before the question, and say which of them is meant."""
@@ -179,13 +201,24 @@ class ComputationVerbaliser:
             return f"{best} of the {self._members(form.members, said)}"
         names = self._names(form.entities)
         if form.members.is_test():
-            predicate = pluralise_verb(self._member_predicate(form.members, form.entities[0], said))
-            self._text.openings.append(self._pick((f"Of {names},", f"Among {names},", f"Out of {names},")))
+            one = self._member_predicate(form.members, form.entities[0], said)
+            predicate = pluralise_verb(one)
+            self._text.openings.append(self._pick(LIST_FRAMES).format(names=names))
+            if infinitive := self._infinitive(form, one):
+                return f"the {'last' if form.largest else 'first'} of them to {infinitive}"
             return f"{best} of those {'who' if self._kind(winner) == 'person' else 'that'} {predicate}"
         tie = self._tie(form.members, form.entities, said)
         frame = self._pick(SET_FRAMES)
-        self._text.openings.append(frame.format(names=names, Names=_upper(names), tie=tie, were=tie))
-        return f"{best} of them" if frame.endswith(".") else best
+        self._text.openings.append(frame.format(names=names, tie=tie, were=self._state_tie(form, names, tie)))
+        return f"{best} of them"
+
+    def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
+        """`The films A, B and C were all directed by E`."""
+        assert form.members is not None
+        many = pluralise_verb(self._member_predicate(form.members, form.entities[0], self._text.described))
+        verb, _, rest = many.partition(" ")
+        said = f"{verb} all {rest}" if verb in ("were", "are") else f"all {many}"
+        return f"{_upper(names)} {said}"
 
     def _describe_pair(self, form: Extreme, winner: str, best: str) -> str:
         """Which of two or three is meant: before the question, as a question of its own, or in one phrase."""
@@ -280,7 +313,7 @@ class ComputationVerbaliser:
         for verb in ("was ", "is "):
             if predicate.startswith(verb):
                 return f"all {predicate.removeprefix(verb)}"
-        if predicate.startswith("has "):
+        if predicate.startswith("has ") and not _PERFECT.match(predicate):
             return f"all with {predicate.removeprefix('has ')}"
         whom = "whom" if self._kind(entities[0]) == "person" else "which"
         return f"all of {whom} {pluralise_verb(predicate)}"
@@ -325,8 +358,21 @@ class ComputationVerbaliser:
     def _ask_distance(self, form: YearDistance, say: Say) -> str:
         if len(form.moments) > 2:
             return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
-        one, other = (self._moment(moment, say) for moment in self._in_order(form.moments))
+        ordered = self._in_order(form.moments)
+        if (person := self._find_born(ordered[0])) and isinstance(ordered[1], str):
+            happened = self._happened(ordered[1], say).removeprefix("when ")
+            if say == self._text.described:
+                return self._pick(AGE_IN_YEAR_FRAMES).format(p=say(person), happened=happened)
+            born = f"{self._text.stated(person)}, born in {say(str(ordered[0]))},"
+            return f"How old did {born} turn in {say(ordered[1])}?"
+        one, other = (self._moment(moment, say) for moment in ordered)
         return self._pick(DISTANCE_FRAMES).format(a=one, b=other)
+
+    def _find_born(self, moment: str | tuple[str, str]) -> str:
+        """The person (a reference) whose birth year a hop looks up; empty for another moment."""
+        derivation = self._text.step(moment).derivation if isinstance(moment, str) else None
+        born = isinstance(derivation, Lookup) and derivation.property == self._text.table.roles.birth
+        return derivation.subject if born and isinstance(derivation, Lookup) else ""
 
     def _in_order(self, moments: Sequence[str | tuple[str, str]]) -> list[str | tuple[str, str]]:
         """Moments of which both years are looked up, the earlier first."""

@@ -12,18 +12,22 @@ CHOICE_FRAMES = (
 """The comparison as a question of its own; what follows says `that person`."""
 
 SET_FRAMES = (
-    "Of {names}, {tie},", "Among {names}, {tie},", "Out of {names}, {tie},", "Of {names} ({tie}),",
-    "Take {names}, {tie}.", "Consider {names}, {tie}.",
+    "{were}.", "{were}.", "{were}.", "Take {names}, {tie}.", "Consider {names}, {tie}.", "Compare {names}, {tie}.",
+)  # fmt: skip
+"""What is chosen from, in a sentence of its own; the question then says `the earliest of them`."""
+
+LIST_FRAMES = ("Consider {names}.", "Take {names}.", "Compare {names}.", "Think of {names}.")
+
+FIRST_TO_FRAMES = (
+    "Of {names}, which was the {turn} to {to}?", "Which of {names} was the {turn} to {to}?",
+    "Among {names}, which was the {turn} to {to}?", "Which was the {turn} of {names} to {to}?",
+    "Out of {names}, which was the {turn} to {to}?", "Of {names}, which one was the {turn} to {to}?",
 )  # fmt: skip
 
 FIRST_BY_FRAMES = (
-    "Which is {best} of those among {names} that {many}?",
-    "Of {names}, which is {best} that {one}?",
-    "Among {names}, which is {best} that {one}?",
-    "Some of {names} {many}: which of these is {best}?",
-    "Not all of {names} {many}. Which of those that did is {best}?",
-    "Out of {names}, which is {best} that {one}?",
-)
+    "Of {those} {many} among {names}, {who} {chosen}?", "Among {names}, {who} {chosen} of {those} {many}?",
+    "Of {names}, {who} {chosen} among {those} {many}?", "Out of {names}, {who} {chosen} of {those} {many}?",
+)  # fmt: skip
 
 FIRST_AFTER_FRAMES = (
     "Which of {names}, {tie}, was the {turn} to {to} {when}?",
@@ -65,7 +69,7 @@ DISTANCE_FRAMES = (
     "What span of years lies between {a} and {b}?", "Between {a} and {b}, how many years passed?",
     "What is the distance in years between {a} and {b}?", "How long, in years, was it between {a} and {b}?",
     "Counting from {a}, how many years is it to {b}?", "How great, in years, is the gap between {a} and {b}?",
-    "How many years went by between {a} and {b}?", "What number of years lies between {a} and {b}?",
+    "How many years went by between {a} and {b}?", "How many years later than {a} was {b}?",
 )  # fmt: skip
 
 SPAN_FRAMES = (

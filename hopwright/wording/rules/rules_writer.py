@@ -10,12 +10,12 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import ShiftedYear, read_form
-from hopwright.planning.plan import PlanStep
+from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind, render
 from hopwright.text.phrases import plain_noun, sentence
@@ -45,6 +45,15 @@ class EntityNaming(Protocol):
 
     def kind(self, entity: str) -> EntityKind:
         """Its coarse class; persons are asked for by `who`."""
+        ...
+
+
+@runtime_checkable
+class DatedNaming(Protocol):
+    """How entities are called by those who know when works came out."""
+
+    def dated_phrase(self, entity: str) -> str:
+        """The name with the year of a work in it: `the 1944 film "Gaslight"`."""
         ...
 
 
@@ -93,6 +102,12 @@ class PlanVerbaliser:
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
+        self._timed = {
+            entity
+            for step in steps
+            if isinstance(step.derivation, Compute) or getattr(step.derivation, "property", "") in table.literal
+            for entity in named_entities(step.derivation)
+        }
         self._computed = ComputationVerbaliser(self)
 
     # ------------------------------------------------------------ references
@@ -100,11 +115,17 @@ class PlanVerbaliser:
     def stated(self, reference: str) -> str:
         """A reference by its value."""
         if not reference.startswith("hop"):
-            return self.names.phrase(reference) if reference.startswith("Q") else reference
+            return self._name(reference) if reference.startswith("Q") else reference
         step = self.step(reference)
         if isinstance(step.value, str):
             return self.names.phrase(step.value)
         return render(step.value, year=step.unit == "year")
+
+    def _name(self, entity: str) -> str:
+        """The name; of a work with its year, unless its year is what the plan asks about or compares by."""
+        if entity not in self._timed and isinstance(self.names, DatedNaming):
+            return self.names.dated_phrase(entity)
+        return self.names.phrase(entity)
 
     def described(self, reference: str) -> str:
         """A reference by how it is arrived at."""
@@ -170,7 +191,7 @@ class PlanVerbaliser:
             entity = match[1]
             if entity not in seen:
                 seen.add(entity)
-                phrase = self.stated(entity)
+                phrase = self._name(entity)
                 return phrase[:1].upper() + phrase[1:] if match.start() == 0 else phrase
             return self._refer_back(entity)
 
