@@ -7,6 +7,7 @@ confuse two equal numbers. Every other text (a model's, or one edited by hand) i
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from hopwright.records.values import EntityKind, Value, render
 from hopwright.text.mentions import replace_names, replace_number
 from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
 
+_YEAR_OF_WORK = re.compile(r"\b(?:1\d{3}|20\d{2}) (?=(?:\w+ )?(?:film|series|miniseries|novel|album|play|song)\b)")
 _PREPOSITIONS = frozenset({"of", "in", "at", "for", "on", "to", "from"})
 
 
@@ -94,7 +96,9 @@ def reword_by_mentions(item: Item, changes: TwinChanges) -> Wording:
     The plan's own numbers become what they are now. Raises TwinError ("twin_wording") when a question does not mention
     a number that it rests on, or when that number cannot be told from another one in it.
     """
-    texts = replace_names([item.question, *(hop.question for hop in item.hops)], changes.names())
+    # "the 1972 film" is told apart by a year that is none of the twin's.
+    texts = [_YEAR_OF_WORK.sub("", text) for text in (item.question, *(hop.question for hop in item.hops))]
+    texts = replace_names(texts, changes.names())
     return Wording(
         tuple(
             _replace_inputs(hop, question, item, changes) for hop, question in zip(item.hops, texts[1:], strict=True)

@@ -112,7 +112,8 @@ def test_mentions_give_nearly_the_same_texts_as_the_plan(
     # Where the text does not show a number of the plan, that number stays, and with it other numbers.
     same_plan = [(one, other) for one, other in both if one.id == other.id]
     assert len(same_plan) > 0.5 * len(both)
-    agree = [one.question == other.question for one, other in same_plan]
+    # A film that the original tells apart by its year is "the film …" where its text is kept.
+    agree = [one.question == other.question.replace("the film ", "") for one, other in same_plan]
     # The names were drawn for texts that are worded again: articles before them need not agree.
     assert sum(agree) > 0.7 * len(agree)
 

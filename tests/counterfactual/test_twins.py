@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from hopwright.counterfactual.constants import list_constants
 from hopwright.counterfactual.renamed_entities import list_texts
+from hopwright.counterfactual.twin_verification import retrieve_candidates
 from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.counterfactual.twins import TwinMaker
 from hopwright.knowledge.facts import EvidenceFacts
@@ -184,6 +185,37 @@ def test_what_is_asked_for_by_its_year_is_given_the_year_that_the_plan_reaches(s
     assert int(twin.hops[2].answer) == int(twin.hops[1].answer) + moved != 1990
     assert twin.hops[3].answer in {one.surrogate for one in twin.world}
     assert twin.hops[3].evidence.triplets[0].object_label == "country"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_wrong_options_meet_the_open_condition_with_other_years(seed: int) -> None:
+    """A retriever that looks for the bay alone has three countries to choose from, each with a year of its own."""
+    item = reverse_item("1990", "hop3")
+    last = item.hops[3]
+    assert isinstance(last.derivation, ReverseLookup)
+    bay = Triplet(subject="Q905", property="P206", object="Q904", subject_label="Karelund",
+                  property_label="located in or next to body of water", object_label="Ostrava Bay")  # fmt: skip
+    told = Passage(title="Karelund", text="Karelund lies on Ostrava Bay and was founded in 1990.")
+    last = last.model_copy(
+        update={
+            "derivation": last.derivation.model_copy(
+                update={"constraints": (Constraint(property="P206", value="Q904"),)}
+            ),
+            "evidence": last.evidence.replace(triplets=(bay,), passages=(told,)),
+        }
+    )
+    twin = twin_of(item.model_copy(update={"hops": (*item.hops[:3], last)}), seed)
+    ((hop, name, found),) = retrieve_candidates(twin)
+    assert (hop, found) == (4, 3) and name in {one.surrogate for one in twin.world if one.id == "Q904"}
+    known = {distractor.text for distractor in twin.hops[3].distractors if distractor.id}
+    rivals = [passage for passage in twin.hops[3].evidence.passages if not passage.supporting]
+    assert {passage.title for passage in rivals} == known and len(known) == 2
+    year = twin.hops[2].answer
+    assert all(name in passage.text and year not in passage.text for passage in rivals)
+    assert (
+        twin.hops[3].answer == twin.hops[3].evidence.passages[0].title
+        and year in twin.hops[3].evidence.passages[0].text
+    )
 
 
 def test_a_comparison_may_turn_round_and_then_the_options_follow() -> None:
