@@ -21,7 +21,7 @@ from hopwright.planning.expressions import evaluate, read_hop
 from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
 
-_DATED = ("value", "argmax", "argmin", "after", "before")
+_DATED = ("value", "argmax", "argmin")
 
 
 class OpenWorld:
@@ -120,10 +120,6 @@ class OpenWorld:
             for entity in entities:
                 if doubt := self._doubt_literal(property, entity):
                     return doubt
-        elif function == "among" and entities:
-            return self._doubt_places(property, entities[1:], entities[:1])
-        elif function == "listed" and entities:
-            return self._doubt_places(property, entities[:1], entities[1:])
         return ""
 
     def _doubt_places(self, property: str, subjects: Sequence[str], objects: Sequence[str]) -> str:

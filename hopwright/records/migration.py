@@ -8,6 +8,7 @@ fields to them.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -40,10 +41,8 @@ def migrate_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
         arrays = [pa.array([_fill(migrate_item(row)) for row in batch.to_pylist()], wanted) for batch in batches]
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(one) for one in arrays], schema)
     if table.schema.names == schema.names:
-        try:
+        with contextlib.suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
             return table.cast(schema)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
-            return table
     return table
 
 

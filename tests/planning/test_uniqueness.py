@@ -25,7 +25,6 @@ SAYS_REVERSED = {
 UPWARD = {"P17", "P30", "P131", "P276", "P361", "P706"}
 DATES = {"P571", "P580", "P582", "P585"}
 MEMBER = re.compile(r"object\((P\d+), (\w+)\) == (\w+)")
-AMONG = re.compile(r"among\((P\d+), (\w+), ([^()]*)\)")
 
 
 class RawFacts:
@@ -91,8 +90,6 @@ def find_second_answers(derivation: Derivation, answers: Mapping[int, str], answ
         return sorted(found - {answer}) if found else []
     if isinstance(derivation, Compute):
         pairs = [(property, subject, object) for property, subject, object in MEMBER.findall(derivation.expression)]
-        for property, object, members in AMONG.findall(derivation.expression):
-            pairs += [(property, member.strip(), object) for member in members.split(",")]
         return [
             f"{held} and {resolve(object)}"
             for property, subject, object in pairs
