@@ -1,7 +1,5 @@
 """`hopwright preview`: a few items at once, without a run."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

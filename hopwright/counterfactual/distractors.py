@@ -73,6 +73,9 @@ def _list_candidates(hop: Hop, distractor: Distractor, new: Scalar, operands: Ma
             number = round(Decimal(exact), places) if places else round(Decimal(exact))
             text = render_answer(number, hop.unit)
             positive = number > 0 or (number == 0 and wrong <= 0) or new < 0
+            # Beside an answer with a fraction, a whole number stands out, and may stand in the question.
+            if places and new != int(new) and number == int(number):
+                continue
             if positive and (hop.unit != "year" or number <= LAST_YEAR) and _count_places(text) == places:
                 yield text
 

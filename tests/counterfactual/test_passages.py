@@ -201,7 +201,7 @@ def test_passages_of_a_corpus_are_taken_where_they_hold_the_answer(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[{]", "no JSON"),
+        ("[{]", "not JSON"),
         ('{"title": "A"}\n', "line 1: text"),
         ("", "no passages"),
         ('[{"title": "A", "text": ""}]', "1"),

@@ -90,7 +90,7 @@ def test_other_parameters_are_refused_in_one_line(built: tuple[Home, dict[str, A
     done = built[0].call("build", *SMALL, "--seed", "1")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1].startswith(
-        "hopwright: run 'sample' was started with other parameters (seed 0 → 1)"
+        "hopwright: run 'sample' was started with other parameters (--seed 0 → 1)"
     )
     assert "Traceback" not in done.stderr
     assert built[0].files() == before
@@ -101,7 +101,7 @@ def test_a_stage_run_over_redoes_what_rests_on_it(built: tuple[Home, dict[str, A
     home = Home(tmp_path / "home")
     refused = home.call("filter", "--max-right", "0")
     assert refused.returncode == 1
-    assert "filter.max_right 1 → 0" in refused.stderr
+    assert "--max-right 1 → 0" in refused.stderr
     stricter = home.json("filter", "--max-right", "0", "--fresh")
     assert stricter["counts"]["out"] < built[1]["counts"]["filter"]["out"]
     assert not (home.path / "runs" / "sample" / "release").exists()

@@ -200,5 +200,5 @@ def test_a_form_calls_what_it_shows_at_the_top_by_that_title(home: Path, deploye
     del home, deployed
     with pytest.raises(InputError, match=r"^the writer openai needs a model: give Model as endpoint/model$"):
         read_given({"writer": "openai"}, BuildParameters)
-    with pytest.raises(InputError, match=r"^Synthesis › Coherence: "):
-        read_given({"synthesize": {"coherence": 3}}, BuildParameters)
+    with pytest.raises(InputError, match=r"^Synthesis › Largest share of an answer: "):
+        read_given({"synthesize": {"max_answer_share": 3}}, BuildParameters)

@@ -151,7 +151,7 @@ def test_two_runs_of_one_name_are_not_mixed(tmp_path: Path, url: str) -> None:
     run_seeded(tmp_path / "a", 1, url)
     run_toy(tmp_path / "b", seed=2)
     before = read_bytes(tmp_path / "b")
-    with pytest.raises(RunError, match=r"begun here at .* another one of that name.*use another --run name"):
+    with pytest.raises(RunError, match=r"begun here at .* another one of that name.*use another (--)?run name"):
         run_toy(tmp_path / "b", seed=2, storage=url)
     assert read_bytes(tmp_path / "b") == before
 

@@ -108,7 +108,7 @@ def test_counts_that_do_not_add_up_are_refused_before_anything_is_written(tmp_pa
 
 def test_other_parameters_are_named_and_refused(tmp_path: Path) -> None:
     run_toy(tmp_path, seed=1)
-    with pytest.raises(RunError, match=r"seed 1 → 2.*--fresh"):
+    with pytest.raises(RunError, match=r"seed 1 → 2.*or (--)?fresh to"):
         run_toy(tmp_path, seed=2)
     run = RunFolder(tmp_path, "toy")
     run.begin({"seed": 2}, fresh=True)

@@ -136,7 +136,7 @@ def read_value(text: str) -> str:
     if not _PLAIN.match(plain):
         raise ValueError(f"{text[:40]!r} is no exact number")
     try:
-        return render(Decimal(plain.replace(",", "")))
+        return render(Decimal(plain.replace(",", "")).normalize())
     except InvalidOperation:
         raise ValueError(f"{text[:40]!r} is no exact number") from None
 
