@@ -105,7 +105,7 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         ([str(tmp_path / "none.jsonl"), "--model", "anthropic/x"], "no such file"),
         ([str(data), "--model", "nowhere/x"], "nowhere"),
         ([str(data), "--model", "sdk/x", "--passages", "own"], "no passages"),
-        ([str(data), "--model", "sdk/x", "--form", "essay"], "forms"),
+        ([str(data), "--model", "sdk/x", "--form", "essay"], "--form"),
     ):
         done = evaluate(
             tmp_path / "home", *arguments, "--endpoints", str(write_endpoints(tmp_path, "http://127.0.0.1:9"))
