@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from hopwright.counterfactual.authors import PassageAuthor, PassageDraft
 from hopwright.counterfactual.passage_context import find_unanswered
+from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import (
     HopPassages,
     PassagePlan,
     PassagePlanner,
-    PassageWriter,
     attach_passages,
 )
 from hopwright.knowledge.documents.corpus import PassageCorpus

@@ -77,6 +77,20 @@ class PropertyRoles:
     """Words that say a relation and are in none of its names, by property; empty where it needs no words."""
     latest_years: Mapping[str, int] = field(default_factory=dict)
     """Dates that cannot be later than a year in a world of adults and finished careers, by property."""
+    release: str = ""
+    """The date on which a work was published or released."""
+    ties: frozenset[str] = frozenset()
+    """From one of several that belong together to what they share: its director, its series, its family."""
+    lists: frozenset[str] = frozenset()
+    """From a whole to each of several that belong together: the cast of a film, the crew of a flight."""
+    kinship: frozenset[str] = frozenset()
+    """Between two that are closely related: spouses, siblings, teacher and student, a work and its sequel."""
+    doubtful: frozenset[str] = frozenset()
+    """Dates and numbers on which sources differ: never asked for."""
+    doubtful_of: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
+    """Dates on which sources differ for certain kinds of subject, by property."""
+    seldom: frozenset[str] = frozenset()
+    """Properties that say little, or whose values are nested or several: asked for seldom."""
 
 
 class PropertyTrust(BaseModel):
@@ -173,6 +187,10 @@ class EntityProperty(_Entry):
     """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
     reverse_np: tuple[str, ...] = ()
     """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
+    role: str = ""
+    """What the object is to the subject, as a noun: `director`."""
+    group: tuple[str, ...] = ()
+    """What several objects are to their subject, to follow `all`: `in the cast of {s}`."""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
     ask_typed: tuple[str, ...] = ()
@@ -253,6 +271,11 @@ class LiteralProperty(_Entry):
     more: tuple[str, ...] = ()
     """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    """Noun phrases for the one of two that has the smaller or earlier value: `the older`."""
+    last: tuple[str, ...] = ()
+    to: str = ""
+    """The infinitive of the event: `be born`, to follow `the first to`."""
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
     variants: tuple[LiteralWording, ...] = ()

@@ -18,7 +18,10 @@ from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Domain, Lookup
 
-_FACT = re.compile(r"(?:value|object)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((P\d+), (hop\d|Q\w+)")
+_FACT = re.compile(
+    r"(?:value|object|all)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((P\d+), "
+    r"(?:(?:(?:after|before)\(P\d+, hop\d, )?(?:among|listed)\(P\d+, \w+, )?(hop\d|Q\w+)"
+)
 _WORD = re.compile(r"[a-z]+")
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.plan import PartialPlan
 from hopwright.planning.random_draws import draw, draw_by_weights
+from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals, UsableLiteral
 from hopwright.planning.year_targets import DatedTargets, YearTarget
@@ -31,6 +32,7 @@ number of ways to choose."""
 # A domain that the plan has not touched yet is so much likelier to be chosen.
 _NEW_DOMAIN = 15.0
 _IN_BAND = 3.0
+_SELDOM = 0.15
 # Larger than any degree's share of plans that would be worth a bound of its own.
 _ENDLESS = HUB_DEGREE * 64
 _T = TypeVar("_T")
@@ -70,8 +72,12 @@ class PlanBuilder:
         preferences: SamplingPreferences,
         rng: random.Random,
         claims: Sequence[LinkedClaim] = (),
+        relations: Relations | None = None,
     ) -> None:
         self.traversals = traversals
+        self.relations = relations or Relations(traversals)
+        self.topics: tuple[str, ...] = ()
+        """What the steps name as their subjects, in order: later branches start from these or from their kin."""
         self.claims = claims
         self.targets = targets
         self.preferences = preferences
@@ -88,13 +94,13 @@ class PlanBuilder:
         """The entities taken so far."""
         return frozenset(self._entities)
 
-    def mark(self) -> tuple[int, frozenset[str], dict[str, str]]:
+    def mark(self) -> tuple[int, frozenset[str], dict[str, str], tuple[str, ...]]:
         """Where the sketch stands, for `reset`."""
-        return len(self.draft.steps), frozenset(self._entities), dict(self._tokens)
+        return len(self.draft.steps), frozenset(self._entities), dict(self._tokens), self.topics
 
-    def reset(self, mark: tuple[int, frozenset[str], dict[str, str]]) -> None:
+    def reset(self, mark: tuple[int, frozenset[str], dict[str, str], tuple[str, ...]]) -> None:
         """Take back what was added since a mark."""
-        count, entities, tokens = mark
+        count, entities, tokens, self.topics = mark
         del self.draft.steps[count:]
         self._entities, self._tokens = set(entities), dict(tokens)
 
@@ -111,6 +117,11 @@ class PlanBuilder:
                 raise PlanningDeadEnd("two names share a word")
             self._entities.add(entity)
             self._tokens.update(dict.fromkeys(tokens, entity))
+
+    def name(self, *entities: str) -> None:
+        """Reserve entities that the question names; one that it has named before may be meant again."""
+        self.take(*(one for one in entities if one not in self.topics))
+        self.topics = tuple(dict.fromkeys((*self.topics, *entities)))
 
     def take_claim(self, linked: LinkedClaim) -> None:
         """Reserve what a claim mentions: no hop may ask about it."""
@@ -157,7 +168,7 @@ class PlanBuilder:
             return StepOutput("entity", self.add(step, edge.subject), edge.subject)
         self.take(edge.object)
         if not reference:
-            self.take(edge.subject)
+            self.name(edge.subject)
         step_forward = Lookup(subject=reference or edge.subject, property=edge.property)
         return StepOutput("entity", self.add(step_forward, edge.object), edge.object)
 
@@ -176,8 +187,11 @@ class PlanBuilder:
             raise PlanningDeadEnd("no question leads to the entity")
         return self.walk(self.choose(edges))
 
-    def extend(self, state: StepOutput, suits: Callable[[str], bool]) -> StepOutput:
-        """A step from an entity to another one that suits, along a property or against it."""
+    def extend(self, state: StepOutput, suits: Callable[[str], bool], like: Sequence[str] = ()) -> StepOutput:
+        """A step from an entity to another one that suits, along a property or against it.
+
+        `like`: entities of which the same could be asked with another answer; such properties are taken first.
+        """
         last = self.draft.steps[-1].derivation if self.draft.steps else None
         # A place in a place in a place makes no question: one such step does not follow another.
         wider = self.traversals.roles.within
@@ -192,6 +206,18 @@ class PlanBuilder:
         ]
         if not forward and not backward:
             raise PlanningDeadEnd("nothing to ask about the entity")
+        if like:
+            # The losers of the comparison have another value of the same kind: it belongs among the options.
+            answers = {(e.property, e.object) for rival in like for e in self.traversals.lookups_from(rival)}
+            noun = self.traversals.kinds.noun
+            forward = [
+                e
+                for e in forward
+                if any(p == e.property and o != e.object and noun(o) == noun(e.object) for p, o in answers)
+            ]
+            backward = []
+            if not forward:
+                raise PlanningDeadEnd("what is asked of the winner cannot be asked of the others")
         if backward and (not forward or self.rng.random() < 0.25):
             return self.walk(self.choose(backward), state.ref, backward=True)
         return self.walk(self.choose(forward), state.ref)
@@ -204,7 +230,7 @@ class PlanBuilder:
         if isinstance(value, dt.date):
             exact = entry.value == "date" and (value.month, value.day) != (1, 1)
             if full_date and exact and entry.ask:
-                return StepOutput("date", self.add(derivation, value, "date"), of=measure.property)
+                return StepOutput("date", self.add(derivation, value, "date"), measure.entity, of=measure.property)
             if full_date or not entry.year_ask:
                 raise PlanningDeadEnd("the date cannot be worded")
             ref = self.add(derivation, value.year, "number", "year")
@@ -243,7 +269,12 @@ class PlanBuilder:
     def prefer(self, options: Sequence[_T], property_of: Callable[[_T], str]) -> _T:
         """Choose one of the options, those of properties over their share more seldom."""
         weights = self.preferences.weights
-        return draw_by_weights(self.rng, options, [weights.get(property_of(one), 1.0) for one in options])
+        names = [property_of(one) for one in options]
+        return draw_by_weights(
+            self.rng,
+            options,
+            [weights.get(name, 1.0) * (_SELDOM if name in self.traversals.roles.seldom else 1.0) for name in names],
+        )
 
     def count_domains(self) -> int:
         """The domains that the steps so far touch."""
@@ -264,7 +295,7 @@ class PlanBuilder:
         """
         degree, preferences = self.traversals.degree, self.preferences
         for band in dict.fromkeys((preferences.band, "")):
-            for edge in self.traversals.random_edges(self.rng, preferences.roots, preferences.root_weights, 16):
+            for edge in self.traversals.random_edges(self.rng, preferences.roots, preferences.root_weights, 60):
                 if (
                     (within or edge.property not in self.traversals.roles.within)
                     and (not band or preferences.band_of(degree(edge.subject)) == band)
@@ -275,6 +306,12 @@ class PlanBuilder:
                 ):
                     return edge
         return None
+
+    def choose_close(self, edges: Sequence[tuple[float, Edge]]) -> Edge:
+        """Choose among facts by how closely they belong to the topic, those of the topic itself first."""
+        best = max(closeness for closeness, _ in edges)
+        near = [edge for closeness, edge in edges if closeness >= 0.8 * best]
+        return self.choose(near)
 
     def choose(self, edges: Sequence[Edge]) -> Edge:
         """Choose a domain first, a new one rather, then a property, then an edge: the frequent ones do not take all."""
@@ -288,7 +325,7 @@ class PlanBuilder:
         weights = [
             self.preferences.domains.get(name, 1.0)
             * (1 if name in touched else _NEW_DOMAIN)
-            * max(known.get(property, 1.0) for property in by_domain[name])
+            * max(known.get(p, 1.0) * (_SELDOM if p in self.traversals.roles.seldom else 1.0) for p in by_domain[name])
             for name in names
         ]
         drawn = draw_by_weights(self.rng, names, weights) if any(weights) else draw(self.rng, names)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from hopwright.knowledge.source import FactGraph
 from hopwright.planning.anchor_resolution import AnchorResolver, ResolvedAnchorHop
+from hopwright.planning.coherence import Coherence, CoherenceScorer, rate_difficulty
 from hopwright.planning.plan import Plan, entities_of, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.programs import load_sequence_index
@@ -71,6 +72,8 @@ class _SlotAttempt:
     hops: tuple[ResolvedAnchorHop, ...] = ()
     claimed: bool = False
     open: bool = False
+    topology: str = ""
+    """Another topology than the brief's, which could not be had."""
 
 
 class PlanSampler:
@@ -86,7 +89,9 @@ class PlanSampler:
         self._bounds = _find_bounds(planner)
         self._themes = ThemeIndex(planner.traversals)
         self._shares = QuotaController(planner.traversals, self._themes, distribution, seed)
+        self._domains: Mapping[str, float] = distribution.domains
         self._deck: _AnchorPool | None = None
+        self._coherence = CoherenceScorer(planner.traversals, planner.relations)
         self._roots = functools.lru_cache(1)(self._list_roots)
 
     def draw(self, anchors: Sequence[Anchor], slot: int) -> SampledPlan:
@@ -97,6 +102,7 @@ class PlanSampler:
                 self._mix,
                 QuotaController(self._planner.traversals, self._themes, self._mix, self._seed),
             )
+            self._domains = self._mix.domains
             self._calibrate()
         return self._fill(slot)
 
@@ -116,6 +122,15 @@ class PlanSampler:
         degrees = sorted(self._graph.degree(entity) for entity in named or entities_of(plan))
         return self.band_of(degrees[len(degrees) // 2]) if degrees else ""
 
+    def difficulty(self, plan: Plan) -> str:
+        """How hard a plan is, by the facts that it needs and the band of the rarest thing that they are about."""
+        degrees = [self._graph.degree(entity) for entity in entities_of(plan)]
+        return rate_difficulty(plan, self.band_of(min(degrees)) if degrees else "")
+
+    def coherence(self, plan: Plan) -> Coherence:
+        """How well the parts of a plan belong together."""
+        return self._coherence.score(plan)
+
     def describe(self, drawn: SampledPlan) -> dict[str, frozenset[str]]:
         """What a drawn plan is, by the dimensions of a brief."""
         last = drawn.plan.steps[-1]
@@ -125,6 +140,7 @@ class PlanSampler:
             "answer": frozenset({"year" if last.unit == "year" else str(last.answer_type)}),
             "band": frozenset({self.popularity(drawn.plan)}),
             "anchoring": frozenset({str(len(drawn.kept)) if drawn.anchor is not None else "none"}),
+            "difficulty": frozenset({self.difficulty(drawn.plan)}),
         }
 
     def themes(self, plan: Plan) -> frozenset[str]:
@@ -166,7 +182,10 @@ class PlanSampler:
         yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES)
         yield _SlotAttempt("graph:any", "", "", 6 * _TRIES)
         # At last rather something over its share than a slot without a plan.
-        yield _SlotAttempt("graph:open", "", "", 20 * _TRIES, open=True)
+        yield _SlotAttempt("graph:open", "", "", 10 * _TRIES, open=True)
+        for name in self._mix.topologies:
+            if name != wish.topology and self._mix.topologies[name] > 0:
+                yield _SlotAttempt(f"graph:{name}", "", "", 8 * _TRIES, topology=name)
 
     def wants_claim(self, slot: int) -> bool:
         """Whether a slot may rest on a claim; pilots never do, so that a bank moves no other slot."""
@@ -200,8 +219,15 @@ class PlanSampler:
     def _try(
         self, slot: int, wish: SlotSpec, attempt: _SlotAttempt, preferences: SamplingPreferences, reasons: Counter[str]
     ) -> Plan | None:
-        spec = SlotSpec(wish.topology, attempt.kind, attempt.answer)
-        is_over = functools.partial(self._shares.is_over, slot, anchored=attempt.anchor is not None)
+        spec = SlotSpec(attempt.topology or wish.topology, attempt.kind, attempt.answer)
+
+        def refuses(plan: Plan) -> bool:
+            if self._shares.is_over(slot, plan, anchored=attempt.anchor is not None):
+                return True
+            if attempt.kind and wish.difficulty != self.difficulty(plan):
+                return True
+            return self.coherence(plan).score < self._mix.min_coherence
+
         try:
             plan = self._planner.draw(
                 topology(spec.topology),
@@ -211,7 +237,7 @@ class PlanSampler:
                 preferences=preferences,
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
-                refuse=None if attempt.open else is_over,
+                refuse=None if attempt.open else refuses,
                 claimed=attempt.claimed,
             )
         except NoPlanError as error:
@@ -227,14 +253,14 @@ class PlanSampler:
         lacking = {"claim": ("any", reasons)} if self.wants_claim(slot) and not drawn.plan.claims else {}
         return lacking | {
             dimension: (wanted, reasons)
-            for dimension in ("kind", "answer", "anchoring", "band")
+            for dimension in ("topology", "kind", "answer", "anchoring", "band", "difficulty")
             if (wanted := getattr(drawn.spec, dimension)) and wanted not in reached[dimension]
         }
 
     def _taste(self, slot: int, band: str) -> SamplingPreferences:
         names, reached = self._roots(self._shares)
         return SamplingPreferences(
-            domains=self._mix.domains,
+            domains=self._domains,
             band=band,
             band_of=self.band_of,
             weights=self._shares.property_weights(slot),
@@ -242,16 +268,19 @@ class PlanSampler:
             closed=functools.partial(self._shares.is_closed, slot),
             roots=names,
             root_weights=reached,
-            min_domains=3 if chance(self._seed, slot, "domains") < 0.9 else 0,
+            min_domains=3 if chance(self._seed, slot, "domains") < 0.5 else 0,
         )
 
     def _list_roots(self, shares: QuotaController) -> tuple[list[str], list[float]]:
         """The properties that a chain may begin with: every domain by its weight, its properties alike."""
         table = self._planner.table
         domains = Counter(table.entity[name].domain for name in self._planner.traversals.askable)
-        weights = self._mix.domains
+        weights = self._domains
         roots = {
-            name: weights[domain] / domains[domain] * shares.weights.get(name, 1.0)
+            name: weights[domain]
+            / domains[domain]
+            * shares.weights.get(name, 1.0)
+            * (0.2 if name in self._planner.table.roles.seldom else 1.0)
             for name in self._planner.traversals.askable
             if weights.get(domain := table.entity[name].domain, 0.0) > 0
         }
@@ -270,6 +299,7 @@ class PlanSampler:
             if not pilots:
                 return
             self._shares = self._shares.learn([pilot.plan for pilot in pilots])
+            self._domains = self._balance_domains([pilot.plan for pilot in pilots])
             reached = Counter(
                 (dimension, name)
                 for pilot in pilots
@@ -284,6 +314,16 @@ class PlanSampler:
                 anchoring=_correct(self._mix.anchoring, self._wishes.anchoring, "anchoring", reached, drawn),
                 bands=_correct(self._mix.bands, self._wishes.bands, "band", reached, drawn),
             )
+
+    def _balance_domains(self, pilots: Sequence[Plan]) -> dict[str, float]:
+        """How welcome each domain is next: those that hold more of the hops than they should become less so."""
+        held = Counter(str(ruling.domain) for plan in pilots for ruling in self._planner.domains.of_steps(plan.steps))
+        hops, total = sum(held.values()) or 1, sum(self._mix.domains.values()) or 1.0
+        found = {}
+        for name, share in self._mix.domains.items():
+            change = (share / total + 0.02) / (held[str(name)] / hops + 0.02)
+            found[name] = min(4.0 * share, max(0.15 * share, self._domains.get(name, 0.0) * min(2.5, max(0.4, change))))
+        return found
 
 
 @functools.lru_cache(64)

@@ -20,6 +20,7 @@ from hopwright.planning.plan import PartialPlan, Plan, named_entities, stated_nu
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.planning.programs import Branch, OperationSequence, load_sequence_index
 from hopwright.planning.random_draws import draw_by_weights
+from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import SamplingPreferences, SlotSpec
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals
 from hopwright.planning.year_targets import DatedTargets
@@ -52,6 +53,7 @@ class Planner:
         claims: Sequence[Claim] = (),
     ) -> None:
         self.traversals = GraphTraversals(source)
+        self.relations = Relations(self.traversals)
         self.targets = DatedTargets(self.traversals)
         self.domains = DomainIndex(source.table, source.kinds)
         self.table = source.table
@@ -93,7 +95,7 @@ class Planner:
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
         for number in range(tries):
-            builder = PlanBuilder(self.traversals, self.targets, self.domains, liking, rng, self.claims)
+            builder = PlanBuilder(self.traversals, self.targets, self.domains, liking, rng, self.claims, self.relations)
             try:
                 layout = draw_by_weights(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
@@ -121,7 +123,9 @@ class Planner:
         self, anchor: str, kept: Sequence[Edge], preferences: SamplingPreferences
     ) -> PlanBuilder:
         """A sketch in which nothing is said yet, but what the anchor's own hops name is in use."""
-        builder = PlanBuilder(self.traversals, self.targets, self.domains, preferences, random.Random(0))
+        builder = PlanBuilder(
+            self.traversals, self.targets, self.domains, preferences, random.Random(0), relations=self.relations
+        )
         ends = {anchor, *(end for edge in kept for end in (edge.subject, edge.object))}
         with contextlib.suppress(PlanningDeadEnd):  # two of them share a word: planning will say so
             builder.take(*sorted(ends))
@@ -149,7 +153,7 @@ class Planner:
         # The winner of a comparison is one of the compared, so only what is looked up must be new.
         looked_up = [s.value for s in plan.steps if s.answer_type == "entity" and not isinstance(s.derivation, Compute)]
         named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
-        if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
+        if len(set(looked_up)) != len(looked_up) or not named.isdisjoint(looked_up):
             raise PlanningDeadEnd("an entity repeats")
         numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
         numbers += [claim.number for claim in plan.claims]
@@ -205,7 +209,7 @@ def run_programs(
     states: list[StepOutput] = []
     while True:
         place = branch.place
-        dead: set[object] = layout.hopeless if place == 0 else set()
+        dead: set[object] = layout.hopeless if place == 0 and anchor else set()
         for _ in range(_PATIENCE):
             program = branch.choose(builder.rng, dead)
             while program is not None and not _inputs_suffice(program, place, builder, states):
@@ -249,6 +253,7 @@ def _run(
         partners=partners,
         anchor=anchor,
         forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
+        branches=any(not needs for needs in program.depends_on[place + 1 :]),
     )
     return operation.build(builder, [states[need - 1] for need in program.depends_on[place]], here)
 

@@ -1,8 +1,8 @@
 """What a set of items shall be like, and what that asks of one draft slot.
 
 Every slot gets its own brief: topology, computing kind, type of the answer, popularity, how many of the anchor's own
-hops to keep. The five are taken from a low-discrepancy sequence (the generalised golden ratio), so that any stretch of
-slots has the shares wanted, and a slot's brief does not depend on the slots before it.
+hops to keep, difficulty. The six are taken from a low-discrepancy sequence (the generalised golden ratio), so that any
+stretch of slots has the shares wanted, and a slot's brief does not depend on the slots before it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hopwright.settings import TargetParameters
 
 ComputeKind = Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
 
-_DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring")
+_DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring", "difficulty")
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,13 @@ class TargetDistribution:
     answers: Mapping[str, float] = field(default_factory=lambda: _read_default("answers"))
     bands: Mapping[str, float] = field(default_factory=lambda: _read_default("popularity"))
     anchoring: Mapping[str, float] = field(default_factory=lambda: _read_default("anchoring"))
+    difficulty: Mapping[str, float] = field(default_factory=lambda: _read_default("difficulty"))
     domains: Mapping[str, float] = field(default_factory=lambda: {domain.value: 1.0 for domain in Domain})
     property_share: float = TargetParameters().property_share
     theme_share: float = TargetParameters().theme_share
     min_domains: int = 2
+    min_coherence: float = 0.5
+    """Plans whose parts belong together less than this (see `coherence`) are drawn again."""
     claim_share: float = 0.0
     """The share of the slots that may rest on a claim, where there is a bank of them."""
 
@@ -50,6 +53,7 @@ class TargetDistribution:
             "answer": self.answers,
             "band": self.bands,
             "anchoring": self.anchoring,
+            "difficulty": self.difficulty,
         }
 
 
@@ -62,6 +66,7 @@ class SlotSpec:
     answer: str = ""
     band: str = ""
     anchoring: str = ""
+    difficulty: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,7 @@ def draw_slot_spec(
         pick(answers, place["answer"]),
         pick(distribution.bands, place["band"]),
         pick(distribution.anchoring, place["anchoring"]),
+        pick(distribution.difficulty, place["difficulty"]),
     )
 
 

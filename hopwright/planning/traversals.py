@@ -27,7 +27,7 @@ HUB_DEGREE = 400
 MAX_EDGES = 300
 # Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
 MAX_POOL = 4000
-MAX_FACTS = 1000
+MAX_FACTS = 6000
 FORMER_STATE = "former country"
 """The sort of states that are no more."""
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
@@ -80,6 +80,10 @@ class GraphTraversals:
         self.degree = functools.lru_cache(200_000)(graph.degree)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
+
+    def is_dated(self, entity: str) -> bool:
+        """Whether an entity has a date that can be compared."""
+        return any(measure.entry.more and isinstance(measure.value, dt.date) for measure in self.measures(entity))
 
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
@@ -211,9 +215,9 @@ class GraphTraversals:
         found = []
         for property in sorted({literal.property for literal in self.graph.literals(entity)}):
             entry = self.table.literal.get(property)
-            if entry is None or kind not in entry.subject or entity in entry.avoid:
+            if entry is None or kind not in entry.subject or entity in entry.avoid or property in self.roles.doubtful:
                 continue
-            if not self.table.is_settled(property, entity, kind):
+            if kind in self.roles.doubtful_of.get(property, ()) or not self.table.is_settled(property, entity, kind):
                 continue
             values = self.facts.scalars(entity, property)
             if len(values) != 1 or (states_year and entry.value != "number"):

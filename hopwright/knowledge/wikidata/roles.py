@@ -61,6 +61,24 @@ CONTAINMENT = frozenset({"P17", "P30", "P131", "P179", "P276", "P361", "P706", "
 
 _RELATIONS = tomllib.loads(resources.files(__package__).joinpath("relations.toml").read_text("utf-8"))
 
+TIES = frozenset(
+    (
+        "P22 P25 P50 P54 P57 P58 P61 P69 P81 P84 P86 P102 P108 P112 P118 P119 P127 P144 P166 P170 P175 P176 P179 "
+        "P184 P264 P344 P403 P450 P463 P485 P607 P647 P676 P749 P1040 P1066 P1877 P2438 P3450 P4552 P4614 "
+        "P6379 P8345"
+    ).split()
+)
+"""Parents, makers of all kinds, line, grave, owner, movement, source, series, label, teachers, mouth, range, season."""
+LISTS = frozenset(["P40", "P58", "P112", "P161", "P527", "P710", "P725", "P800", "P974", "P1029", "P3320"])
+"""Children, writers, founders, cast, parts, participants, voices, notable works, tributaries, crew, board."""
+KINSHIP = frozenset(["P22", "P25", "P26", "P40", "P155", "P156", "P184", "P451", "P802", "P1066", "P3373"])
+"""Father, mother, spouse, child, follows, followed by, advisor, partner, student, teacher, sibling."""
+
+SELDOM = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY}).union(
+    ["P131", "P495", "P7938", "P272", "P344", "P2515", "P2554", "P3174", "P1809"]
+)
+"""Nested places, countries of people and works, and makers of whom a film had several."""
+
 ROLES = PropertyRoles(
     instance_of=INSTANCE_OF,
     gender=GENDER,
@@ -97,6 +115,13 @@ ROLES = PropertyRoles(
     containment=CONTAINMENT,
     holders=HOLDERS,
     neighbours=NEIGHBOURS,
+    release=PUBLICATION,
+    ties=TIES,
+    lists=LISTS,
+    doubtful=frozenset({"P7295"}),
+    doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),
+    seldom=SELDOM,
+    kinship=KINSHIP,
     loose=frozenset(_RELATIONS["loose"].split()),
     relation_words=MappingProxyType(_RELATIONS["words"]),
     cues=MappingProxyType(

@@ -26,6 +26,8 @@ class OperationContext:
     partners: tuple[StepOutput, ...] = ()
     anchor: str = ""
     forced: Edge | None = None
+    branches: bool = False
+    """Whether another branch follows, which has to start from what this one names."""
 
     @property
     def reader(self) -> str:

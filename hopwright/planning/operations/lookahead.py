@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
-    admits_target,
     has_full_date,
     list_events,
     list_numbers,
@@ -16,15 +15,22 @@ from hopwright.planning.operations.operation_inputs import (
     list_ways,
 )
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd
+from hopwright.planning.random_draws import draw
+from hopwright.planning.traversals import Edge, spread
+from hopwright.records import Lookup
 
-# Fewer than so many do not give a list in which some of them stand beside others.
-MIN_SHARING_SUBJECTS = 3
 OUTWARD_LOOKUP = "extend-outward"
 """A look-up that may not say in what its subject lies: one that does has come before it."""
 _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "between-two", "total-two", "compare-three"})
-_MEASURED = frozenset({"year", "date", "number", "ahead", "compare", "compare-three", "total", "between", "rate"})
+_PARALLEL = SAME_SORT_OPERATIONS | {"year", "date", "extend"}
+_MEASURED = frozenset({"year", "date", "number", "rate"})
+_PAIRED = 12
+_OF_ONE = 0.65
+_SELDOM = 0.2
+_SAMPLED = 1500
+_KIN = 8
 
 
 def satisfies_reader(builder: PlanBuilder, context: OperationContext) -> Callable[[str], bool]:
@@ -51,21 +57,11 @@ def can_continue_from(builder: PlanBuilder, readers: tuple[str, ...], entity: st
 
 def find_entity_with_literal(builder: PlanBuilder, context: OperationContext) -> str | None:
     """An entity with a literal that the reader can use, and to which a question leads: such are rarer than facts."""
-    if context.reader in ("dated-among", "dated-stated"):
-        for _ in range(20):
-            target = builder.targets.any(builder.rng)
-            if target is None or builder.refuses_target(target) or not admits_target(builder, target):
-                continue
-            if builder.traversals.lookups_to(entity := target.condition.object) and builder.admits(entity):
-                return entity
-        return None
     if context.reader not in _MEASURED:
         return None
     wanted = satisfies_reader(builder, context)
     for _ in range(30):
-        dated = context.reader in ("year", "date", "between") or (
-            context.reader.startswith("compare") and builder.rng.random() < 0.3
-        )
+        dated = context.reader in ("year", "date")
         measure = builder.targets.random_event(builder.rng) if dated else builder.targets.random_number(builder.rng)
         if measure is None:
             break
@@ -77,30 +73,126 @@ def find_entity_with_literal(builder: PlanBuilder, context: OperationContext) ->
     return None
 
 
-def find_entity_of_same_sort(builder: PlanBuilder, entity: str, reader: str) -> str:
-    """Another entity of the same sort that can be compared, or that has an event in common."""
-    if reader == "between-two":
-        properties = sorted(list_events(builder, entity))
-    elif reader == "total-two":
-        properties = [m.property for m in builder.traversals.measures(entity) if list_ways(builder, m.property, 2)]
-    else:
-        properties = [m.property for m in builder.traversals.measures(entity) if m.entry.more and m.entry.less]
-    if not properties:
-        raise PlanningDeadEnd("nothing to compare the entity by")
-    for _ in range(10):
-        other = builder.traversals.comparable(entity, builder.rng.choice(properties), builder.rng)
-        if other is not None and builder.admits(other) and builder.traversals.lookups_to(other):
-            return other
-    raise PlanningDeadEnd("nothing comparable")
+def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
+    """A fact beside which another stands whose object goes with its own: the director and the composer of a film."""
+    close = builder.rng.random() < _OF_ONE
+    pools = _list_paired(builder, context.readers, close=close) or _list_paired(builder, context.readers, close=False)
+    names, weights = weigh_roots(builder, pools)
+    for name in builder.rng.choices(names, weights, k=_PAIRED) if any(weights) else ():
+        edge = draw(builder.rng, pools[name])
+        if builder.admits(edge.subject) and builder.admits(edge.object):
+            for other in _list_beside(builder, context.reader, edge, close=close):
+                if builder.admits(other.object) and (other.subject == edge.subject or builder.admits(other.subject)):
+                    return edge
+    raise PlanningDeadEnd("no two facts of one topic go together")
 
 
-def are_of_same_sort(builder: PlanBuilder, one: str, other: str, reader: str) -> bool:
-    """Whether two entities are of one sort and have in common what a reader compares, adds or measures between."""
-    if one == other or builder.traversals.kinds.sort(one) != builder.traversals.kinds.sort(other):
+def _list_paired(builder: PlanBuilder, readers: tuple[str, ...], *, close: bool) -> dict[str, tuple[Edge, ...]]:
+    """Property → facts from which a branch may start, where operations follow and another branch can start beside.
+
+    `close`: the other branch starts from the very same entity.
+    """
+    known = builder.relations.paired
+    key = (*readers, str(close))
+    if key not in known:
+        wanted = can_precede(builder, readers)
+        reader = readers[0] if readers else ""
+        found = {}
+        for name, edges in builder.relations.single.items():
+            able = (edge for edge in spread(edges, _SAMPLED) if wanted(edge.object))
+            if kept := tuple(edge for edge in able if _list_beside(builder, reader, edge, close=close)):
+                found[name] = kept
+        known[key] = found
+    return known[key]
+
+
+def _list_beside(builder: PlanBuilder, reader: str, edge: Edge, *, close: bool) -> list[Edge]:
+    """The facts of an entity, or of its kin, whose objects a reader can take together with that of a fact."""
+    kind = builder.traversals.kinds.kind
+    paired = reader in _PARALLEL
+    return [
+        other
+        for other in (
+            builder.traversals.lookups_from(edge.subject) if close else _edges_around(builder, (edge.subject,))
+        )
+        if other.object != edge.object
+        and (other.subject == edge.subject or (paired and other.property == edge.property))
+        and kind(other.object) == kind(edge.object)
+        and fits_partner(builder, reader, edge.object, other.object)
+        and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
+    ]
+
+
+def weigh_roots(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> tuple[list[str], list[float]]:
+    """The properties that a plan may begin with, and their weights: every domain by its share, then by their size."""
+    table, known = builder.traversals.table.entity, builder.preferences.weights
+    names = [name for name in sorted(pools) if name in table]
+    sizes = {name: len(pools[name]) ** 0.5 for name in names}
+    totals: dict[str, float] = {}
+    for name in names:
+        totals[table[name].domain] = totals.get(table[name].domain, 0.0) + sizes[name]
+    domains = builder.preferences.domains
+    return names, [
+        known.get(name, 1.0)
+        * (_SELDOM if name in builder.traversals.roles.seldom else 1.0)
+        * domains.get(table[name].domain, 1.0)
+        * sizes[name]
+        / totals[table[name].domain] ** 0.9
+        for name in names
+    ]
+
+
+def _are_distinct(builder: PlanBuilder, *entities: str) -> bool:
+    """Whether no two names share a telling word."""
+    words = [word for one in entities for word in builder.traversals.tokens(one)]
+    return len(set(words)) == len(words)
+
+
+def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple[float, Edge]]:
+    """Facts of the plan's topics, and of their kin, whose objects go with what the other branch found.
+
+    Each with how closely it belongs to the topic.
+    """
+    # Of two that are compared one wins, and only of that one more is asked.
+    first = context.reader in SAME_SORT_OPERATIONS and bool(context.partners)
+    wanted = can_precede(builder, context.readers[:1] if first else context.readers)
+    partner = context.partners[0] if context.partners else None
+    found = []
+    for edge in _edges_around(builder, builder.topics):
+        if not builder.admits(edge.object) or not wanted(edge.object):
+            continue
+        known = edge.subject in builder.topics
+        if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):
+            continue
+        if partner is not None and not fits_partner(builder, context.reader, partner.entity, edge.object):
+            continue
+        found.append((builder.relations.related(builder.topics[0], edge.subject), edge))
+    return found
+
+
+def _is_parallel(builder: PlanBuilder, reader: str, edge: Edge) -> bool:
+    """Whether of another than the topic the same is asked as of the topic, so that the two can be compared."""
+    first = builder.draft.steps[0].derivation
+    return reader in _PARALLEL and isinstance(first, Lookup) and first.property == edge.property
+
+
+def fits_partner(builder: PlanBuilder, reader: str, one: str, other: str) -> bool:
+    """Whether a reader can take two entities together; anything goes with a year or a date."""
+    if not one or reader not in SAME_SORT_OPERATIONS:
+        return True
+    kinds = builder.traversals.kinds
+    if one == other or kinds.kind(one) != kinds.kind(other) or kinds.kind(one) == "country":
         return False
     if reader == "between-two":
         return bool(list_events(builder, one).keys() & list_events(builder, other).keys())
     return bool(list_shared(builder, [one, other], comparing=reader.startswith("compare")))
+
+
+def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:
+    """Look-ups of the topics, then of those that belong with them."""
+    traversals = builder.traversals
+    kin = [other for topic in topics for other in builder.relations.kin(topic)[:_KIN]]
+    return [edge for one in dict.fromkeys((*topics, *kin)) for edge in traversals.lookups_from(one)]
 
 
 def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
@@ -119,6 +211,18 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             )
         else:
             verdict = _need_of(builder, readers[0])(entity)
+            if verdict and readers[0].startswith("compare"):  # it may win, and then something has to follow
+                verdict = _can_follow(builder, readers[1:], entity)
+            elif verdict and readers[0] == "first-by":
+                verdict = any(
+                    sum(map(builder.traversals.is_dated, group.members)) >= 3
+                    and any(
+                        _can_follow(builder, readers[1:], one)
+                        for one in group.members
+                        if builder.traversals.is_dated(one)
+                    )
+                    for group in builder.relations.groups_sharing(entity)
+                )
         if len(known) >= _REMEMBERED:
             known.clear()
         known[readers, entity, most] = verdict
@@ -135,23 +239,25 @@ def _follow(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> tu
 def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     """What an operation needs of the entity that it reads."""
     measures = builder.traversals.measures
-    if reader in ("year", "between", "between-two"):
+    if reader in ("year", "between-two"):
         return lambda entity: any(isinstance(m.value, dt.date) and m.entry.event for m in measures(entity))
     if reader == "date":
         return lambda entity: any(has_full_date(m) for m in measures(entity))
     if reader == "number":
         return lambda entity: bool(list_numbers(builder, entity))
-    if reader in ("ahead", "compare", "compare-three"):
+    if reader in ("compare", "compare-three"):
         return lambda entity: any(m.entry.more and m.entry.less for m in measures(entity))
-    if reader in ("total", "total-two"):
-        return lambda entity: any(list_ways(builder, m.property, 2) for m in measures(entity))
+    if reader == "total-two":
+        return lambda entity: (
+            builder.traversals.kinds.kind(entity) == "nature"
+            and any(list_ways(builder, m.property, 2) for m in measures(entity))
+        )
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
-    if reader == "members":
-        shared_by, left_out = builder.traversals.shared_by, builder.traversals.roles.not_counted
-        return lambda entity: any(
-            len(e) >= MIN_SHARING_SUBJECTS and one not in left_out for one, e in shared_by(entity).items()
+    if reader in ("age", "turned"):
+        return lambda entity: (
+            {builder.traversals.roles.birth, builder.traversals.roles.death} <= {m.property for m in measures(entity)}
         )
-    if reader in ("dated-stated", "dated-among"):
-        return lambda entity: bool(builder.targets.conditioned(entity))
+    if reader in ("first-by", "first-by-after", "count-by"):
+        return lambda entity: any(len(group.members) >= 4 for group in builder.relations.groups_sharing(entity))
     return lambda entity: True
