@@ -56,7 +56,7 @@ def read_open_conditions(
         return ()
     derivation = hop.derivation
     if isinstance(derivation, Compute):
-        compared = list_compared(derivation, answers)
+        compared = list_compared(derivation, answers, facts)
         return (OpenCondition("compared", entities=compared),) if len(compared) >= FEWEST_COMPARED else ()
     if isinstance(derivation, Lookup):
         within = _read_source(derivation.subject, earlier, answers, facts) if final else ()
@@ -110,11 +110,20 @@ def find_telling_condition(derivation: ReverseLookup, answers: Mapping[int, Valu
     return ranks.index(min(ranks))
 
 
-def list_compared(derivation: Compute, answers: Mapping[int, Value]) -> tuple[str, ...]:
-    """The entities among which a computation picks, as they stand in its expression."""
+def list_compared(derivation: Compute, answers: Mapping[int, Value], facts: Facts | None) -> tuple[str, ...]:
+    """The entities among which a computation picks: as they stand in its expression, or all of a set that it names.
+
+    Without facts, none of such a set.
+    """
     form = read_form(derivation.expression)
-    if isinstance(form, Extreme):
-        references: Sequence[str] = form.entities
+    references: Sequence[str]
+    if isinstance(form, Extreme) and form.members is not None and not form.entities:
+        owner = form.members.shared
+        match = _HOP.match(owner)
+        owner = str(answers.get(int(match[1]))) if match else owner
+        references = facts.objects(owner, form.members.property) if facts is not None else ()
+    elif isinstance(form, Extreme):
+        references = form.entities
     else:
         references = _REFERENCES.findall(derivation.expression)
     found = (answers.get(int(one[3:])) if _HOP.match(one) else one for one in references)

@@ -30,7 +30,7 @@ def view_hop(case: CheckedItem, hop: Hop, context: CheckContext | None, *, final
     ids = _find_ids(hop, guess)
     if hop.answer_type == "entity" and all(ids):
         if isinstance(hop.derivation, Compute):
-            compared = list_compared(hop.derivation, case.stated)
+            compared = list_compared(hop.derivation, case.stated, context.facts if context is not None else None)
             view = view.add(compared=tuple(one in compared for one in ids))
         if context is not None and context.graph is not None and case.factual:
             view = _add_knowledge(view, case, hop, ids, context, final=final)

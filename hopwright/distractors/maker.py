@@ -45,7 +45,7 @@ from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, stated_value
 from hopwright.records import Compute, Constraint, Derivation, Distractor, DistractorKind, Hop, Lookup, ReverseLookup
-from hopwright.records.values import Value, parse, render
+from hopwright.records.values import Scalar, Value, parse, render
 from hopwright.text.matching import find_numbers, fold, pad
 
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
@@ -76,14 +76,15 @@ _MOST_SIBLINGS = 1
 DistractorTriple = tuple[Distractor, Distractor, Distractor]
 Likeness = Callable[[str, str], float]
 """How alike two names are, 0–1."""
-ShortageReason = Literal["comparison", "conditions", "slips", "numbers", "counts", "dates", "form", "value"]
+ShortageReason = Literal["comparison", "losers", "conditions", "slips", "numbers", "counts", "dates", "form", "value"]
 
 
 class OptionShortage(NamedTuple):
     """Why a hop gets no three wrong options.
 
-    `comparison`: fewer than four things are compared at the end of a plan. `conditions`: fewer than three others meet
-    what the question states. `slips`: too few of them are what a slip yields. `numbers`, `counts`, `dates`: too few
+    `comparison`: fewer than four things are compared at the end of a plan. `losers`: what was not chosen on the way
+    gives too few other answers, so that choosing would not matter. `conditions`: fewer than three others meet what the
+    question states. `slips`: too few of them are what a slip yields. `numbers`, `counts`, `dates`: too few
     others of the same form. `form`: the right one would stand out. `value`: the answer is nothing that has rivals.
     """
 
@@ -164,6 +165,10 @@ class DistractorMaker:
                 return OptionShortage("counts", f"nothing but {hop.answer} can be counted")
             return _join(Distractor(text=render(number), kind=kind) for number, kind in counts)
         choosing = isinstance(derivation, Compute) and derivation.kind == "combinatorics"
+        held = self._require_of_losers(task)
+        if isinstance(held, OptionShortage):
+            return held
+        required = [one.year if isinstance(one, dt.date) else one for one in held]
         texts = (hop.question, task.asked, *([derivation.expression] if isinstance(derivation, Compute) else ()))
         shown = {number for text in texts for number, _ in find_numbers(text)}
         chosen = choose_number_distractors(
@@ -176,6 +181,7 @@ class DistractorMaker:
             loose=choosing,
             strict=bool(task.asked),
             shown=shown,
+            required=required,
         )
         if chosen is None:
             return OptionShortage("numbers", "fewer than three slips or similar things give a number of its form")
@@ -226,6 +232,26 @@ class DistractorMaker:
             if len(held) == 1:
                 yield held[0], kind
 
+    def _require_of_losers(self, task: _Task) -> list[Scalar] | OptionShortage:
+        """The numbers or dates of what lost the comparison that the end of a plan rests on: they must be offered."""
+        derivation = task.hop.derivation
+        losers = self._list_losers(task)
+        if losers is None or not isinstance(derivation, Lookup):
+            return []
+        values = [held for one in losers for held in self._facts.scalars(one, derivation.property)[:1]]
+        if len(values) < _count_needed(losers):
+            return OptionShortage("losers", f"{len(values)} of those that were not chosen have a value of their own")
+        return values[:3]
+
+    def _list_losers(self, task: _Task) -> list[str] | None:
+        """What would be asked about at the end of a plan if the other of two had won, or another of several.
+
+        None where nothing was chosen on the way.
+        """
+        if not task.asked or not any(_EXTREME.match(expression) for expression in task.computed):
+            return None
+        return [one for one in self._list_rivals(task.find_source(), task) if one not in task.answers.values()]
+
     def _make_dates(self, task: _Task, value: dt.date) -> DistractorTriple | OptionShortage:
         wrong: list[tuple[dt.date, DistractorKind]] = [
             (one, "near_miss") for one in self._propagate_wrong_answers(task) if isinstance(one, dt.date)
@@ -233,7 +259,12 @@ class DistractorMaker:
         wrong += [(one, kind) for one, kind in self._list_wrong_values(task) if isinstance(one, dt.date)]
         if (value.month, value.day) != (1, 1):  # the first of January stands for a bare year
             wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) != (1, 1)]
-        chosen = choose_date_distractors(value, wrong, task.rng)
+        required = self._require_of_losers(task)
+        if isinstance(required, OptionShortage):
+            return required
+        chosen = choose_date_distractors(
+            value, wrong, task.rng, [one for one in required if isinstance(one, dt.date) and one != value]
+        )
         if chosen is None:
             return OptionShortage("dates", "fewer than three similar things have a date")
         return _join(Distractor(text=render(date), kind=kind) for date, kind in chosen)
@@ -258,12 +289,20 @@ class DistractorMaker:
         fixed = 0
         choice: tuple[str, ...] = ()
         if isinstance(derivation, Compute):
-            choice = tuple(one for one in list_compared(derivation, task.answers) if self._may_replace(one, answer))
+            others = list_compared(derivation, task.answers, self._facts)
+            choice = tuple(one for one in others if self._may_replace(one, answer))
             if len(choice) < FEWEST_COMPARED - 1 and task.asked:
                 return OptionShortage("comparison", f"a choice of {1 + len(choice)}, not of four or more")
             match = _EXTREME.match(derivation.expression)
             compared = match[1] if match else ""
             fixed = min(3, len(choice)) if len(choice) < FEWEST_COMPARED else 0
+        losers: list[str] = []
+        if isinstance(derivation, Lookup) and (sources := self._list_losers(task)) is not None:
+            held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
+            losers = list(dict.fromkeys(one for one in held if one != answer))
+            fixed = _count_needed(sources)
+            if len(losers) < fixed:
+                return OptionShortage("losers", f"{len(losers)} of those that were not chosen lead to another answer")
         asked_for = pad(f"{hop.question} {task.asked}")
         conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=bool(task.asked))
         rejected = task.list_used() - set(choice)
@@ -278,7 +317,8 @@ class DistractorMaker:
         stated = noun if noun and f" {fold(noun)} " in asked_for else ""
         found: dict[str, OptionCandidate] = {}
         names: set[str] = set()
-        for kind, entities, most in self._list_streams(task, answer, choice, proposed):
+        streams = self._list_streams(task, answer, choice, proposed)
+        for kind, entities, most in itertools.chain([("near_miss", losers, 3)], streams) if losers else streams:
             for one in entities:
                 if most == 0 or len(found) == MOST_CANDIDATES:
                     break
@@ -296,6 +336,8 @@ class DistractorMaker:
                 bonus = _DRAWN * (kind == "sibling" and one not in proposed)
                 found[one] = self._weigh(one, answer, kind, compared, asked_for, rng, bonus=bonus)
                 most -= 1
+        if losers and sum(one in found for one in losers) < fixed:
+            return OptionShortage("losers", "what was not chosen on the way gives too few answers that can be offered")
         return self._choose_entities(
             self._weigh(answer, answer, "sibling", compared, asked_for, rng), list(found.values()), fixed, rng
         )
@@ -378,7 +420,7 @@ class DistractorMaker:
             return []
         derivation = hop.derivation
         if isinstance(derivation, Compute):
-            return list(list_compared(derivation, task.answers))
+            return list(list_compared(derivation, task.answers, self._facts))
         found: list[str]
         if isinstance(derivation, Lookup):
             rivals = self._list_rivals(task.find_source(derivation.subject), task)
@@ -604,6 +646,11 @@ class _Task:
         found = [one for hop in (*self.earlier, self.hop) for one in _IDS.findall(_written(hop))]
         return tuple(dict.fromkeys((*(one for one in self.answers.values() if isinstance(one, str)), *found)))
 
+    @functools.cached_property
+    def computed(self) -> tuple[str, ...]:
+        """The expressions of the computing hops before this one."""
+        return tuple(one.derivation.expression for one in self.earlier if isinstance(one.derivation, Compute))
+
     def list_used(self) -> set[str]:
         """The entities that the plan names or passes through: on the way to the answer, not beside it."""
         return set(self.on_the_way)
@@ -634,6 +681,11 @@ def _written(hop: Hop) -> str:
 def _join(distractors: Iterable[Distractor]) -> DistractorTriple:
     one, two, three = distractors
     return one, two, three
+
+
+def _count_needed(losers: Sequence[str]) -> int:
+    """How many answers of losers must be offered: that of the only one, those of two of several."""
+    return min(2, max(1, len(losers)))
 
 
 def _find_most(derivation: Compute) -> int | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from decimal import Decimal
 
 from hopwright.checks.guessing import differs_in_one_digit, kinship
-from hopwright.distractors.ranking import OptionCandidate, choose_three
+from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.records import DistractorKind
 from hopwright.records.values import render
 from hopwright.settings import LATEST_YEAR
@@ -41,16 +41,23 @@ def choose_number_distractors(
     loose: bool = False,
     strict: bool = False,
     shown: Container[Number] = (),
+    required: Iterable[Number] = (),
 ) -> tuple[NumericSlip, NumericSlip, NumericSlip] | None:
     """Pick three of the wrong numbers that slips and other things' values give, the likeliest first.
 
     `lowest`: the least number that makes sense. `stepped`: whether numbers a few away from the right one may fill up.
     `loose`: whether they may be of other lengths, as ways to choose are. `shown`: numbers that the question states,
     which nobody takes for its answer. `strict`: whether to give up where the drawn rank cannot be had, for else the
-    right number would stand at an end less often than in the middle. None when fewer than three fit.
+    right number would stand at an end less often than in the middle. `required`: what has to be among the three,
+    at most three of it. None when fewer than three fit, or one that is required does not.
     """
     form = _Form(value, year=year, lowest=lowest, loose=loose, shown=shown)
     found: dict[Number, OptionCandidate] = {}
+    for number in dict.fromkeys(required):
+        if not form.fits(number):
+            return None
+        found[number] = form.describe(number, "near_miss", 2.0)
+    fixed = len(found)
     for number, kind in slips:
         if number not in found and form.fits(number):
             found[number] = form.describe(number, kind, 2.0 - 0.12 * len(found) + 0.5 * rng.random())
@@ -66,9 +73,9 @@ def choose_number_distractors(
         return None
     hub = rng.choice((2, 3) if rank in (1, 2) else (0, 1))
     targets = (rank, rng.randrange(4), rng.randrange(4), rng.randrange(4), hub)
-    pool = _keep_both_sides(found, value, rank)
+    pool = list(dict.fromkeys([*list(found)[:fixed], *_keep_both_sides(found, value, rank)]))[:MOST_CANDIDATES]
     chosen = choose_three(
-        own, [found[one] for one in pool], [_kinship_of_texts], rng, targets=targets, weights=_WEIGHTS
+        own, [found[one] for one in pool], [_kinship_of_texts], rng, fixed=fixed, targets=targets, weights=_WEIGHTS
     )
     if chosen is None:
         return None
@@ -92,16 +99,24 @@ def choose_count_distractors(
 
 
 def choose_date_distractors(
-    value: dt.date, dates: Iterable[tuple[dt.date, DistractorKind]], rng: random.Random
+    value: dt.date,
+    dates: Iterable[tuple[dt.date, DistractorKind]],
+    rng: random.Random,
+    required: Collection[dt.date] = (),
 ) -> tuple[tuple[dt.date, DistractorKind], ...] | None:
-    """Pick three other dates, none in the future, such that the right one's rank in time is uniform."""
+    """Pick three other dates, none in the future, such that the right one's rank in time is uniform.
+
+    `required`: what has to be among them, at most three. None when there are fewer than three.
+    """
     found = {date: kind for date, kind in reversed(list(dates)) if date != value and date.year <= LATEST_YEAR}
-    near = sorted(found, key=lambda date: abs(date.toordinal() - value.toordinal()))
+    found |= dict.fromkeys(required, "near_miss")
+    near = sorted(found, key=lambda date: (date not in required, abs(date.toordinal() - value.toordinal())))
     earlier, later = [one for one in near if one < value], [one for one in near if one > value]
     rank = rng.randrange(4)
     if len(near) < 3:
         return None
-    rank = min(max(rank, 3 - len(later)), len(earlier))
+    before, after = (sum(one in required for one in side) for side in (earlier, later))
+    rank = min(max(rank, 3 - len(later), before), len(earlier), 3 - after)
     return tuple((one, found[one]) for one in (*earlier[:rank], *later[: 3 - rank]))
 
 

@@ -89,6 +89,10 @@ class PropertyRoles:
     """Dates and numbers on which sources differ: never asked for."""
     doubtful_of: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
     """Dates on which sources differ for certain kinds of subject, by property."""
+    closed_sets: frozenset[str] = frozenset()
+    """Lists of countries that are known to the last: which others a country borders."""
+    adapted: frozenset[str] = frozenset()
+    """From a work to whose work it goes back to."""
     seldom: frozenset[str] = frozenset()
     """Properties that say little, or whose values are nested or several: asked for seldom."""
 
@@ -279,6 +283,11 @@ class LiteralProperty(_Entry):
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
     variants: tuple[LiteralWording, ...] = ()
+
+    @property
+    def compares(self) -> bool:
+        """Whether subjects are compared by it: by what stays the same, or what changes and has a word for the most."""
+        return bool(self.more and self.less) and (self.stable or bool(self.first and self.last))
 
     def worded(self, subject: EntityKind) -> LiteralProperty:
         """Return this property with the phrases that fit the kind of its subject."""

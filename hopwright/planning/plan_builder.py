@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 import operator
 import random
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from hopwright.planning.plan import PartialPlan
 from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
-from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals, UsableLiteral
+from hopwright.planning.traversals import Edge, GraphTraversals, UsableLiteral
 from hopwright.planning.year_targets import DatedTargets, YearTarget
 from hopwright.records import Claim, Compute, Constraint, GraphDerivation, Lookup, ReverseLookup
 from hopwright.records.model import AnswerType
@@ -33,8 +32,6 @@ number of ways to choose."""
 _NEW_DOMAIN = 15.0
 _IN_BAND = 3.0
 _SELDOM = 0.15
-# Larger than any degree's share of plans that would be worth a bound of its own.
-_ENDLESS = HUB_DEGREE * 64
 _T = TypeVar("_T")
 _PROPERTY_OF = operator.attrgetter("property")
 
@@ -83,8 +80,6 @@ class PlanBuilder:
         self.preferences = preferences
         self.rng = rng
         self.draft = PartialPlan()
-        self.passable = _round_up(preferences.ceiling)
-        """No entity of a larger degree is passed; one of few bounds, so that what is found out serves other plans."""
         self._domains = domains
         self._entities: set[str] = set()
         self._tokens: dict[str, str] = {}
@@ -276,6 +271,10 @@ class PlanBuilder:
             [weights.get(name, 1.0) * (_SELDOM if name in self.traversals.roles.seldom else 1.0) for name in names],
         )
 
+    def domain_of(self, entity: str) -> str | None:
+        """The domain that an entity belongs to, if any."""
+        return self._domains.of_entity(entity)
+
     def count_domains(self) -> int:
         """The domains that the steps so far touch."""
         return len({ruling.domain for ruling in self._domains.of_steps(self.draft.steps)})
@@ -287,25 +286,6 @@ class PlanBuilder:
     def prefer_measure(self, measures: Sequence[UsableLiteral]) -> UsableLiteral:
         """Choose a literal, one whose property is over its share more seldom."""
         return self.prefer(measures, _PROPERTY_OF)
-
-    def random_edge(self, suits: Callable[[str], bool], *, within: bool) -> Edge | None:
-        """A fact of the graph whose object suits, of the band wanted where it can be.
-
-        `within`: whether it may say in what its subject lies; another such step could not follow.
-        """
-        degree, preferences = self.traversals.degree, self.preferences
-        for band in dict.fromkeys((preferences.band, "")):
-            for edge in self.traversals.random_edges(self.rng, preferences.roots, preferences.root_weights, 60):
-                if (
-                    (within or edge.property not in self.traversals.roles.within)
-                    and (not band or preferences.band_of(degree(edge.subject)) == band)
-                    and self._telling(edge.subject).isdisjoint(self._telling(edge.object))
-                    and self.admits(edge.object)
-                    and self.admits(edge.subject)
-                    and suits(edge.object)
-                ):
-                    return edge
-        return None
 
     def choose_close(self, edges: Sequence[tuple[float, Edge]]) -> Edge:
         """Choose among facts by how closely they belong to the topic, those of the topic itself first."""
@@ -345,10 +325,3 @@ class PlanBuilder:
 
     def _telling(self, entity: str) -> frozenset[str]:
         return self.traversals.tokens(entity)
-
-
-def _round_up(ceiling: float) -> float:
-    """The next of a few bounds: the hub degree times a power of two."""
-    if ceiling >= _ENDLESS:
-        return float("inf")
-    return HUB_DEGREE * 2.0 ** math.ceil(math.log2(max(1.0, ceiling / HUB_DEGREE)))

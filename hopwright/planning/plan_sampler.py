@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,8 +34,8 @@ from hopwright.topologies import Topology, topology
 _ANCHORS = 2
 _TRIES = 3
 _STRIDE = 11
-_PILOTS = 120
-_ROUNDS = 3
+_PILOTS = 80
+_ROUNDS = 2
 _SAMPLED = 60
 _MOST_ASKED = 1.6
 
@@ -61,7 +60,8 @@ class SampledPlan:
 class _SlotAttempt:
     """One way to fill a slot: what is asked of the plan, how often it is tried, and what it starts from.
 
-    `open`: also to what is over its share.
+    `domain`: what it begins with belongs to it; empty for any. `topology`: another one than the slot's, which could
+    not be had.
     """
 
     name: str
@@ -71,9 +71,8 @@ class _SlotAttempt:
     anchor: Anchor | None = None
     hops: tuple[ResolvedAnchorHop, ...] = ()
     claimed: bool = False
-    open: bool = False
     topology: str = ""
-    """Another topology than the brief's, which could not be had."""
+    domain: str = ""
 
 
 class PlanSampler:
@@ -92,7 +91,6 @@ class PlanSampler:
         self._domains: Mapping[str, float] = distribution.domains
         self._deck: _AnchorPool | None = None
         self._coherence = CoherenceScorer(planner.traversals, planner.relations)
-        self._roots = functools.lru_cache(1)(self._list_roots)
 
     def draw(self, anchors: Sequence[Anchor], slot: int) -> SampledPlan:
         """The plan of a slot. Raises NoPlanError when not even the bare topology could be planned."""
@@ -141,6 +139,7 @@ class PlanSampler:
             "band": frozenset({self.popularity(drawn.plan)}),
             "anchoring": frozenset({str(len(drawn.kept)) if drawn.anchor is not None else "none"}),
             "difficulty": frozenset({self.difficulty(drawn.plan)}),
+            "domain": frozenset(str(one.domain) for one in self._planner.domains.of_steps(drawn.plan.steps)),
         }
 
     def themes(self, plan: Plan) -> frozenset[str]:
@@ -152,7 +151,7 @@ class PlanSampler:
         wish = draw_slot_spec(self._wishes, self._seed, slot, lambda name: _compare_cells(topology(name), odds))
         if wish.anchoring == "2" and not load_sequence_index(topology(wish.topology)).keeps_pairs:
             wish = replace(wish, anchoring="1")
-        preferences = self._taste(slot, wish.band)
+        preferences = self._prefer(slot, wish)
         reasons: Counter[str] = Counter()
         for attempt in self._attempts(wish, slot, preferences):
             found = self._try(slot, wish, attempt, preferences, reasons)
@@ -179,13 +178,19 @@ class PlanSampler:
                 yield _SlotAttempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops)
             if hops:  # rather the anchor's answer alone than nothing of it
                 yield _SlotAttempt(f"{number}:answer", "", "", 2 * _TRIES, anchor)
-        yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES)
-        yield _SlotAttempt("graph:any", "", "", 6 * _TRIES)
-        # At last rather something over its share than a slot without a plan.
-        yield _SlotAttempt("graph:open", "", "", 10 * _TRIES, open=True)
+        yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES, domain=wish.domain)
+        yield _SlotAttempt("graph:any", "", "", 3 * _TRIES, domain=wish.domain)
         for name in self._mix.topologies:
             if name != wish.topology and self._mix.topologies[name] > 0:
-                yield _SlotAttempt(f"graph:{name}", "", "", 8 * _TRIES, topology=name)
+                yield _SlotAttempt(f"graph:{name}", "", "", 2 * _TRIES, topology=name, domain=wish.domain)
+        for domain in self._order_domains(slot):
+            if domain != wish.domain:
+                yield _SlotAttempt(f"graph:{domain}", "", "", _TRIES, domain=domain)
+
+    def _order_domains(self, slot: int) -> list[str]:
+        """The domains in an order drawn by weight: one that is over its share comes late."""
+        weights = {name: weight for name, weight in self._domains.items() if weight > 0}
+        return sorted(weights, key=lambda name: -(chance(self._seed, slot, f"domain:{name}") ** (1 / weights[name])))
 
     def wants_claim(self, slot: int) -> bool:
         """Whether a slot may rest on a claim; pilots never do, so that a bank moves no other slot."""
@@ -234,10 +239,10 @@ class PlanSampler:
                 attempt.anchor.entity if attempt.anchor else "",
                 f"{self._seed}:{slot}:{attempt.name}",
                 spec,
-                preferences=preferences,
+                preferences=replace(preferences, focus=attempt.domain),
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
-                refuse=None if attempt.open else refuses,
+                refuse=refuses,
                 claimed=attempt.claimed,
             )
         except NoPlanError as error:
@@ -253,38 +258,20 @@ class PlanSampler:
         lacking = {"claim": ("any", reasons)} if self.wants_claim(slot) and not drawn.plan.claims else {}
         return lacking | {
             dimension: (wanted, reasons)
-            for dimension in ("topology", "kind", "answer", "anchoring", "band", "difficulty")
+            for dimension in ("topology", "kind", "answer", "anchoring", "band", "difficulty", "domain")
             if (wanted := getattr(drawn.spec, dimension)) and wanted not in reached[dimension]
         }
 
-    def _taste(self, slot: int, band: str) -> SamplingPreferences:
-        names, reached = self._roots(self._shares)
+    def _prefer(self, slot: int, spec: SlotSpec) -> SamplingPreferences:
         return SamplingPreferences(
             domains=self._domains,
-            band=band,
+            band=spec.band,
             band_of=self.band_of,
             weights=self._shares.property_weights(slot),
             odds=self._shares.odds(slot),
             closed=functools.partial(self._shares.is_closed, slot),
-            roots=names,
-            root_weights=reached,
             min_domains=3 if chance(self._seed, slot, "domains") < 0.5 else 0,
         )
-
-    def _list_roots(self, shares: QuotaController) -> tuple[list[str], list[float]]:
-        """The properties that a chain may begin with: every domain by its weight, its properties alike."""
-        table = self._planner.table
-        domains = Counter(table.entity[name].domain for name in self._planner.traversals.askable)
-        weights = self._domains
-        roots = {
-            name: weights[domain]
-            / domains[domain]
-            * shares.weights.get(name, 1.0)
-            * (0.2 if name in self._planner.table.roles.seldom else 1.0)
-            for name in self._planner.traversals.askable
-            if weights.get(domain := table.entity[name].domain, 0.0) > 0
-        }
-        return list(roots), list(itertools.accumulate(roots.values()))
 
     def _calibrate(self) -> None:
         """Draw pilots, and correct: what is over its share is admitted to fewer slots, what falls short is asked more.
@@ -313,6 +300,7 @@ class PlanSampler:
                 answers=_correct(self._mix.answers, self._wishes.answers, "answer", reached, drawn),
                 anchoring=_correct(self._mix.anchoring, self._wishes.anchoring, "anchoring", reached, drawn),
                 bands=_correct(self._mix.bands, self._wishes.bands, "band", reached, drawn),
+                domains=self._domains,
             )
 
     def _balance_domains(self, pilots: Sequence[Plan]) -> dict[str, float]:

@@ -25,16 +25,7 @@ _OFTEN = 6
 _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
 _OF_CLAIMS = frozenset(one.name for one in CLAIMED)
 # Pairs of operation and reader that would say the same thing twice.
-_INCOMPATIBLE_OPERATIONS = frozenset(
-    {
-        ("first-of", "first-by"),
-        ("first-by", "first-by"),
-        ("compare", "first-by"),
-        ("compare", "count-by"),
-        ("first-of", "count-by"),
-        ("first-by", "count-by"),
-    }
-)
+_INCOMPATIBLE_OPERATIONS = frozenset({("most-of-all", "most-of-its"), ("first-of", "most-of-its")})
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 
 
@@ -301,14 +292,10 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False
     if size - computing < (2 if size >= 4 else 1):
         return False
-    if names["first-of"] + names["first-by"] + names["first-after"] + names["first-by-after"] + names["count-by"] > 1:
-        return False  # one list of names is enough
     roots = sum(not one.takes for one in operations)
-    if roots > 1 and names["first-by"] + names["count-by"]:
-        return False  # branches start from one topic, not from a list
     if roots > 1 and names["first-of"] and (operations[0].name != "first-of" or names["lead"]):
         return False  # beside a list stands an event of what those listed share
-    if operations[0].name == "named-year":
+    if operations[0].name in ("named-year", "named-birth"):
         return False  # the year of what no step has named yet
     # A plain graph of named numbers asks for nothing but arithmetic.
     entities = sum(one.gives == "entity" for one in operations)

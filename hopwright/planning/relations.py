@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hopwright.planning.traversals import Edge, GraphTraversals
@@ -15,6 +15,8 @@ _MOST_MEMBERS = 150
 _MOST_KIN = 24
 _MOST_SHARING = 400
 _SAMPLED = 4000
+_MOST_MEASURED = 120
+_FEWEST = 4
 
 
 class Group(NamedTuple):
@@ -34,11 +36,13 @@ class Relations:
 
     def __init__(self, traversals: GraphTraversals) -> None:
         self._traversals = traversals
-        self.paired: dict[tuple[str, ...], dict[str, tuple[Edge, ...]]] = {}
-        """By the operations that follow: property → facts from which one of two branches may start."""
+        self.starts: dict[tuple[str, ...], Mapping[str, Sequence[object]]] = {}
+        """By what follows: property → what a plan may begin with (`operations.starting_points`)."""
         self.groups_of = functools.lru_cache(50_000)(self._list_groups)
         self.groups_sharing = functools.lru_cache(50_000)(self._list_sharing)
         self.kin = functools.lru_cache(50_000)(self._list_kin)
+        self.measured = functools.lru_cache(50_000)(self._list_measured)
+        self.owners = functools.lru_cache(16)(self._list_owners)
         self.related = functools.lru_cache(50_000)(self._rate)
 
     @functools.cached_property
@@ -66,6 +70,21 @@ class Relations:
             if groups:
                 found[property] = groups
         return found
+
+    def _list_measured(self, group: Group) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The properties by which at least four of a group can be compared, each with those that have it."""
+        held: dict[str, list[str]] = {}
+        for one in group.members[:_MOST_MEASURED]:
+            for measure in self._traversals.measures(one):
+                if measure.entry.compares:
+                    held.setdefault(measure.property, []).append(one)
+        return tuple((property, tuple(some)) for property, some in sorted(held.items()) if len(some) >= _FEWEST)
+
+    def _list_owners(self, property: str) -> tuple[str, ...]:
+        """The countries that have a closed list of a property, and can be named."""
+        found = dict.fromkeys(subject for subject, _ in self._traversals.graph.sample_edges(property, 10 * _SAMPLED))
+        kind = self._traversals.kinds.kind
+        return tuple(one for one in found if kind(one) == "country" and self._traversals.nameable(one))
 
     def _list_groups(self, entity: str) -> tuple[Group, ...]:
         """The groups of at least two that an entity belongs to, the smallest first."""

@@ -1,15 +1,16 @@
 """What a set of items shall be like, and what that asks of one draft slot.
 
 Every slot gets its own brief: topology, computing kind, type of the answer, popularity, how many of the anchor's own
-hops to keep, difficulty. The six are taken from a low-discrepancy sequence (the generalised golden ratio), so that any
-stretch of slots has the shares wanted, and a slot's brief does not depend on the slots before it.
+hops to keep, difficulty, and the domain that it begins in. The seven are taken from a low-discrepancy sequence (the
+generalised golden ratio), so that any stretch of slots has the shares wanted, and a slot's brief does not depend on the
+slots before it.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,7 +19,7 @@ from hopwright.settings import TargetParameters
 
 ComputeKind = Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
 
-_DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring", "difficulty")
+_DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring", "difficulty", "domain")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class TargetDistribution:
             "band": self.bands,
             "anchoring": self.anchoring,
             "difficulty": self.difficulty,
+            "domain": self.domains,
         }
 
 
@@ -67,6 +69,7 @@ class SlotSpec:
     band: str = ""
     anchoring: str = ""
     difficulty: str = ""
+    domain: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,8 @@ class SamplingPreferences:
     odds: tuple[tuple[str, float], ...] = ()
     """Operations that are chosen more seldom, because what they need is over its share."""
     ceiling: float = float("inf")
-    roots: Sequence[str] = ()
-    root_weights: Sequence[float] = ()
-    """The properties that a chain may begin with, and their cumulative weights; empty for all alike."""
+    focus: str = ""
+    """The domain of what the plan begins with; empty for any."""
     min_domains: int = 0
     """How many domains a plan has to span, for as long as most of the tries last."""
 
@@ -123,6 +125,7 @@ def draw_slot_spec(
         pick(distribution.bands, place["band"]),
         pick(distribution.anchoring, place["anchoring"]),
         pick(distribution.difficulty, place["difficulty"]),
+        pick(distribution.domains, place["domain"]),
     )
 
 

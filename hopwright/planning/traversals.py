@@ -6,7 +6,7 @@ import datetime as dt
 import functools
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
@@ -66,8 +66,8 @@ class GraphTraversals:
         self.open_world = OpenWorld(graph, table, source.kinds, self.facts)
         self.roles = table.roles
         self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
-        self.followed: dict[tuple[tuple[str, ...], str, float], bool] = {}
-        """What has been found out: whether operations can follow on an entity, past none of more than a degree."""
+        self.followed: dict[tuple[tuple[str, ...], str], bool] = {}
+        """What has been found out: whether operations can follow on an entity."""
         self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
         self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
         self.reverse_from = functools.lru_cache(50_000)(self._reverse_from)
@@ -98,17 +98,6 @@ class GraphTraversals:
     def is_askable(self, entry: EntityProperty, subject: str) -> bool:
         """Whether the property says one clear thing of subjects of that kind."""
         return not entry.lookup_of or self.kinds.kind(subject) in entry.lookup_of
-
-    def random_edges(
-        self, rng: random.Random, names: Sequence[str], weights: Sequence[float], tries: int
-    ) -> Iterator[Edge]:
-        """Usable facts of the graph, a property first, then one of its facts; all properties alike without names."""
-        chosen = names or self.askable
-        if not chosen:
-            return
-        for name in rng.choices(chosen, cum_weights=weights if names else None, k=tries):
-            if facts := self.facts_of(name):
-                yield draw(rng, facts)
 
     @functools.cached_property
     def askable(self) -> tuple[str, ...]:

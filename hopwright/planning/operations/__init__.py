@@ -7,35 +7,30 @@ came first, how old somebody was, how many years lie between two events that bel
 
 from __future__ import annotations
 
-from hopwright.planning.operations.arithmetic import choose_of, rate, total
+from hopwright.planning.operations.arithmetic import choose_of, rate
 from hopwright.planning.operations.base import Operation
-from hopwright.planning.operations.comparing import compare, first_after, first_by, first_by_after, first_of
-from hopwright.planning.operations.counting import count_by
-from hopwright.planning.operations.lookups import date, extend, lead, named_year, number, year
-from hopwright.planning.operations.temporal import age, age_of_named, apart, apart_named, between, turned
+from hopwright.planning.operations.comparing import compare, first_of, most_of_all
+from hopwright.planning.operations.counting import count_all
+from hopwright.planning.operations.lookups import date, extend, lead, named_birth, named_year, number, year
+from hopwright.planning.operations.temporal import age_of, age_of_named, apart
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("lead", (), "entity", "", 8.0, lead, final=0),
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
+    Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
     Operation("first-of", (), "entity", "comparison", 4.0, first_of, final=0),
+    Operation("most-of-all", (), "entity", "comparison", 2.0, most_of_all, final=0),
+    Operation("most-of-its", ("entity",), "entity", "comparison", 1.0, most_of_all),
     Operation("extend", ("entity",), "entity", "", 5.0, extend),
     Operation("year", ("entity",), "year", "", 1.2, year, final=0.4),
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.3),
-    Operation("number", ("entity",), "number", "", 0.15, number, inner=False),
+    Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
-    Operation("first-by", ("entity",), "entity", "comparison", 0.45, first_by),
-    Operation("first-after", ("year",), "entity", "comparison", 0.9, first_after, inner=False),
-    Operation("first-by-after", ("year", "entity"), "entity", "comparison", 1.5, first_by_after, inner=False),
-    Operation("count-by", ("entity",), "amount", "counting", 0.15, count_by),
-    Operation("between-two", ("entity", "entity"), "amount", "temporal", 0.1, between, inner=False),
+    Operation("count-all", ("entity",), "amount", "counting", 0.5, count_all),
     Operation("apart", ("year", "year"), "amount", "temporal", 2.5, apart, inner=False),
-    Operation("apart-three", ("year", "year", "year"), "amount", "temporal", 2.5, apart, inner=False),
-    Operation("apart-named", ("year",), "amount", "temporal", 0.4, apart_named, inner=False),
-    Operation("age", ("date", "entity"), "amount", "temporal", 2.5, age, inner=False),
-    Operation("age-named", ("date",), "amount", "temporal", 2.5, age_of_named, inner=False),
-    Operation("turned", ("year", "entity"), "amount", "temporal", 0.4, turned, inner=False),
-    Operation("total-two", ("entity", "entity"), "number", "arithmetic", 0.05, total, inner=False),
+    Operation("age", ("date", "date"), "amount", "temporal", 4.0, age_of, inner=False),
+    Operation("age-named", ("date",), "amount", "temporal", 1.5, age_of_named, inner=False),
     Operation("rate", ("entity",), "number", "arithmetic", 0.03, rate, inner=False),
-    Operation("choose", ("amount",), "ways", "combinatorics", 0.15, choose_of, inner=False),
+    Operation("choose", ("amount",), "ways", "combinatorics", 0.3, choose_of, inner=False),
 )

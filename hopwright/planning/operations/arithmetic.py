@@ -1,4 +1,4 @@
-"""Computations over numbers: sums, differences, means, ratios, products, and ways to choose."""
+"""Computations over numbers: rates, and ways to choose."""
 
 from __future__ import annotations
 
@@ -10,31 +10,8 @@ from decimal import Decimal
 from hopwright.errors import ExpressionError
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.operation_inputs import list_shared, list_ways, read_value, tidy_number
+from hopwright.planning.operations.operation_inputs import tidy_number
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
-
-
-def total(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The difference or the ratio of the same lasting number of two entities."""
-    entities, refs = [state.entity for state in inputs], [state.ref for state in inputs]
-    shared = [p for p in list_shared(builder, entities, comparing=False) if list_ways(builder, p, 2)]
-    if not shared:
-        raise PlanningDeadEnd("the entities have no number in common")
-    property = builder.prefer_name(shared)
-    how = builder.rng.choice(list_ways(builder, property, 2))
-    values = [f"value({property}, {ref})" for ref in refs]
-    entry = builder.traversals.table.literal[property]
-    if how == "difference":
-        expression = f"abs({values[0]} - {values[1]})"
-    else:
-        ranked = sorted(range(2), key=lambda i: -Decimal(read_value(builder, entities[i], property)))  # type: ignore[arg-type]
-        expression = f"round({values[ranked[0]]} / {values[ranked[1]]}, 1)"
-    result = _evaluate(builder, expression)
-    if how == "ratio" and (_places(result) != 1 or not Decimal("1.2") <= result <= 300):
-        raise PlanningDeadEnd("the quotient says nothing")
-    unit = "" if how == "ratio" else entry.unit
-    ref = builder.compute(expression, "arithmetic", result, unit)
-    return StepOutput("number", ref, number=result, unit=unit)
 
 
 def rate(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

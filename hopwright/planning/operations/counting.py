@@ -1,30 +1,22 @@
-"""Computations that count which of several named entities belong to something."""
+"""Computations that count the members of a naturally closed set: the countries that border a country."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.comparing import list_strangers
-from hopwright.planning.operations.operation_inputs import draw_others
+from hopwright.planning.operations.operation_inputs import list_closed_set
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 
-_NAMED = 6
+_FEWEST = 3
 
 
-def count_by(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """How many of several named entities, akin to one another, are tied to the entity that is read."""
+def count_all(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """How many belong to a closed set of the entity that is read."""
     (state,) = inputs
-    groups = builder.relations.groups_sharing(state.entity)
-    for group in builder.rng.sample(groups, len(groups)):
-        pool = [one for one in group.members if builder.admits(one)]
-        mine = draw_others(builder, pool, builder.rng.choice((3, 4)))
-        theirs = list_strangers(builder, mine, group, _NAMED - len(mine)) if len(mine) >= 3 else None
-        if theirs is None:
-            continue
-        named = builder.rng.sample([*mine, *theirs], _NAMED)
-        builder.name(*named)
-        members = f"{'among' if group.outward else 'listed'}({group.property}, {state.ref}, {', '.join(named)})"
-        ref = builder.compute(f"size({members})", "counting", len(mine))
-        return StepOutput("amount", ref, number=len(mine))
-    raise PlanningDeadEnd("too few belong to the entity")
+    for property in sorted(builder.traversals.roles.closed_sets):
+        members = list_closed_set(builder, property, state.entity)
+        if len(members) >= _FEWEST:
+            ref = builder.compute(f"size(all({property}, {state.ref}))", "counting", len(members))
+            return StepOutput("amount", ref, number=len(members))
+    raise PlanningDeadEnd("nothing that the entity has is known to the last")

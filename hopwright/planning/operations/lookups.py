@@ -9,13 +9,12 @@ from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
-    draw_paired_edge,
-    find_entity_with_literal,
     fits_partner,
     list_partners,
     satisfies_reader,
 )
-from hopwright.planning.operations.operation_inputs import choose_number, list_events
+from hopwright.planning.operations.operation_inputs import choose_number, has_full_date, list_events
+from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.records import Compute
 
@@ -38,12 +37,7 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         return builder.extend(StepOutput("entity", context.anchor, context.anchor), wanted)
     if context.branches:
         return builder.walk(draw_paired_edge(builder, context))
-    if (entity := find_entity_with_literal(builder, context)) is not None:
-        return builder.lead(entity)
-    edge = builder.random_edge(wanted, within=context.reader != "extend")
-    if edge is None:
-        raise PlanningDeadEnd(f"no fact of the graph suits {context.reader or 'the end'}")
-    return builder.walk(edge)
+    return builder.walk(draw_first_edge(builder, context))
 
 
 def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -68,8 +62,6 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
 def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The year of an entity's event."""
     found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
-    if context.reader == "turned":  # nobody asks how old one was in the year of another's birth
-        found = [m for m in found if m.property != builder.traversals.roles.birth]
     if not found:
         raise PlanningDeadEnd("the entity has no dated event that suits")
     measure = builder.prefer_measure(found)
@@ -113,6 +105,15 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         measure = builder.prefer_measure(measures)
         return builder.measure(measure.entity, measure)
     raise PlanningDeadEnd("what the plan is about has no dated event")
+
+
+def named_birth(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The date of birth of a person whom the plan names."""
+    for topic in builder.topics[:1]:
+        for measure in builder.traversals.measures(topic):
+            if measure.property == builder.traversals.roles.birth and has_full_date(measure):
+                return builder.measure(topic, measure, full_date=True)
+    raise PlanningDeadEnd("what the plan is about was not born on a known day")
 
 
 def _rivals(builder: PlanBuilder, state: StepOutput) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ def list_shared(builder: PlanBuilder, entities: Sequence[str], *, comparing: boo
         return []
     found = []
     for measure in builder.traversals.measures(entities[0]):
-        if comparing and not (measure.entry.more and measure.entry.less and measure.entry.stable):
+        if comparing and not measure.entry.compares:
             continue
         if not comparing and isinstance(measure.value, dt.date):
             continue
@@ -83,15 +83,6 @@ def draw_others(builder: PlanBuilder, pool: Sequence[str], size: int, taken: Seq
     return others
 
 
-def list_ways(builder: PlanBuilder, property: str, size: int) -> list[str]:
-    """The ways in which so many entities' numbers of a property may be joined: those that the table words."""
-    entry = builder.traversals.table.literal[property]
-    if not entry.stable:
-        return []
-    ways = [("difference", entry.differ), ("ratio", entry.ratio)] if size == 2 else []
-    return [how for how, words in ways if words]
-
-
 def read_value(builder: PlanBuilder, entity: str, property: str) -> Scalar:
     """The value of an entity's property. Raises PlanningDeadEnd where it has none."""
     for measure in builder.traversals.measures(entity):
@@ -148,3 +139,11 @@ def full_date(builder: PlanBuilder, entity: str, property: str) -> dt.date | Non
 def full_year(builder: PlanBuilder, entity: str, property: str) -> int | None:
     """The year of an entity's event, or None."""
     return list_events(builder, entity).get(property)
+
+
+def list_closed_set(builder: PlanBuilder, property: str, entity: str) -> tuple[str, ...]:
+    """The countries that a country's closed list holds, by name; empty where one of them cannot be named."""
+    kind = builder.traversals.kinds.kind
+    members = tuple(builder.traversals.facts.objects(entity, property)) if kind(entity) == "country" else ()
+    fit = all(kind(one) == "country" and builder.traversals.nameable(one) for one in members)
+    return tuple(dict.fromkeys(members)) if fit else ()

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.operation_inputs import find_input, full_date, list_events
+from hopwright.planning.operations.operation_inputs import full_date, list_events
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 
 _OLDEST = 100
@@ -14,86 +14,58 @@ _GROWN = 12
 _FAREST = 150
 
 
-def between(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The years between the same event of two entities."""
-    one, other = inputs
-    mine, theirs = list_events(builder, one.entity), list_events(builder, other.entity)
-    shared = sorted(mine.keys() & theirs.keys())
-    if not shared:
-        raise PlanningDeadEnd("the two have no event in common")
-    property = builder.prefer_name(shared)
-    years = _check(abs(mine[property] - theirs[property]))
-    expression = f"abs(year(value({property}, {one.ref})) - year(value({property}, {other.ref})))"
-    return _give(builder, expression, years)
-
-
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The years between looked-up years: two, or the first and the last of several."""
-    values = [state.whole for state in inputs]
-    births = [state.whole for state in inputs if state.of == builder.traversals.roles.birth]
-    if len(inputs) == 2 and births and (len(births) == 2 or not _GROWN <= max(values) - births[0] <= _OLDEST - _GROWN):
-        raise PlanningDeadEnd("years since a birth are an age")
-    years = _check(max(values) - min(values))
-    if len(set(values)) != len(values):
-        raise PlanningDeadEnd("the years are too close")
-    refs = [state.ref for state in inputs]
-    joined = ", ".join(refs)
-    return _give(builder, f"max({joined}) - min({joined})" if len(refs) > 2 else f"abs({refs[0]} - {refs[1]})", years)
+    """The years between two looked-up years: from a birth to a work of that person, or a death to an adaptation."""
+    one, other = inputs
+    if one.whole > other.whole:
+        one, other = other, one
+    years = _check(other.whole - one.whole)
+    if one.of == builder.traversals.roles.birth:
+        if not _GROWN <= years <= _OLDEST - _GROWN or other.of == builder.traversals.roles.birth:
+            raise PlanningDeadEnd("nobody asks how old one was then")
+        if not _is_tied(builder, one.entity, other.entity):
+            raise PlanningDeadEnd("the two events have nothing to do with each other")
+    elif not _is_adapted(builder, one.entity, other.entity):
+        raise PlanningDeadEnd("the two events have nothing to do with each other")
+    return _give(builder, f"abs({inputs[0].ref} - {inputs[1].ref})", years)
 
 
-def apart_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The years between a looked-up year and an event of what the plan is about."""
-    (state,) = inputs
-    if state.of == builder.traversals.roles.birth:
-        raise PlanningDeadEnd("years since a birth are an age")
-    for topic in builder.topics:
-        events = list_events(builder, topic)
-        for property in sorted(events):
-            if 2 <= abs(events[property] - state.whole) <= _FAREST:
-                expression = f"abs({state.ref} - year(value({property}, {topic})))"
-                return _give(builder, expression, abs(events[property] - state.whole))
-    raise PlanningDeadEnd("what the plan is about has no event near the year")
-
-
-def age(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """How old a person was on a looked-up date."""
-    then, person = find_input(inputs, "date"), find_input(inputs, "entity")
-    years = _age(builder, person.entity, _date_of(builder, then))
-    return _give(builder, f"age(value({builder.traversals.roles.birth}, {person.ref}), {then.ref})", years)
+def age_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """How old somebody was when a relative or a teacher died, or a work of theirs came out: of two looked-up dates."""
+    born, then = inputs if inputs[0].of == builder.traversals.roles.birth else inputs[::-1]
+    if born.of != builder.traversals.roles.birth or not _is_tied(builder, born.entity, then.entity):
+        raise PlanningDeadEnd("the two events have nothing to do with each other")
+    years = _age(builder, born.entity, _date_of(builder, then))
+    return _give(builder, f"age({born.ref}, {then.ref})", years)
 
 
 def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """How old somebody whom the plan names was on a looked-up date, or who was born then when that one was born."""
+    """How old somebody whom the plan names was when one whom they were close to died."""
     (state,) = inputs
-    then = _date_of(builder, state)
     for topic in builder.topics:
-        born = full_date(builder, topic, builder.traversals.roles.birth)
-        if born is None or born == then:
-            continue
-        if state.of == builder.traversals.roles.birth and born > then:
-            years = _years(then, born)
-            expression = f"age({state.ref}, value({builder.traversals.roles.birth}, {topic}))"
-        else:
-            years = _age(builder, topic, then)
-            expression = f"age(value({builder.traversals.roles.birth}, {topic}), {state.ref})"
-        if 1 <= years <= _OLDEST:
-            return _give(builder, expression, years)
-    raise PlanningDeadEnd("nobody whom the plan names lived then")
+        if _is_tied(builder, topic, state.entity) and state.of != builder.traversals.roles.birth:
+            years = _age(builder, topic, _date_of(builder, state))
+            return _give(builder, f"age(value({builder.traversals.roles.birth}, {topic}), {state.ref})", years)
+    raise PlanningDeadEnd("nobody whom the plan names was close to that one")
 
 
-def turned(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The birthday that a person celebrated in a looked-up year."""
-    then, person = find_input(inputs, "year"), find_input(inputs, "entity")
-    if then.of == builder.traversals.roles.birth:
-        raise PlanningDeadEnd("nobody asks how old one was in the year of another's birth")
-    born, death = (
-        list_events(builder, person.entity).get(name)
-        for name in (builder.traversals.roles.birth, builder.traversals.roles.death)
+def _is_tied(builder: PlanBuilder, one: str, other: str) -> bool:
+    """Whether a fact joins two entities, such as says something of them."""
+    roles = builder.traversals.roles
+    return any(
+        end == there and property not in roles.uninformative
+        for here, there in ((one, other), (other, one))
+        for property, end in builder.traversals.graph.out_edges(here)
     )
-    if born is None or death is None or not 4 <= then.whole - born <= _OLDEST or death <= then.whole:
-        raise PlanningDeadEnd("the person did not live then")
-    return _give(
-        builder, f"{then.ref} - year(value({builder.traversals.roles.birth}, {person.ref}))", then.whole - born
+
+
+def _is_adapted(builder: PlanBuilder, one: str, other: str) -> bool:
+    """Whether one of two is a work that goes back to the other."""
+    graph = builder.traversals.graph
+    return any(
+        there in graph.objects(here, property)
+        for here, there in ((one, other), (other, one))
+        for property in builder.traversals.roles.adapted
     )
 
 

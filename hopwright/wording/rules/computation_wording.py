@@ -29,7 +29,7 @@ from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
-    CHOICE_FRAMES,
+    CLOSED_COUNT_FRAMES,
     COUNT_FRAMES,
     DISTANCE_FRAMES,
     FIRST_AFTER_FRAMES,
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], str]
 _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
-_BORN_OR_DIED = re.compile(r"^(?:was born|died)")
 _MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
+_IN_ONE_PHRASE = 0.4
 _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
 _GROUP: dict[EntityKind, str] = {
@@ -79,6 +79,8 @@ class ComputationVerbaliser:
                 return self._ask_age(form, say)
             case AgeInYear():
                 return self._ask_age_in_year(form, say)
+            case GroupSize() if not form.members.entities:
+                return self._pick(CLOSED_COUNT_FRAMES).format(members=self._members(form.members, say))
             case GroupSize():
                 many = pluralise_verb(self._member_predicate(form.members, form.members.entities[0], say))
                 return self._pick(COUNT_FRAMES).format(names=self._names(form.members.entities), many=many)
@@ -103,6 +105,8 @@ class ComputationVerbaliser:
                 return self._describe_extreme(form, str(step.value))
             case YearDistance():
                 return f"the number of years between {self._moments(form, self._text.described)}"
+            case GroupSize() if not form.members.entities:
+                return f"the number of {self._members(form.members, self._text.described)}"
             case GroupSize():
                 many = pluralise_verb(
                     self._member_predicate(form.members, form.members.entities[0], self._text.described)
@@ -121,9 +125,12 @@ class ComputationVerbaliser:
     def _ask_extreme(self, form: Extreme, winner: str, say: Say) -> str:
         if form.members is not None:
             return self._ask_of_set(form, form.members, winner, say)
+        predicate = self._predicate(form)
+        if form.entities[0].startswith("Q"):
+            all, who = self._names(form.entities), "who" if self._kind(winner) == "person" else "which"
+            return self._pick((f"Of {all}, {who} {predicate}?", f"Which of {all} {predicate}?"))
         which = self._which(form.entities, winner)
         names = [say(reference) for reference in form.entities]
-        predicate = self._predicate(form)
         either = listed(names, "or")
         return self._pick(
             (
@@ -221,22 +228,20 @@ class ComputationVerbaliser:
         return f"{_upper(names)} {said}"
 
     def _describe_pair(self, form: Extreme, winner: str, best: str) -> str:
-        """Which of two or three is meant: before the question, as a question of its own, or in one phrase."""
-        pair, person = self._pair(form.entities), self._kind(winner) == "person"
+        """Which of what is compared is meant: in one phrase, or after a sentence that names it."""
+        named = form.entities[0].startswith("Q")
+        pair = self._names(form.entities) if named else self._pair(form.entities)
+        single = best.startswith("the one")
         if len(form.entities) > 2:
             best = superlative(best)
-        style = self._text.draw()
-        if style < 0.25 and not best.startswith("the one"):
+        if not named and self._text.draw() < _IN_ONE_PHRASE and not single and not _has_clause(pair):
             return f"{best} of {pair}"
-        if style < 0.4 and not _BORN_OR_DIED.search(self._predicate(form)):
-            return f"whichever of {pair} {self._predicate(form)}"
-        if style < 0.6 and person and len(form.entities) == 2:
-            frame = self._pick(CHOICE_FRAMES)
-            either = self._pair(form.entities, "or")
-            self._text.openings.append(frame.format(predicate=self._predicate(form), either=either))
-            return "that person"
-        self._text.openings.append(self._pick(PAIR_FRAMES[: 3 if len(form.entities) == 2 else 4]).format(pair=pair))
-        return best
+        self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
+        if single and len(form.entities) == 2:
+            return best
+        if single:
+            return best.replace("the one", "the one of them", 1)
+        return f"{best} of the two" if len(form.entities) == 2 else f"{best} of them"
 
     def _pair(self, entities: Sequence[str], word: str = "and") -> str:
         """`the director and the composer of X`, or two descriptions."""
@@ -449,6 +454,9 @@ class ComputationVerbaliser:
             raise ExpressionError("no words for a choice other than of pairs")
         step = self._text.step(form.pool)
         counted = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
+        if say == self._text.described and isinstance(counted, GroupSize) and not counted.members.entities:
+            members = self._members(counted.members, say)
+            return f"How many different pairs can be formed from the {members}?"
         if say == self._text.described and isinstance(counted, GroupSize):
             many = pluralise_verb(self._member_predicate(counted.members, counted.members.entities[0], say))
             return self._pick(PAIRS_FRAMES).format(names=self._names(counted.members.entities), many=many)

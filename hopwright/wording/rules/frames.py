@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-PAIR_FRAMES = ("Of {pair},", "Between {pair},", "Of {pair},", "Among {pair},")
-"""How what is compared is set before the question; what follows says `the older`."""
-
-CHOICE_FRAMES = (
-    "Who {predicate}, {either}, and", "Which of the two {predicate}, {either}, and",
-    "Who was it that {predicate}, {either}, and",
-)  # fmt: skip
-"""The comparison as a question of its own; what follows says `that person`."""
+PAIR_FRAMES = ("Take {pair}.", "Compare {pair}.", "Consider {pair}.", "Think of {pair}.")
+"""How what is compared is set before the question; what follows says `the older of the two`."""
 
 SET_FRAMES = (
     "{were}.", "{were}.", "{were}.", "Take {names}, {tie}.", "Consider {names}, {tie}.", "Compare {names}, {tie}.",
@@ -46,37 +40,32 @@ FIRST_BY_AFTER_FRAMES = (
 )
 
 AGE_FRAMES = (
-    "How old was {p} {when}?", "What age was {p} {when}?", "{When}, how old was {p}?", "{When}, what age was {p}?",
-    "What was the age of {p} {when}?", "How many years old was {p} {when}?",
-    "{When}, how many years old was {p}?", "{When}, how many years of age was {p}?", "Exactly how old was {p} {when}?",
-    "{When}, what was the age of {p}?", "How old, in full years, was {p} {when}?",
+    "How old was {p} {when}?", "What age was {p} {when}?", "{When}, how old was {p}?",
+    "How many years old was {p} {when}?",
 )  # fmt: skip
 
 AGE_IN_YEAR_FRAMES = (
-    "How old was {p} at the end of the year in which {happened}?",
     "How old did {p} turn in the year in which {happened}?",
     "What age did {p} reach in the year in which {happened}?",
     "In the year in which {happened}, how old did {p} turn?",
     "In the year that {happened}, what age did {p} reach?",
-    "By the end of the year in which {happened}, how old was {p}?",
-    "How old had {p} become by the end of the year in which {happened}?",
-    "What age had {p} reached by the end of the year in which {happened}?",
+    "How old did {p} become in the year that {happened}?",
+    "Which birthday did {p} celebrate in the year that {happened}?",
 )
 
 DISTANCE_FRAMES = (
     "How many years lie between {a} and {b}?", "How many years separate {a} from {b}?",
-    "How many years passed between {a} and {b}?", "How many years apart were {a} and {b}?",
-    "What span of years lies between {a} and {b}?", "Between {a} and {b}, how many years passed?",
-    "What is the distance in years between {a} and {b}?", "How long, in years, was it between {a} and {b}?",
-    "Counting from {a}, how many years is it to {b}?", "How great, in years, is the gap between {a} and {b}?",
-    "How many years went by between {a} and {b}?", "How many years later than {a} was {b}?",
+    "How many years passed between {a} and {b}?", "How many years went by between {a} and {b}?",
 )  # fmt: skip
+"""Calendar years: the difference of the two years."""
 
 SPAN_FRAMES = (
     "How many years lie between the earliest and the latest of these: {all}?",
     "Of {all}, how many years separate the earliest from the latest?",
     "How many years passed between the first and the last of these: {all}?",
 )
+
+CLOSED_COUNT_FRAMES = ("How many {members} are there?", "What is the number of {members}?")
 
 COUNT_FRAMES = (
     "How many of {names} {many}?", "Of {names}, how many {many}?", "Among {names}, how many {many}?",
