@@ -250,7 +250,8 @@ class DistractorMaker:
         """
         if not task.asked or not any(_EXTREME.match(expression) for expression in task.computed):
             return None
-        return [one for one in self._list_rivals(task.find_source(), task) if one not in task.answers.values()]
+        source = task.find_source()
+        return [one for one in self._list_rivals(source, task) if source is None or one != source.answer_id]
 
     def _make_dates(self, task: _Task, value: dt.date) -> DistractorTriple | OptionShortage:
         wrong: list[tuple[dt.date, DistractorKind]] = [
@@ -262,6 +263,8 @@ class DistractorMaker:
         required = self._require_of_losers(task)
         if isinstance(required, OptionShortage):
             return required
+        if any(isinstance(one, dt.date) and (one.month, one.day) == (1, 1) for one in required):
+            return OptionShortage("losers", "of one that was not chosen only the year is known")
         chosen = choose_date_distractors(
             value, wrong, task.rng, [one for one in required if isinstance(one, dt.date) and one != value]
         )

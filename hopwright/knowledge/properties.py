@@ -185,6 +185,8 @@ class EntityProperty(_Entry):
     avoid: tuple[str, ...] = ()
     """Subjects whose fact in Wikidata is true only with the qualifiers that triplets lose, and objects that are not to
     be a condition beside a year."""
+    avoid_nouns: tuple[str, ...] = ()
+    """Words of the nouns of subjects of which it is not asked: a county has a seat, no capital."""
     ask: tuple[str, ...] = ()
     """Full questions for the object: `Who directed {s}?`"""
     np: tuple[str, ...] = ()

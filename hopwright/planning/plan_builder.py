@@ -17,7 +17,7 @@ from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
 from hopwright.planning.traversals import Edge, GraphTraversals, UsableLiteral
 from hopwright.planning.year_targets import DatedTargets, YearTarget
-from hopwright.records import Claim, Compute, Constraint, GraphDerivation, Lookup, ReverseLookup
+from hopwright.records import Claim, Compute, Constraint, Domain, GraphDerivation, Lookup, ReverseLookup
 from hopwright.records.model import AnswerType
 from hopwright.records.values import Scalar
 
@@ -272,8 +272,9 @@ class PlanBuilder:
         )
 
     def domain_of(self, entity: str) -> str | None:
-        """The domain that an entity belongs to, if any."""
-        return self._domains.of_entity(entity)
+        """The domain that an entity belongs to, if any; that of places is geography."""
+        kind = self.traversals.kinds.kind(entity)
+        return self._domains.of_entity(entity) or (Domain.GEOGRAPHY if kind in ("place", "country") else None)
 
     def count_domains(self) -> int:
         """The domains that the steps so far touch."""

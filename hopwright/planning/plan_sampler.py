@@ -185,7 +185,7 @@ class PlanSampler:
                 yield _SlotAttempt(f"graph:{name}", "", "", 2 * _TRIES, topology=name, domain=wish.domain)
         for domain in self._order_domains(slot):
             if domain != wish.domain:
-                yield _SlotAttempt(f"graph:{domain}", "", "", _TRIES, domain=domain)
+                yield _SlotAttempt(f"graph:{domain}", "", "", 3 * _TRIES, domain=domain)
 
     def _order_domains(self, slot: int) -> list[str]:
         """The domains in an order drawn by weight: one that is over its share comes late."""

@@ -183,6 +183,8 @@ class GraphTraversals:
             return False
         if not self.is_askable(entry, subject):
             return False
+        if entry.avoid_nouns and not set(self.kinds.noun(subject).split()).isdisjoint(entry.avoid_nouns):
+            return False
         if self.gives_away(subject, object):
             return False
         required = entry.object_class.get(self.kinds.kind(subject))

@@ -23,7 +23,7 @@ _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
 _PARALLEL = SAME_SORT_OPERATIONS | {"year", "date", "extend"}
-_KIN = 8
+_KIN = 24
 _FEWEST = 3
 
 
@@ -49,9 +49,10 @@ def can_continue_from(builder: PlanBuilder, readers: tuple[str, ...], entity: st
     )
 
 
-def list_beside(builder: PlanBuilder, reader: str, edge: Edge, *, close: bool) -> list[Edge]:
-    """The facts of an entity, or of its kin, whose objects a reader can take together with that of a fact."""
+def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, close: bool) -> list[Edge]:
+    """The facts of an entity, or of its kin, whose objects the readers can take together with that of a fact."""
     kind = builder.traversals.kinds.kind
+    reader = readers[0] if readers else ""
     paired = reader in _PARALLEL
     return [
         other
@@ -61,7 +62,7 @@ def list_beside(builder: PlanBuilder, reader: str, edge: Edge, *, close: bool) -
         if other.object != edge.object
         and (other.subject == edge.subject or (paired and other.property == edge.property))
         and kind(other.object) == kind(edge.object)
-        and fits_partner(builder, reader, edge.object, other.object)
+        and fits_partner(builder, readers, edge.object, other.object)
         and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
     ]
 
@@ -88,7 +89,7 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
         known = edge.subject in builder.topics
         if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):
             continue
-        if partner is not None and not fits_partner(builder, context.reader, partner.entity, edge.object):
+        if partner is not None and not fits_partner(builder, context.readers, partner.entity, edge.object):
             continue
         found.append((builder.relations.related(builder.topics[0], edge.subject), edge))
     return found
@@ -100,14 +101,35 @@ def _is_parallel(builder: PlanBuilder, reader: str, edge: Edge) -> bool:
     return reader in _PARALLEL and isinstance(first, Lookup) and first.property == edge.property
 
 
-def fits_partner(builder: PlanBuilder, reader: str, one: str, other: str) -> bool:
-    """Whether a reader can take two entities together; anything goes with a year or a date."""
-    if not one or reader not in SAME_SORT_OPERATIONS:
+def fits_partner(builder: PlanBuilder, readers: Sequence[str], one: str, other: str) -> bool:
+    """Whether readers can take two entities together; anything goes with a year or a date.
+
+    What is asked of the one that wins a comparison must be known of the other as well, and be something else there.
+    """
+    if not one or not readers or readers[0] not in SAME_SORT_OPERATIONS:
         return True
     kinds = builder.traversals.kinds
     if one == other or kinds.kind(one) != kinds.kind(other) or kinds.kind(one) == "country":
         return False
-    return bool(list_shared(builder, [one, other], comparing=reader.startswith("compare")))
+    shared = list_shared(builder, [one, other], comparing=readers[0].startswith("compare"))
+    return bool(shared) and _can_ask_of_both(builder, readers[1:2], shared, one, other)
+
+
+def _can_ask_of_both(
+    builder: PlanBuilder, readers: Sequence[str], shared: Sequence[str], one: str, other: str
+) -> bool:
+    if tuple(readers) == ("extend",):
+        mine = {edge.property: edge.object for edge in builder.traversals.lookups_from(one)}
+        noun = builder.traversals.kinds.noun
+        return any(
+            mine.get(edge.property, edge.object) != edge.object and noun(mine[edge.property]) == noun(edge.object)
+            for edge in builder.traversals.lookups_from(other)
+        )
+    if readers and readers[0] in ("year", "date"):  # one date to compare by, another to ask for
+        dated = {m.property for m in builder.traversals.measures(one) if isinstance(m.value, dt.date)}
+        dated &= {m.property for m in builder.traversals.measures(other) if isinstance(m.value, dt.date)}
+        return len(dated | set(shared)) >= 2 and bool(dated)
+    return True
 
 
 def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:

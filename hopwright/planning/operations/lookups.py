@@ -54,7 +54,7 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
     partner = context.partners[0].entity if context.partners else ""
     return builder.extend(
         state,
-        lambda entity: wanted(entity) and fits_partner(builder, context.reader, partner, entity),
+        lambda entity: wanted(entity) and fits_partner(builder, context.readers, partner, entity),
         like=_rivals(builder, state),
     )
 

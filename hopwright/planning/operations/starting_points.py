@@ -60,7 +60,7 @@ def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
     def has_partner(edge: Edge) -> bool:
         return any(
             builder.admits(other.object) and (other.subject == edge.subject or builder.admits(other.subject))
-            for other in list_beside(builder, context.reader, edge, close=close)
+            for other in list_beside(builder, context.readers, edge, close=close)
         )
 
     return _draw_edge(builder, pools, has_partner)
@@ -154,9 +154,8 @@ def _list_paired(builder: PlanBuilder, readers: tuple[str, ...], *, close: bool)
     """
 
     def find() -> dict[str, tuple[Edge, ...]]:
-        reader = readers[0] if readers else ""
         pools = {
-            name: [edge for edge in edges if list_beside(builder, reader, edge, close=close)]
+            name: [edge for edge in edges if list_beside(builder, readers, edge, close=close)]
             for name, edges in _all_first(builder, readers).items()
         }
         return {name: tuple(edges) for name, edges in pools.items() if edges}

@@ -50,7 +50,6 @@ AGE_IN_YEAR_FRAMES = (
     "In the year in which {happened}, how old did {p} turn?",
     "In the year that {happened}, what age did {p} reach?",
     "How old did {p} become in the year that {happened}?",
-    "Which birthday did {p} celebrate in the year that {happened}?",
 )
 
 DISTANCE_FRAMES = (
