@@ -89,8 +89,6 @@ class PropertyRoles:
     """Dates and numbers on which sources differ: never asked for."""
     doubtful_of: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
     """Dates on which sources differ for certain kinds of subject, by property."""
-    closed_sets: frozenset[str] = frozenset()
-    """Lists of countries that are known to the last: which others a country borders."""
     adapted: frozenset[str] = frozenset()
     """From a work to whose work it goes back to."""
     seldom: frozenset[str] = frozenset()
@@ -348,6 +346,7 @@ class PropertyTable:
         domains: DomainRules | None = None,
         trust: Mapping[str, PropertyTrust] | None = None,
         settled: Mapping[tuple[str, EntityKind], frozenset[str]] | None = None,
+        closed: Mapping[str, Mapping[str, frozenset[str]]] | None = None,
     ) -> None:
         self.entity = entity
         self.literal = literal
@@ -355,6 +354,8 @@ class PropertyTable:
         self.domains = domains or DomainRules()
         self.trust = trust or {}
         self._settled = settled or {}
+        self.closed = closed or {}
+        """Property → entity → all that it has of the property, as a work of reference lists it in full."""
         self.misleading = misleading
         """(subject, property, object) of facts that are never asked for."""
 

@@ -81,10 +81,8 @@ class Relations:
         return tuple((property, tuple(some)) for property, some in sorted(held.items()) if len(some) >= _FEWEST)
 
     def _list_owners(self, property: str) -> tuple[str, ...]:
-        """The countries that have a closed list of a property, and can be named."""
-        found = dict.fromkeys(subject for subject, _ in self._traversals.graph.sample_edges(property, 10 * _SAMPLED))
-        kind = self._traversals.kinds.kind
-        return tuple(one for one in found if kind(one) == "country" and self._traversals.nameable(one))
+        """The entities that have a closed list of a property, and can be named."""
+        return tuple(one for one in sorted(self._traversals.table.closed[property]) if self._traversals.nameable(one))
 
     def _list_groups(self, entity: str) -> tuple[Group, ...]:
         """The groups of at least two that an entity belongs to, the smallest first."""

@@ -120,7 +120,6 @@ ROLES = PropertyRoles(
     lists=LISTS,
     doubtful=frozenset({"P7295"}),
     doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),
-    closed_sets=frozenset(),
     adapted=frozenset({"P50", "P144", "P1877"}),
     seldom=SELDOM,
     kinship=KINSHIP,

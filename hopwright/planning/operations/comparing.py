@@ -80,7 +80,7 @@ def most_of_all(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     """
     if inputs:
         suits = satisfies_reader(builder, context)
-        names = sorted(builder.traversals.roles.closed_sets)
+        names = sorted(builder.traversals.table.closed)
         found = [c for name in names for c in list_closed_choices(builder, name, inputs[0].entity) if suits(c.winner)]
         builder.rng.shuffle(found)
     else:

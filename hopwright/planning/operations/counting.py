@@ -14,7 +14,7 @@ _FEWEST = 3
 def count_all(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """How many belong to a closed set of the entity that is read."""
     (state,) = inputs
-    for property in sorted(builder.traversals.roles.closed_sets):
+    for property in sorted(builder.traversals.table.closed):
         members = list_closed_set(builder, property, state.entity)
         if len(members) >= _FEWEST:
             ref = builder.compute(f"size(all({property}, {state.ref}))", "counting", len(members))

@@ -157,7 +157,7 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             if verdict and readers[0].startswith("compare"):  # it may win, and then something has to follow
                 verdict = _can_follow(builder, readers[1:], entity)
             elif verdict and readers[0] == "most-of-its":
-                closed = builder.traversals.roles.closed_sets
+                closed = builder.traversals.table.closed
                 members = {one for name in closed for one in list_closed_set(builder, name, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in members)
         if len(known) >= _REMEMBERED:
@@ -187,6 +187,6 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader in ("count-all", "most-of-its"):
-        closed = builder.traversals.roles.closed_sets
+        closed = builder.traversals.table.closed
         return lambda entity: any(len(list_closed_set(builder, name, entity)) >= _FEWEST for name in closed)
     return lambda entity: True

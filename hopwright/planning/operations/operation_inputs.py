@@ -142,8 +142,9 @@ def full_year(builder: PlanBuilder, entity: str, property: str) -> int | None:
 
 
 def list_closed_set(builder: PlanBuilder, property: str, entity: str) -> tuple[str, ...]:
-    """The countries that a country's closed list holds, by name; empty where one of them cannot be named."""
-    kind = builder.traversals.kinds.kind
-    members = tuple(builder.traversals.facts.objects(entity, property)) if kind(entity) == "country" else ()
-    fit = all(kind(one) == "country" and builder.traversals.nameable(one) for one in members)
-    return tuple(dict.fromkeys(members)) if fit else ()
+    """All that an entity has of a property, where the graph holds just what a work of reference lists, and all of it
+    can be named; else nothing.
+    """
+    listed = builder.traversals.table.closed.get(property, {}).get(entity, frozenset())
+    held = tuple(dict.fromkeys(builder.traversals.facts.objects(entity, property)))
+    return held if listed and listed == set(held) and all(map(builder.traversals.nameable, held)) else ()

@@ -87,7 +87,7 @@ def draw_closed_sets(builder: PlanBuilder, context: OperationContext) -> list[Cl
                 for one in list_closed_choices(builder, name, owner)
                 if wanted(one.winner)
             )
-            for name in sorted(builder.traversals.roles.closed_sets)
+            for name in sorted(builder.traversals.table.closed)
         }
 
     pools = _focus(builder, ("closed", *context.readers), find, lambda one: one.owner)
