@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from hopwright.checks.case import CheckedItem
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.answers import WordedItem
 from hopwright.llm.prompts import read_prompts
 from hopwright.records import Item
 from hopwright.settings import prompts_folder
+from hopwright.wording.llm.computed import describe_computation
 from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraintBuilder, TextConstraints, spell
 from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, stem
 from hopwright.wording.llm.wording_checks import WordingChecker
@@ -62,23 +64,23 @@ def test_natural_wordings_are_right(reader: WordingChecker, natural: tuple[Told,
 def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: GraphStore) -> None:
     plans: list[tuple[str, list[tuple[dict[str, Any], str, str]]]] = [
         ("chain", [
-            ({"op": "lookup", "subject": "Q180379", "property": "P17"}, "entity", ""),
-            ({"op": "lookup", "subject": "hop1", "property": "P571"}, "number", "year"),
-            ({"op": "compute", "expression": "hop2 + 50", "kind": "temporal"}, "number", "year"),
-            ({"op": "reverse_lookup", "property": "P571", "value": "hop3",
-              "constraints": [{"property": "P1344", "value": "Q28012"}]}, "entity", ""),
+            ({"op": "lookup", "subject": "Q922630", "property": "P1040"}, "entity", ""),
+            ({"op": "compute", "expression": "argmax(P577, among(P1040, hop1, Q587891, Q508841, Q491800, Q229808))",
+              "kind": "comparison"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop2", "property": "P86"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop3", "property": "P19"}, "entity", ""),
         ]),
         ("bridge", [
-            ({"op": "lookup", "subject": "Q215481", "property": "P27"}, "entity", ""),
-            ({"op": "lookup", "subject": "hop1", "property": "P2046"}, "number", "square kilometres"),
-            ({"op": "lookup", "subject": "Q229", "property": "P2046"}, "number", "square kilometres"),
-            ({"op": "compute", "expression": "hop2 + hop3", "kind": "arithmetic"}, "number", "square kilometres"),
+            ({"op": "lookup", "subject": "Q207130", "property": "P57"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop1", "property": "P569"}, "number", "year"),
+            ({"op": "lookup", "subject": "Q207130", "property": "P577"}, "number", "year"),
+            ({"op": "compute", "expression": "abs(hop2 - hop3)", "kind": "temporal"}, "number", "years"),
         ]),
         ("converging", [
-            ({"op": "lookup", "subject": "Q932744", "property": "P27"}, "entity", ""),
-            ({"op": "lookup", "subject": "Q5437535", "property": "P8047"}, "entity", ""),
-            ({"op": "compute", "expression": "argmin(P1082, hop1, hop2)", "kind": "comparison"}, "entity", ""),
-            ({"op": "reverse_lookup", "property": "P1376", "value": "hop3", "constraints": []}, "entity", ""),
+            ({"op": "lookup", "subject": "Q211372", "property": "P57"}, "entity", ""),
+            ({"op": "lookup", "subject": "Q1124332", "property": "P57"}, "entity", ""),
+            ({"op": "compute", "expression": "argmax(P569, hop1, hop2)", "kind": "comparison"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop3", "property": "P570"}, "date", ""),
         ]),
     ]  # fmt: skip
     shown = read_prompts(prompts_folder())["word-item"].turns[0].template.render()
@@ -92,6 +94,7 @@ def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: Grap
         draft = compose(sample, topology, fields)
         assert draft is not None
         assert reader.read(draft, [hop.question for hop in answer.sub_questions], answer.question) == []
+        assert write_brief(draft) <= set(shown.splitlines())
         for hop in draft.hops:
             assert json.dumps(hop.answer, ensure_ascii=False) in shown
 
@@ -278,6 +281,14 @@ def every_place(reader: WordingChecker, natural: tuple[Told, ...]) -> Iterator[t
     for told in natural:
         for place, text in zip(reader._places.lay_out(told.draft), (*told.sub_questions, told.question), strict=True):
             yield told, place, text
+
+
+def write_brief(draft: Item) -> set[str]:
+    """What a brief says of the computations of a draft, line by line as the prompt shows it."""
+    hops = {hop.index: hop for hop in draft.hops}
+    labels = CheckedItem(draft).labels
+    meanings = [describe_computation(hop, hops, labels.__getitem__, default_table()) for hop in draft.hops]
+    return {f"  means: {meaning}" for meaning in meanings if meaning}
 
 
 def put(place: TextConstraints, text: str) -> dict[str, Any]:
