@@ -36,11 +36,14 @@ from hopwright.wording.rules.frames import (
     FIRST_BY_AFTER_FRAMES,
     FIRST_BY_FRAMES,
     FIRST_TO_FRAMES,
+    LATER_FRAMES,
     LIST_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
     SPAN_FRAMES,
+    THEN_FIRST_TO_FRAMES,
+    THEN_FRAMES,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +54,10 @@ _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
 _BORN_OR_DIED = re.compile(r"^(?:was born|died)")
 _MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
 _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
+_PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
+"""`the first to die`: of several, `the first of them to die`."""
+_ASKED_FIRST = 0.5
+"""How often which of a list is meant is a question of its own, before what is asked about it."""
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
@@ -204,12 +211,21 @@ class ComputationVerbaliser:
             one = self._member_predicate(form.members, form.entities[0], said)
             predicate = pluralise_verb(one)
             self._text.openings.append(self._pick(LIST_FRAMES).format(names=names))
-            if infinitive := self._infinitive(form, one):
-                return f"the {'last' if form.largest else 'first'} of them to {infinitive}"
-            return f"{best} of those {'who' if self._kind(winner) == 'person' else 'that'} {predicate}"
+            person, turn = self._kind(winner) == "person", "last" if form.largest else "first"
+            infinitive, who = self._infinitive(form, one), "who" if person else "that"
+            if self._text.draw() < _ASKED_FIRST or " to " in best:
+                frame = self._pick(THEN_FIRST_TO_FRAMES if infinitive else THEN_FRAMES)
+                self._text.openings.append(frame.format(
+                    turn=turn, to=infinitive, who=who, many=predicate, which="who" if person else "which",
+                    chosen=self._predicate(form),
+                ))  # fmt: skip
+                return "that person" if person else f"that {self._common_noun(form.entities) or 'one'}"
+            return f"the {turn} of them to {infinitive}" if infinitive else f"{best} of those {who} {predicate}"
         tie = self._tie(form.members, form.entities, said)
         frame = self._pick(SET_FRAMES)
         self._text.openings.append(frame.format(names=names, tie=tie, were=self._state_tie(form, names, tie)))
+        if match := _PLACE.match(best):
+            return f"{match['the']} of them{match['to']}"
         return f"{best} of them"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
@@ -226,7 +242,7 @@ class ComputationVerbaliser:
         if len(form.entities) > 2:
             best = superlative(best)
         style = self._text.draw()
-        if style < 0.25 and not best.startswith("the one"):
+        if style < 0.25 and not best.startswith("the one") and " to " not in best:
             return f"{best} of {pair}"
         if style < 0.4 and not _BORN_OR_DIED.search(self._predicate(form)):
             return f"whichever of {pair} {self._predicate(form)}"
@@ -240,7 +256,7 @@ class ComputationVerbaliser:
 
     def _pair(self, entities: Sequence[str], word: str = "and") -> str:
         """`the director and the composer of X`, or two descriptions."""
-        lookups = [self._text.step(one).derivation for one in entities]
+        lookups = [self._text.step(one).derivation if one.startswith("hop") else None for one in entities]
         entry = self._text.table.entity
         if (
             all(isinstance(one, Lookup) and one.subject.startswith("Q") and one.property in entry for one in lookups)
@@ -298,7 +314,10 @@ class ComputationVerbaliser:
 
     def _names(self, entities: Sequence[str]) -> str:
         """`the films A, B, C and D`."""
-        return f"the {self._group_noun(entities)} {listed([self._bare(one) for one in entities])}"
+        noun = self._group_noun(entities)
+        if noun == _GROUP["person"]:  # nobody says `the people Karl Marx and Max Weber`
+            return listed([self._text.stated(one) for one in entities])
+        return f"the {noun} {listed([self._bare(one) for one in entities])}"
 
     def _tie(self, members: Members, entities: Sequence[str], say: Say) -> str:
         """What all of the named share: `all directed by E`."""
@@ -366,7 +385,9 @@ class ComputationVerbaliser:
             born = f"{self._text.stated(person)}, born in {say(str(ordered[0]))},"
             return f"How old did {born} turn in {say(ordered[1])}?"
         one, other = (self._moment(moment, say) for moment in ordered)
-        return self._pick(DISTANCE_FRAMES).format(a=one, b=other)
+        known = all(isinstance(moment, str) for moment in ordered)
+        frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
+        return frame.format(a=one, b=other, A=_upper(one))
 
     def _find_born(self, moment: str | tuple[str, str]) -> str:
         """The person (a reference) whose birth year a hop looks up; empty for another moment."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-PAIR_FRAMES = ("Of {pair},", "Between {pair},", "Of {pair},", "Among {pair},")
-"""How what is compared is set before the question; what follows says `the older`."""
+PAIR_FRAMES = ("Of {pair},", "Take {pair}:", "Of {pair},", "Among {pair},")
+"""How what is compared is set before the question; what follows says `the older`. The last is for more than two."""
 
 CHOICE_FRAMES = (
     "Who {predicate}, {either}, and", "Which of the two {predicate}, {either}, and",
@@ -12,11 +12,16 @@ CHOICE_FRAMES = (
 """The comparison as a question of its own; what follows says `that person`."""
 
 SET_FRAMES = (
-    "{were}.", "{were}.", "{were}.", "Take {names}, {tie}.", "Consider {names}, {tie}.", "Compare {names}, {tie}.",
+    "{were}.", "{were}.", "{were}.", "Take {names}, {tie}.", "Consider {names}, {tie}.", "Look at {names}, {tie}.",
 )  # fmt: skip
 """What is chosen from, in a sentence of its own; the question then says `the earliest of them`."""
 
-LIST_FRAMES = ("Consider {names}.", "Take {names}.", "Compare {names}.", "Think of {names}.")
+LIST_FRAMES = ("Consider {names}.", "Take {names}.", "Look at {names}.")
+
+THEN_FRAMES = ("Of those {who} {many}, {which} {chosen}, and", "Which of those {who} {many} {chosen}, and")
+"""The same of those of a list that pass a test; what stands before it names the list."""
+
+THEN_FIRST_TO_FRAMES = ("Which of them was the {turn} to {to}, and", "Which was the {turn} of them to {to}, and")
 
 FIRST_TO_FRAMES = (
     "Of {names}, which was the {turn} to {to}?", "Which of {names} was the {turn} to {to}?",
@@ -25,8 +30,8 @@ FIRST_TO_FRAMES = (
 )  # fmt: skip
 
 FIRST_BY_FRAMES = (
-    "Of {those} {many} among {names}, {who} {chosen}?", "Among {names}, {who} {chosen} of {those} {many}?",
-    "Of {names}, {who} {chosen} among {those} {many}?", "Out of {names}, {who} {chosen} of {those} {many}?",
+    "Of {those} {many} among {names}, {who} {chosen}?", "Among {names}, {who} of {those} {many} {chosen}?",
+    "Of {names}, {who} {chosen} among {those} {many}?", "Which of {names} {chosen} among {those} {many}?",
 )  # fmt: skip
 
 FIRST_AFTER_FRAMES = (
@@ -47,9 +52,9 @@ FIRST_BY_AFTER_FRAMES = (
 
 AGE_FRAMES = (
     "How old was {p} {when}?", "What age was {p} {when}?", "{When}, how old was {p}?", "{When}, what age was {p}?",
-    "What was the age of {p} {when}?", "How many years old was {p} {when}?",
-    "{When}, how many years old was {p}?", "{When}, how many years of age was {p}?", "Exactly how old was {p} {when}?",
-    "{When}, what was the age of {p}?", "How old, in full years, was {p} {when}?",
+    "What was the age of {p} {when}?", "How old, in years, was {p} {when}?", "{When}, how old, in years, was {p}?",
+    "Exactly how old was {p} {when}?", "{When}, what was the age of {p}?", "How old, in full years, was {p} {when}?",
+    "{When}, exactly how old was {p}?",
 )  # fmt: skip
 
 AGE_IN_YEAR_FRAMES = (
@@ -66,11 +71,17 @@ AGE_IN_YEAR_FRAMES = (
 DISTANCE_FRAMES = (
     "How many years lie between {a} and {b}?", "How many years separate {a} from {b}?",
     "How many years passed between {a} and {b}?", "How many years apart were {a} and {b}?",
-    "What span of years lies between {a} and {b}?", "Between {a} and {b}, how many years passed?",
-    "What is the distance in years between {a} and {b}?", "How long, in years, was it between {a} and {b}?",
-    "Counting from {a}, how many years is it to {b}?", "How great, in years, is the gap between {a} and {b}?",
-    "How many years went by between {a} and {b}?", "How many years later than {a} was {b}?",
+    "What number of years lies between {a} and {b}?", "Between {a} and {b}, how many years passed?",
+    "What is the gap in years between {a} and {b}?", "How many years elapsed between {a} and {b}?",
+    "By how many years are {a} and {b} apart?", "How many years went by between {a} and {b}?",
 )  # fmt: skip
+"""Of two events in whatever order."""
+
+LATER_FRAMES = (
+    "Counting from {a}, how many years is it to {b}?", "How many years after {a} came {b}?",
+    "{A} came how many years before {b}?",
+)  # fmt: skip
+"""Of two events of which the first is the earlier."""
 
 SPAN_FRAMES = (
     "How many years lie between the earliest and the latest of these: {all}?",

@@ -108,6 +108,7 @@ class PlanVerbaliser:
             if isinstance(step.derivation, Compute) or getattr(step.derivation, "property", "") in table.literal
             for entity in named_entities(step.derivation)
         }
+        self._named = frozenset(entity for step in steps for entity in named_entities(step.derivation))
         self._computed = ComputationVerbaliser(self)
 
     # ------------------------------------------------------------ references
@@ -204,8 +205,13 @@ class PlanVerbaliser:
             if len(words) > 1 and not _OF_NAME.search(self.names.phrase(entity)):
                 return words[-1]
             return "that person"
-        noun = plain_noun(self.names.noun(entity)).split()[-1]
+        noun = self._head_noun(entity)
+        if any(other != entity and self._head_noun(other) == noun for other in self._named):
+            return self.names.phrase(entity)  # `the film` would not say which
         return f"the {noun}"
+
+    def _head_noun(self, entity: str) -> str:
+        return plain_noun(self.names.noun(entity)).split()[-1]
 
     def noun_phrase(self, index: int) -> str:
         """A hop's answer described, inputs and all; for the whole question only."""
