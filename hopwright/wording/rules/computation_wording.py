@@ -145,15 +145,16 @@ class ComputationVerbaliser:
         if not form.entities:
             noun = self._text.noun(winner, say)
             predicate = self._predicate(form)
-            return f"Of all the {self._members(members, say)}, which {predicate}?" if noun else ""
+            return f"Of all the {self._group_phrase(members, winner, say)}, which {predicate}?" if noun else ""
         names = self._names(form.entities)
-        best = self._best_of_many(form)
         if form.moment and members.is_test():
             moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
-            kind = self._kind(form.entities[0])
-            event = self._text.table.literal[form.property].worded(kind).year_predicate[0].removesuffix(" in {y}")
+            person = self._kind(form.entities[0]) == "person"
             return self._pick(FIRST_BY_AFTER_FRAMES).format(
-                names=names, best=best, one=self._member_predicate(members, form.entities[0], say), event=event,
+                names=names, which="who" if person else "which", turn="first" if form.later else "last",
+                those="those who" if person else "those that",
+                many=pluralise_verb(self._member_predicate(members, form.entities[0], say)),
+                to=self._text.table.literal[form.property].to or "come",
                 when=f"{'after' if form.later else 'before'} {moment}",
             )  # fmt: skip
         if form.moment:
@@ -205,7 +206,7 @@ class ComputationVerbaliser:
             return self._describe_pair(form, winner, best)
         best = self._best_of_many(form)
         if not form.entities:
-            return f"{best} of the {self._members(form.members, said)}"
+            return f"{best} of the {self._group_phrase(form.members, winner, said)}"
         names = self._names(form.entities)
         if form.members.is_test():
             one = self._member_predicate(form.members, form.entities[0], said)
@@ -322,10 +323,7 @@ class ComputationVerbaliser:
     def _tie(self, members: Members, entities: Sequence[str], say: Say) -> str:
         """What all of the named share: `all directed by E`."""
         if not members.outward:
-            group = self._text.table.entity[members.property].group
-            if not group:
-                raise ExpressionError(f"no group for {members.property}")
-            return f"all {self._text.fill(group, 's', say(members.shared))}"
+            return f"all {self._group_phrase(members, entities[0], say)}"
         predicate = self._member_predicate(members, entities[0], say)
         if match := _MEMBER.match(predicate):
             return f"all members of {match[1]}"
@@ -340,18 +338,19 @@ class ComputationVerbaliser:
     def _member_predicate(self, members: Members, entity: str, say: Say) -> str:
         """What makes one of the named a member: `was directed by E`."""
         if not members.outward:
-            group = self._text.table.entity[members.property].group
-            if not group:
-                raise ExpressionError(f"no group for {members.property}")
-            return f"was {self._text.fill(group, 's', say(members.shared))}"
+            # A cast was, a part of a country is.
+            verb = "is" if self._kind(entity) in ("nature", "country", "place") else "was"
+            return f"{verb} {self._group_phrase(members, entity, say)}"
         kind, shared = self._kind(entity), self._kind(members.shared)
         predicates = self._text.table.entity[members.property].worded(kind, shared).predicate
         if not predicates:
             raise ExpressionError(f"no predicate for {members.property}")
         return self._text.fill(predicates, "o", say(members.shared))
 
-    def _members(self, members: Members, say: Say) -> str:
-        group = self._text.table.entity[members.property].group
+    def _group_phrase(self, members: Members, entity: str, say: Say) -> str:
+        """What one of the members and all others are: `in the cast of X`, `countries bordering X`."""
+        entry = self._text.table.entity[members.property]
+        group = entry.worded(self._kind(members.shared), self._kind(entity)).group
         if not group:
             raise ExpressionError(f"no group for {members.property}")
         return self._text.fill(group, "s", say(members.shared))
@@ -370,7 +369,8 @@ class ComputationVerbaliser:
         """A name in a list under a common noun: without a noun of its own."""
         phrase = self._text.stated(entity)
         noun = plain_noun(self._text.names.noun(entity))
-        return phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
+        bare = phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
+        return bare.removeprefix("the ") if self._kind(entity) == "nature" else bare
 
     # ------------------------------------------------------------ time
 
@@ -472,7 +472,9 @@ class ComputationVerbaliser:
         counted = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
         if say == self._text.described and isinstance(counted, GroupSize):
             many = pluralise_verb(self._member_predicate(counted.members, counted.members.entities[0], say))
-            return self._pick(PAIRS_FRAMES).format(names=self._names(counted.members.entities), many=many)
+            entities = counted.members.entities
+            who = "who" if self._kind(entities[0]) == "person" else "that"
+            return self._pick(PAIRS_FRAMES).format(names=self._names(entities), many=many, who=who)
         return self._pick(
             (f"How many different pairs can be formed from {say(form.pool)} members?",
              f"If each of {say(form.pool)} meets every other once, how many meetings is that?")

@@ -44,10 +44,10 @@ FIRST_AFTER_FRAMES = (
 )
 
 FIRST_BY_AFTER_FRAMES = (
-    "Of {names}, which is {best} that {one} and {event} {when}?",
-    "Among {names}, which is {best} that {one} and {event} {when}?",
-    "Which is {best} of {names} that {one} and {event} {when}?",
-    "Out of {names}, which is {best} that {one} and {event} {when}?",
+    "Of {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
+    "Among {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
+    "Of {those} {many} among {names}, {which} was the {turn} to {to} {when}?",
+    "Out of {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
 )
 
 AGE_FRAMES = (
@@ -91,10 +91,10 @@ SPAN_FRAMES = (
 
 COUNT_FRAMES = (
     "How many of {names} {many}?", "Of {names}, how many {many}?", "Among {names}, how many {many}?",
-    "Out of {names}, how many {many}?", "How many out of {names} {many}?", "What number of {names} {many}?",
-)  # fmt: skip
+    "Out of {names}, how many {many}?", "How many among {names} {many}?",
+)
 
 PAIRS_FRAMES = (
-    "How many different pairs can be formed from those of {names} that {many}?",
-    "Of {names}, take those that {many}: how many different pairs can be formed from them?",
+    "How many different pairs can be formed from those among {names} {who} {many}?",
+    "Of {names}, take those {who} {many}: how many different pairs can be formed from them?",
 )

@@ -108,7 +108,8 @@ class PlanVerbaliser:
             if isinstance(step.derivation, Compute) or getattr(step.derivation, "property", "") in table.literal
             for entity in named_entities(step.derivation)
         }
-        self._named = frozenset(entity for step in steps for entity in named_entities(step.derivation))
+        self._met = {entity for step in steps for entity in named_entities(step.derivation)}
+        self._met |= {step.value for step in steps if step.answer_type == "entity" and isinstance(step.value, str)}
         self._computed = ComputationVerbaliser(self)
 
     # ------------------------------------------------------------ references
@@ -206,7 +207,7 @@ class PlanVerbaliser:
                 return words[-1]
             return "that person"
         noun = self._head_noun(entity)
-        if any(other != entity and self._head_noun(other) == noun for other in self._named):
+        if any(other != entity and self._head_noun(other) == noun for other in self._met):
             return self.names.phrase(entity)  # `the film` would not say which
         return f"the {noun}"
 
