@@ -38,12 +38,14 @@ class Meaning:
 
     `sides`: which way it points (as in `relations.toml`), `moment`: whether it takes the first after, or the last
     before, a moment; `properties`: by which something belongs to a set; `age`: whether it is an age, and of which sort.
+    `listed`: how many it names to choose from, a number that a wording may say in a word.
     """
 
     sides: frozenset[str] = frozenset()
     moment: bool = False
     properties: tuple[str, ...] = ()
     age: Age = ""
+    listed: int = 0
 
 
 def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Meaning | None:
@@ -54,9 +56,9 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             side = _side(form, table)
             moment = {"later" if form.later else "earlier"} if form.moment else set[str]()
             ties = (members.property,) if members is not None else ()
-            return Meaning(frozenset({side, *moment}), bool(form.moment), ties)
+            return Meaning(frozenset({side, *moment}), bool(form.moment), ties, listed=len(form.entities))
         case GroupSize(members=members):
-            return Meaning(properties=(members.property,))
+            return Meaning(properties=(members.property,), listed=len(members.entities))
         case AgeAt():
             return Meaning(age="on a day")
         case AgeInYear():

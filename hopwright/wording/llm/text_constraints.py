@@ -55,7 +55,8 @@ class TextConstraints:
     those that they are chosen from. `numbers` must be stated, `written` as the rules write them; `own` are the stems
     that the text may use; `relations` the properties whose words it has to show, each with the hop that asks for it.
     `sides` says which way it must point, `said_sides` which way the rules' wording does; `moment` that it is the first
-    after, or the last before, a moment; `age` of which sort is an age that it asks for.
+    after, or the last before, a moment; `age` of which sort is an age that it asks for; `listed` how many it names to choose from, which
+    it may say in a word.
     """
 
     hop: int
@@ -78,6 +79,7 @@ class TextConstraints:
     said_sides: frozenset[str] = frozenset()
     moment: bool = False
     age: Age = ""
+    listed: frozenset[Decimal] = frozenset()
     phrases: tuple[str, ...] = ()
     """What claims call their numbers, to be said word for word; the numbers are among `values`."""
 
@@ -198,6 +200,7 @@ class TextConstraintBuilder:
             moment=any(meaning is not None and meaning.moment for _, meaning in meanings),
             age=next((meaning.age for _, meaning in meanings if meaning is not None and meaning.age), ""),
             optional=optional,
+            listed=frozenset(Decimal(meaning.listed) for _, meaning in meanings if meaning is not None),
             relations=relations,
             own=self._list_own(draft, names),
         )

@@ -14,6 +14,7 @@ from hopwright.records import Item
 from hopwright.text.matching import contains_alias, holds, pad
 from hopwright.wording.llm.directions import find_wrong_age, find_wrong_side
 from hopwright.wording.llm.text_constraints import (
+    NUMBER_WORDS,
     ROUNDING,
     PlanEntity,
     TextConstraintBuilder,
@@ -187,7 +188,7 @@ def _trim(token: str) -> str:
 
 def _may_open(token: str, place: TextConstraints) -> bool:
     lower = token.lower()
-    return lower in openings() or lower.endswith("ing") or stem(lower) in place.own
+    return lower in openings() or lower in NUMBER_WORDS or lower.endswith("ing") or stem(lower) in place.own
 
 
 def _read_numbers(place: TextConstraints, bare: str) -> Iterator[WordingProblem]:
@@ -195,7 +196,7 @@ def _read_numbers(place: TextConstraints, bare: str) -> Iterator[WordingProblem]
     for number in sorted((place.numbers | place.constants) - digits - words):
         yield WordingProblem("numbers", f"{place.called} must state {write_number(number)}")
     allowed = place.numbers | place.constants
-    stray = sorted((digits - allowed) | (words - allowed - find_number_words(place.rules)))
+    stray = sorted((digits - allowed) | (words - allowed - place.listed - find_number_words(place.rules)))
     for number in stray:
         if number in place.values:
             yield WordingProblem(

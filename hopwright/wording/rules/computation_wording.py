@@ -234,7 +234,8 @@ class ComputationVerbaliser:
         assert form.members is not None
         many = pluralise_verb(self._member_predicate(form.members, form.entities[0], self._text.described))
         verb, _, rest = many.partition(" ")
-        said = f"{verb} all {rest}" if verb in ("were", "are") else f"all {many}"
+        perfect = verb == "have" and re.match(r"(?:been|won|held|led|\w+ed) (?!by\b)", rest)
+        said = f"{verb} all {rest}" if verb in ("were", "are") or perfect else f"all {many}"
         return f"{_upper(names)} {said}"
 
     def _describe_pair(self, form: Extreme, winner: str, best: str) -> str:
@@ -316,6 +317,7 @@ class ComputationVerbaliser:
     def _names(self, entities: Sequence[str]) -> str:
         """`the films A, B, C and D`."""
         noun = self._group_noun(entities)
+        self._text.listed.update(entities)
         if noun == _GROUP["person"]:  # nobody says `the people Karl Marx and Max Weber`
             return listed([self._text.stated(one) for one in entities])
         return f"the {noun} {listed([self._bare(one) for one in entities])}"

@@ -88,7 +88,7 @@ class PlanVerbaliser:
     """The wording of one plan.
 
     `preludes` gathers sentences that must come before the question, `openings` what stands before it in the same
-    sentence. In the whole question names are marked until it is complete: then each is said once, and after that
+    sentence; `listed` are the entities of a list, which stands before whatever else names them. In the whole question names are marked until it is complete: then each is said once, and after that
     referred to.
     """
 
@@ -99,6 +99,7 @@ class PlanVerbaliser:
         self.names = names
         self.preludes: list[str] = []
         self.openings: list[str] = []
+        self.listed: set[str] = set()
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -187,7 +188,7 @@ class PlanVerbaliser:
 
     def resolve(self, text: str) -> str:
         """The text with every marked name said in full the first time, and referred to after that."""
-        seen: set[str] = set()
+        seen = {entity for entity in self.listed if self.names.kind(entity) == "person"}
 
         def name(match: re.Match[str]) -> str:
             entity = match[1]
