@@ -25,7 +25,8 @@ from tests.planning.plans import Told, compose, read_natural
 
 _OPPOSITES = {
     "after": "before", "before": "after", "larger": "smaller", "smaller": "larger", "fewer": "more",
-    "later": "earlier", "less": "more",
+    "later": "earlier", "less": "more", "first": "last", "last": "first", "oldest": "youngest", "youngest": "oldest",
+    "latest": "earliest", "earliest": "latest", "tallest": "shortest", "shortest": "tallest",
 }  # fmt: skip
 
 
@@ -58,7 +59,7 @@ def test_natural_wordings_are_right(reader: WordingChecker, natural: tuple[Told,
         if (found := reader.read(told.draft, told.sub_questions, told.question))
     }
     assert wrong == {}
-    assert len(natural) >= 15
+    assert len(natural) >= 50
 
 
 def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: GraphStore) -> None:
@@ -156,15 +157,11 @@ def test_every_number_that_is_changed_is_seen(reader: WordingChecker, natural: t
 def test_every_number_in_words_that_is_changed_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
     tried = 0
     for told, place, text in every_place(reader, natural):
-        for word, other in (
-            ("three-member", "five-member"),
-            ("two-member", "seven-member"),
-            ("six candidates", "nine candidates"),
-        ):
-            if word in text:
+        for word, other in (("three", "five"), ("four", "seven"), ("Four", "Eleven"), ("Six", "Nine")):
+            if word in text.split():
                 tried += 1
                 assert "numbers" in kinds(reader, told, **put(place, text.replace(word, other)))
-    assert tried >= 2
+    assert tried >= 10
 
 
 def test_every_comparison_that_is_turned_round_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
@@ -182,7 +179,7 @@ def test_every_comparison_that_is_turned_round_is_seen(reader: WordingChecker, n
     [
         "Who is the spouse of whoever answers this: {}",
         "{} And what is its currency?",
-        "In the words of its publisher, {}",
+        "In the words of its translator, {}",
         "{bare}, and who was its mayor?",
         "{bare}, whose anthem is well known?",
         "Which river flows past the place in this question: {}",
@@ -190,6 +187,8 @@ def test_every_comparison_that_is_turned_round_is_seen(reader: WordingChecker, n
 )
 def test_a_further_step_is_seen(reader: WordingChecker, natural: tuple[Told, ...], change: str) -> None:
     for told in natural:
+        if "Which river" in change and "river" in told.draft.question:
+            continue
         question = change.format(told.question, bare=told.question.removesuffix("?"))
         assert "extra_hop" in kinds(reader, told, question=question)
         first = change.format(told.sub_questions[0], bare=told.sub_questions[0].removesuffix("?"))
@@ -208,7 +207,11 @@ def test_a_hop_that_is_left_out_is_seen(reader: WordingChecker, natural: tuple[T
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("citizen", "resident"), ("area", "population"), ("capital", "seaport"), ("represented in sport", "fought")],
+    [
+        ("citizen", "resident"), ("capital", "seaport"), ("drafted", "trained"), ("edited", "financed"),
+        ("directed", "financed"), ("composed the music for", "praised"), ("distributed", "criticised"),
+        ("tributaries", "rivals"),
+    ],
 )
 def test_a_relation_that_is_exchanged_is_seen(
     reader: WordingChecker, natural: tuple[Told, ...], old: str, new: str
@@ -216,7 +219,7 @@ def test_a_relation_that_is_exchanged_is_seen(
     tried = 0
     for told in natural:
         for index, text in enumerate(told.sub_questions, start=1):
-            if old in text and told.draft.hops[index - 1].derivation.op != "compute":
+            if old in text:
                 tried += 1
                 assert kinds(reader, told, subs={index: text.replace(old, new)}) & {"missing_hop", "extra_hop"}, text
     assert tried
@@ -265,8 +268,10 @@ def test_dashes_and_apostrophes_are_put_right() -> None:
 
 
 def test_a_unit_that_is_left_out_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
-    told = next(told for told in natural if "square kilometres" in told.question)
-    assert "units" in kinds(reader, told, question=told.question.replace("many square kilometres", "much"))
+    timed = [told for told in natural if "How many years" in told.question]
+    assert len(timed) >= 8
+    for told in timed:
+        assert "units" in kinds(reader, told, question=told.question.replace("How many years", "How much time"))
 
 
 def test_words_of_steps_are_matched_as_written() -> None:

@@ -182,11 +182,7 @@ class TextConstraintBuilder:
             required=required,
             shown=shown,
             answers=answers,
-            values=frozenset(
-                number
-                for hop in asked
-                if hop.answer_type == "number" and (number := read_number(hop.answer)) is not None
-            )
+            values=frozenset(number for hop in asked if (number := _read_value(hop)) is not None)
             | {Decimal(claim.number) for hop in asked for claim in hop.evidence.claims},
             phrases=tuple(claim.phrase for hop in asked for claim in hop.evidence.claims),
             numbers=find_digits(plain),
@@ -288,6 +284,13 @@ def _loose_form(label: str) -> re.Pattern[str] | None:
 
 def _named_ids(hop: Hop) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_IDS.findall(write_derivation(hop))))
+
+
+def _read_value(hop: Hop) -> Decimal | None:
+    """The number that an answer is, or the year of the date that it is; None for a name."""
+    if hop.answer_type == "date":
+        return Decimal(hop.answer.rpartition(" ")[2])
+    return read_number(hop.answer) if hop.answer_type == "number" else None
 
 
 def _related_by(hop: Hop, meaning: Meaning | None) -> tuple[str, ...]:

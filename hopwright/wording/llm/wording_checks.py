@@ -33,8 +33,8 @@ _LISTED = re.compile(
     r"(?:^|\s)(?:\(?[1-8a-d]\)|[1-8]\.\s|Q[1-8]\b|[Ss]tep \d|[Hh]op \d|#\d)"
     r"|\b(?:First|Firstly|Secondly|Thirdly|Next|Finally),"
     r"|\b(?:first|then|next) (?:find|determine|identify|work out|look up|calculate|compute|name)\b"
-    r"|\band (?:what|who|which|when|where|how)\b[^?]*\?$"
 )
+_TWO = re.compile(r"\band (?:what|who|which|when|where|how)\b[^?]*\?$")
 _STIFF = re.compile(
     r"\bthe (?:entity|subject|object|answer|result) (?:that|which|of|to|found|above|from)\b"
     r"|\b(?:sub-?question|previous answer|intermediate answer|knowledge graph|triple)\b",
@@ -113,7 +113,7 @@ def remove_phrases(text: str, phrases: Iterable[str]) -> str:
 def _read_form(place: TextConstraints, text: str) -> Iterator[WordingProblem]:
     if text.count("?") != 1:
         yield WordingProblem("extra_hop", f"{place.called} must ask one question, with one question mark at its end")
-    elif (found := _LISTED.search(text)) and not _LISTED.search(place.rules):
+    elif found := _LISTED.search(text) or (None if _TWO.search(place.rules) else _TWO.search(text)):
         yield WordingProblem(
             "enumeration", f"{place.called} must not list its steps or ask several things ({found[0].strip()!r})"
         )
