@@ -12,7 +12,7 @@ from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.computation_forms import Extreme, GroupSize, read_form
 from hopwright.planning.execution import execute, hops_used, same
 from hopwright.planning.necessity import iter_shortcuts
 from hopwright.records import Compute, Constraint, Hop, ReverseLookup
@@ -66,14 +66,29 @@ def check_every_hop_needed(case: CheckedItem, context: CheckContext) -> Iterator
 
 
 def check_named_twice(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
-    """The question names no entity twice: what several hops start from is named once and then referred to."""
+    """The question names no entity twice: what several hops start from is named once and then referred to.
+
+    Beside a list of its like, `the film` would not say which: what two hops refer to may be named twice then.
+    """
     text = case.padded
-    names = {fold(label) for label in case.labels.values() if not label.islower()}  # classes are common nouns
+    names = {fold(label): id for id, label in case.labels.items() if not label.islower()}  # classes are common nouns
     for name in sorted(names, key=lambda name: (-len(name), name)):
         if len(name) > 2 and is_distinctive_name(name) and f" {name} " in text:
-            if text.count(f" {name} ") > 1:
-                yield None, f"names {name!r} twice"
+            again = _has_list(case) and _count_references(case, names[name]) > 1
+            if text.count(f" {name} ") > 1 + (again and context.kind_of(names[name]) != "person"):
+                yield None, f"names {name!r} {'too often' if again else 'twice'}"
             text = text.replace(f" {name} ", " ")  # a shorter name inside a longer one is no second mention
+
+
+def _has_list(case: CheckedItem) -> bool:
+    """Whether a hop chooses or counts among several that it names."""
+    forms = [read_form(hop.derivation.expression) for hop in case.item.hops if isinstance(hop.derivation, Compute)]
+    return any(isinstance(form, Extreme | GroupSize) and form.members and form.members.entities for form in forms)
+
+
+def _count_references(case: CheckedItem, id: str) -> int:
+    texts = [text for hop in case.item.hops for text in hop.derivation.references()]
+    return sum(len(re.findall(rf"\b{id}\b", text)) for text in texts)
 
 
 def check_comparison(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:

@@ -160,6 +160,7 @@ class EntityWording(BaseModel):
     np: tuple[str, ...] = ()
     predicate: tuple[str, ...] = ()
     reverse_np: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
     ask_typed: tuple[str, ...] = ()
     np_typed: tuple[str, ...] = ()
 

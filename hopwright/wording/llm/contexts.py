@@ -73,7 +73,7 @@ class ContextChecker:
             ids |= {triplet.subject, triplet.object}
         ids |= {literal.subject for literal in hop.evidence.literals}
         ids |= {one.answer_id or "" for one in draft.hops if one.index in hop.depends_on}
-        found = [*place.required, *place.shown, *(names[id] for id in sorted(ids) if id in names)]
+        found = [*place.known, *(names[id] for id in sorted(ids) if id in names)]
         return tuple(dict.fromkeys(found))
 
     def _list_words(self, hop: Hop) -> frozenset[str]:

@@ -39,6 +39,7 @@ _FIRST = (
     "numbers",
     "missing_hop",
     "direction",
+    "precision",
     "units",
     "enumeration",
 )

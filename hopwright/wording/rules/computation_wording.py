@@ -36,11 +36,14 @@ from hopwright.wording.rules.frames import (
     FIRST_BY_AFTER_FRAMES,
     FIRST_BY_FRAMES,
     FIRST_TO_FRAMES,
+    LATER_FRAMES,
     LIST_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
     SPAN_FRAMES,
+    THEN_FIRST_TO_FRAMES,
+    THEN_FRAMES,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +54,10 @@ _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
 _MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
 _IN_ONE_PHRASE = 0.4
 _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
+_PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
+"""`the first to die`: of several, `the first of them to die`."""
+_ASKED_FIRST = 0.5
+"""How often which of a list is meant is a question of its own, before what is asked about it."""
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
@@ -145,15 +152,16 @@ class ComputationVerbaliser:
         if not form.entities:
             noun = self._text.noun(winner, say)
             predicate = self._predicate(form)
-            return f"Of all the {self._members(members, say)}, which {predicate}?" if noun else ""
+            return f"Of all the {self._group_phrase(members, winner, say)}, which {predicate}?" if noun else ""
         names = self._names(form.entities)
-        best = self._best_of_many(form)
         if form.moment and members.is_test():
             moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
-            kind = self._kind(form.entities[0])
-            event = self._text.table.literal[form.property].worded(kind).year_predicate[0].removesuffix(" in {y}")
+            person = self._kind(form.entities[0]) == "person"
             return self._pick(FIRST_BY_AFTER_FRAMES).format(
-                names=names, best=best, one=self._member_predicate(members, form.entities[0], say), event=event,
+                names=names, which="who" if person else "which", turn="first" if form.later else "last",
+                those="those who" if person else "those that",
+                many=pluralise_verb(self._member_predicate(members, form.entities[0], say)),
+                to=self._text.table.literal[form.property].to or "come",
                 when=f"{'after' if form.later else 'before'} {moment}",
             )  # fmt: skip
         if form.moment:
@@ -205,18 +213,27 @@ class ComputationVerbaliser:
             return self._describe_pair(form, winner, best)
         best = self._best_of_many(form)
         if not form.entities:
-            return f"{best} of the {self._members(form.members, said)}"
+            return f"{best} of the {self._group_phrase(form.members, winner, said)}"
         names = self._names(form.entities)
         if form.members.is_test():
             one = self._member_predicate(form.members, form.entities[0], said)
             predicate = pluralise_verb(one)
             self._text.openings.append(self._pick(LIST_FRAMES).format(names=names))
-            if infinitive := self._infinitive(form, one):
-                return f"the {'last' if form.largest else 'first'} of them to {infinitive}"
-            return f"{best} of those {'who' if self._kind(winner) == 'person' else 'that'} {predicate}"
+            person, turn = self._kind(winner) == "person", "last" if form.largest else "first"
+            infinitive, who = self._infinitive(form, one), "who" if person else "that"
+            if self._text.draw() < _ASKED_FIRST or " to " in best:
+                frame = self._pick(THEN_FIRST_TO_FRAMES if infinitive else THEN_FRAMES)
+                self._text.openings.append(frame.format(
+                    turn=turn, to=infinitive, who=who, many=predicate, which="who" if person else "which",
+                    chosen=self._predicate(form),
+                ))  # fmt: skip
+                return "that person" if person else f"that {self._common_noun(form.entities) or 'one'}"
+            return f"the {turn} of them to {infinitive}" if infinitive else f"{best} of those {who} {predicate}"
         tie = self._tie(form.members, form.entities, said)
         frame = self._pick(SET_FRAMES)
         self._text.openings.append(frame.format(names=names, tie=tie, were=self._state_tie(form, names, tie)))
+        if match := _PLACE.match(best):
+            return f"{match['the']} of them{match['to']}"
         return f"{best} of them"
 
     def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
@@ -224,7 +241,8 @@ class ComputationVerbaliser:
         assert form.members is not None
         many = pluralise_verb(self._member_predicate(form.members, form.entities[0], self._text.described))
         verb, _, rest = many.partition(" ")
-        said = f"{verb} all {rest}" if verb in ("were", "are") else f"all {many}"
+        perfect = verb == "have" and re.match(r"(?:been|won|held|led|\w+ed) (?!by\b)", rest)
+        said = f"{verb} all {rest}" if verb in ("were", "are") or perfect else f"all {many}"
         return f"{_upper(names)} {said}"
 
     def _describe_pair(self, form: Extreme, winner: str, best: str) -> str:
@@ -245,7 +263,7 @@ class ComputationVerbaliser:
 
     def _pair(self, entities: Sequence[str], word: str = "and") -> str:
         """`the director and the composer of X`, or two descriptions."""
-        lookups = [self._text.step(one).derivation for one in entities]
+        lookups = [self._text.step(one).derivation if one.startswith("hop") else None for one in entities]
         entry = self._text.table.entity
         if (
             all(isinstance(one, Lookup) and one.subject.startswith("Q") and one.property in entry for one in lookups)
@@ -303,15 +321,16 @@ class ComputationVerbaliser:
 
     def _names(self, entities: Sequence[str]) -> str:
         """`the films A, B, C and D`."""
-        return f"the {self._group_noun(entities)} {listed([self._bare(one) for one in entities])}"
+        noun = self._group_noun(entities)
+        self._text.listed.update(entities)
+        if noun == _GROUP["person"]:  # nobody says `the people Karl Marx and Max Weber`
+            return listed([self._text.stated(one) for one in entities])
+        return f"the {noun} {listed([self._bare(one) for one in entities])}"
 
     def _tie(self, members: Members, entities: Sequence[str], say: Say) -> str:
         """What all of the named share: `all directed by E`."""
         if not members.outward:
-            group = self._text.table.entity[members.property].group
-            if not group:
-                raise ExpressionError(f"no group for {members.property}")
-            return f"all {self._text.fill(group, 's', say(members.shared))}"
+            return f"all {self._group_phrase(members, entities[0], say)}"
         predicate = self._member_predicate(members, entities[0], say)
         if match := _MEMBER.match(predicate):
             return f"all members of {match[1]}"
@@ -326,18 +345,19 @@ class ComputationVerbaliser:
     def _member_predicate(self, members: Members, entity: str, say: Say) -> str:
         """What makes one of the named a member: `was directed by E`."""
         if not members.outward:
-            group = self._text.table.entity[members.property].group
-            if not group:
-                raise ExpressionError(f"no group for {members.property}")
-            return f"was {self._text.fill(group, 's', say(members.shared))}"
+            # A cast was, a part of a country is.
+            verb = "is" if self._kind(entity) in ("nature", "country", "place") else "was"
+            return f"{verb} {self._group_phrase(members, entity, say)}"
         kind, shared = self._kind(entity), self._kind(members.shared)
         predicates = self._text.table.entity[members.property].worded(kind, shared).predicate
         if not predicates:
             raise ExpressionError(f"no predicate for {members.property}")
         return self._text.fill(predicates, "o", say(members.shared))
 
-    def _members(self, members: Members, say: Say) -> str:
-        group = self._text.table.entity[members.property].group
+    def _group_phrase(self, members: Members, entity: str, say: Say) -> str:
+        """What one of the members and all others are: `in the cast of X`, `countries bordering X`."""
+        entry = self._text.table.entity[members.property]
+        group = entry.worded(self._kind(members.shared), self._kind(entity)).group
         if not group:
             raise ExpressionError(f"no group for {members.property}")
         return self._text.fill(group, "s", say(members.shared))
@@ -356,7 +376,8 @@ class ComputationVerbaliser:
         """A name in a list under a common noun: without a noun of its own."""
         phrase = self._text.stated(entity)
         noun = plain_noun(self._text.names.noun(entity))
-        return phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
+        bare = phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
+        return bare.removeprefix("the ") if self._kind(entity) == "nature" else bare
 
     # ------------------------------------------------------------ time
 
@@ -371,7 +392,9 @@ class ComputationVerbaliser:
             born = f"{self._text.stated(person)}, born in {say(str(ordered[0]))},"
             return f"How old did {born} turn in {say(ordered[1])}?"
         one, other = (self._moment(moment, say) for moment in ordered)
-        return self._pick(DISTANCE_FRAMES).format(a=one, b=other)
+        known = all(isinstance(moment, str) for moment in ordered)
+        frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
+        return frame.format(a=one, b=other, A=_upper(one))
 
     def _find_born(self, moment: str | tuple[str, str]) -> str:
         """The person (a reference) whose birth year a hop looks up; empty for another moment."""
@@ -459,7 +482,9 @@ class ComputationVerbaliser:
             return f"How many different pairs can be formed from the {members}?"
         if say == self._text.described and isinstance(counted, GroupSize):
             many = pluralise_verb(self._member_predicate(counted.members, counted.members.entities[0], say))
-            return self._pick(PAIRS_FRAMES).format(names=self._names(counted.members.entities), many=many)
+            entities = counted.members.entities
+            who = "who" if self._kind(entities[0]) == "person" else "that"
+            return self._pick(PAIRS_FRAMES).format(names=self._names(entities), many=many, who=who)
         return self._pick(
             (f"How many different pairs can be formed from {say(form.pool)} members?",
              f"If each of {say(form.pool)} meets every other once, how many meetings is that?")

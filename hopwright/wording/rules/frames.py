@@ -6,11 +6,16 @@ PAIR_FRAMES = ("Take {pair}.", "Compare {pair}.", "Consider {pair}.", "Think of 
 """How what is compared is set before the question; what follows says `the older of the two`."""
 
 SET_FRAMES = (
-    "{were}.", "{were}.", "{were}.", "Take {names}, {tie}.", "Consider {names}, {tie}.", "Compare {names}, {tie}.",
+    "{were}.", "{were}.", "{were}.", "Take {names}, {tie}.", "Consider {names}, {tie}.", "Look at {names}, {tie}.",
 )  # fmt: skip
 """What is chosen from, in a sentence of its own; the question then says `the earliest of them`."""
 
-LIST_FRAMES = ("Consider {names}.", "Take {names}.", "Compare {names}.", "Think of {names}.")
+LIST_FRAMES = ("Consider {names}.", "Take {names}.", "Look at {names}.")
+
+THEN_FRAMES = ("Of those {who} {many}, {which} {chosen}, and", "Which of those {who} {many} {chosen}, and")
+"""The same of those of a list that pass a test; what stands before it names the list."""
+
+THEN_FIRST_TO_FRAMES = ("Which of them was the {turn} to {to}, and", "Which was the {turn} of them to {to}, and")
 
 FIRST_TO_FRAMES = (
     "Of {names}, which was the {turn} to {to}?", "Which of {names} was the {turn} to {to}?",
@@ -19,8 +24,8 @@ FIRST_TO_FRAMES = (
 )  # fmt: skip
 
 FIRST_BY_FRAMES = (
-    "Of {those} {many} among {names}, {who} {chosen}?", "Among {names}, {who} {chosen} of {those} {many}?",
-    "Of {names}, {who} {chosen} among {those} {many}?", "Out of {names}, {who} {chosen} of {those} {many}?",
+    "Of {those} {many} among {names}, {who} {chosen}?", "Among {names}, {who} of {those} {many} {chosen}?",
+    "Of {names}, {who} {chosen} among {those} {many}?", "Which of {names} {chosen} among {those} {many}?",
 )  # fmt: skip
 
 FIRST_AFTER_FRAMES = (
@@ -33,10 +38,10 @@ FIRST_AFTER_FRAMES = (
 )
 
 FIRST_BY_AFTER_FRAMES = (
-    "Of {names}, which is {best} that {one} and {event} {when}?",
-    "Among {names}, which is {best} that {one} and {event} {when}?",
-    "Which is {best} of {names} that {one} and {event} {when}?",
-    "Out of {names}, which is {best} that {one} and {event} {when}?",
+    "Of {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
+    "Among {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
+    "Of {those} {many} among {names}, {which} was the {turn} to {to} {when}?",
+    "Out of {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
 )
 
 AGE_FRAMES = (
@@ -56,7 +61,13 @@ DISTANCE_FRAMES = (
     "How many years lie between {a} and {b}?", "How many years separate {a} from {b}?",
     "How many years passed between {a} and {b}?", "How many years went by between {a} and {b}?",
 )  # fmt: skip
-"""Calendar years: the difference of the two years."""
+"""Of two events in whatever order, in calendar years: the difference of the two years."""
+
+LATER_FRAMES = (
+    "Counting from {a}, how many years is it to {b}?", "How many years after {a} came {b}?",
+    "{A} came how many years before {b}?",
+)  # fmt: skip
+"""Of two events of which the first is the earlier."""
 
 SPAN_FRAMES = (
     "How many years lie between the earliest and the latest of these: {all}?",
@@ -68,10 +79,10 @@ CLOSED_COUNT_FRAMES = ("How many {members} are there?", "What is the number of {
 
 COUNT_FRAMES = (
     "How many of {names} {many}?", "Of {names}, how many {many}?", "Among {names}, how many {many}?",
-    "Out of {names}, how many {many}?", "How many out of {names} {many}?", "What number of {names} {many}?",
-)  # fmt: skip
+    "Out of {names}, how many {many}?", "How many among {names} {many}?",
+)
 
 PAIRS_FRAMES = (
-    "How many different pairs can be formed from those of {names} that {many}?",
-    "Of {names}, take those that {many}: how many different pairs can be formed from them?",
+    "How many different pairs can be formed from those among {names} {who} {many}?",
+    "Of {names}, take those {who} {many}: how many different pairs can be formed from them?",
 )

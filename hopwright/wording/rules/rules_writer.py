@@ -88,7 +88,7 @@ class PlanVerbaliser:
     """The wording of one plan.
 
     `preludes` gathers sentences that must come before the question, `openings` what stands before it in the same
-    sentence. In the whole question names are marked until it is complete: then each is said once, and after that
+    sentence; `listed` are the entities of a list, which stands before whatever else names them. In the whole question names are marked until it is complete: then each is said once, and after that
     referred to.
     """
 
@@ -99,6 +99,7 @@ class PlanVerbaliser:
         self.names = names
         self.preludes: list[str] = []
         self.openings: list[str] = []
+        self.listed: set[str] = set()
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -108,6 +109,8 @@ class PlanVerbaliser:
             if isinstance(step.derivation, Compute) or getattr(step.derivation, "property", "") in table.literal
             for entity in named_entities(step.derivation)
         }
+        self._met = {entity for step in steps for entity in named_entities(step.derivation)}
+        self._met |= {step.value for step in steps if step.answer_type == "entity" and isinstance(step.value, str)}
         self._computed = ComputationVerbaliser(self)
 
     # ------------------------------------------------------------ references
@@ -185,7 +188,7 @@ class PlanVerbaliser:
 
     def resolve(self, text: str) -> str:
         """The text with every marked name said in full the first time, and referred to after that."""
-        seen: set[str] = set()
+        seen = {entity for entity in self.listed if self.names.kind(entity) == "person"}
 
         def name(match: re.Match[str]) -> str:
             entity = match[1]
@@ -204,8 +207,13 @@ class PlanVerbaliser:
             if len(words) > 1 and not _OF_NAME.search(self.names.phrase(entity)):
                 return words[-1]
             return "that person"
-        noun = plain_noun(self.names.noun(entity)).split()[-1]
+        noun = self._head_noun(entity)
+        if any(other != entity and self._head_noun(other) == noun for other in self._met):
+            return self.names.phrase(entity)  # `the film` would not say which
         return f"the {noun}"
+
+    def _head_noun(self, entity: str) -> str:
+        return plain_noun(self.names.noun(entity)).split()[-1]
 
     def noun_phrase(self, index: int) -> str:
         """A hop's answer described, inputs and all; for the whole question only."""
