@@ -18,7 +18,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Hop, Item
 from hopwright.text.matching import holds, is_distinctive_name, pad, read_number
 from hopwright.text.phrases import SMALL_NUMBERS
-from hopwright.wording.llm.computed import Age, Meaning, list_subjects, read_meaning
+from hopwright.wording.llm.computed import Age, Meaning, list_subjects
 from hopwright.wording.llm.directions import find_sides
 from hopwright.wording.llm.vocabulary import Vocabulary, properties_in, stem, stems
 

@@ -362,6 +362,13 @@ class ComputationVerbaliser:
             raise ExpressionError(f"no group for {members.property}")
         return self._text.fill(group, "s", say(members.shared))
 
+    def _members(self, members: Members, say: Say) -> str:
+        """All of a set that is known to the last: `countries bordering Laos`."""
+        group = self._text.table.entity[members.property].group
+        if not group:
+            raise ExpressionError(f"no group for {members.property}")
+        return self._text.fill(group, "s", say(members.shared))
+
     def _group_noun(self, members: Sequence[str]) -> str:
         """A common noun for all of a list, in the plural."""
         nouns = {plain_noun(self._text.names.noun(one)) for one in members}
