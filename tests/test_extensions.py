@@ -30,7 +30,7 @@ from hopwright.stages.registry import STAGES, stages_after
 from hopwright.stages.workers import open_pool
 from hopwright.topologies import TOPOLOGIES
 from tasks.engine import Engine
-from tests.sample_items import draft_sample_items
+from tests.drafts import draft_items
 from tests.stage_runs import run_stage
 
 REGISTRIES: tuple[Registry[object], ...] = (ADDED, VOTERS, PROPOSERS, PROVIDERS, TOPOLOGIES, STAGES)  # type: ignore[assignment]
@@ -77,7 +77,7 @@ def make_anchors(graph: GraphStore) -> list[Anchor]:
 
 def test_a_check_keeps_items_out(install: Install, sample: GraphStore) -> None:
     synthesizer = Synthesizer(sample, default_table(), seed=3)
-    item = draft_sample_items(sample)[0]
+    item = draft_items(sample, 1)[0]
     assert "no_w" not in {result.name for result in run_checks(item, synthesizer.context)}
     install(
         "from hopwright.checks import Check\n"
@@ -126,7 +126,7 @@ def test_a_voter_votes_in_the_filter(install: Install, sample_folder: Path, samp
     run.begin({})
     (run.home / "stores").mkdir(parents=True)
     (run.home / "stores" / "sample").symlink_to(sample_folder)
-    items = draft_sample_items(sample)[:40]
+    items = draft_items(sample, 40)
     run_stage(Stage(run, "retrieve"), [], lambda _: ShardOutput(items_to_table([]), [], taken=0), parameters={},
               notes={"store": "stores/sample"})  # fmt: skip
     run_stage(Stage(run, "synthesize"), [items], lambda part: ShardOutput(items_to_table(part), [], taken=len(part)),

@@ -25,7 +25,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.asking import QueryResult
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Compute, Item, Passage, ReverseLookup
-from tests.sample_items import draft_sample_items
+from tests.drafts import draft_items
 
 TABLE = default_table()
 YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
@@ -42,7 +42,7 @@ def services(sample: GraphStore) -> TwinServices:
 
 @pytest.fixture(scope="module")
 def items(sample: GraphStore) -> tuple[Item, ...]:
-    return draft_sample_items(sample)[:40]
+    return draft_items(sample, 40)
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +227,7 @@ def test_a_corpus_that_cannot_be_read_is_named_with_its_place(tmp_path, text: st
 @given(st.integers(0, 10**6))
 def test_any_seed_gives_proven_twins(sample: GraphStore, seed: int) -> None:
     shop = TwinServices(sample, KindIndex(sample), TABLE, seed=seed, distractors=seed % 3)
-    some = draft_sample_items(sample)[seed % 30 : seed % 30 + 2]
+    some = draft_items(sample, 40)[seed % 30 : seed % 30 + 2]
     made, rejected = shop.make_twins([one.item for one in shop.make_passage_builder().build_passages(some)])
     assert len(made) + len(rejected) == len(some)
     proof = verify_twins(made, sample, TABLE)

@@ -21,14 +21,14 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import run_plan, same, stated_value
 from hopwright.records import Item, Rejected
 from hopwright.text.mentions import count_letters, find_leftover
-from tests.sample_items import draft_sample_items
+from tests.drafts import draft_items
 
 TABLE = default_table()
 
 
 @pytest.fixture(scope="module")
 def items(sample: GraphStore) -> tuple[Item, ...]:
-    found = draft_sample_items(sample)
+    found = draft_items(sample, 90)
     assert len(found) > 50 and len({item.topology for item in found}) == 3
     return found
 
