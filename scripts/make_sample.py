@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from hopwright.graph.ingest import ingest
-from hopwright.graph.store import GraphStore
-from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.properties import default_table
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
 
 RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 DATES = {

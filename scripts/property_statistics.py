@@ -14,11 +14,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from hopwright.graph.ingest import ingest
-from hopwright.graph.store import GraphStore
-from hopwright.synthesis.domains import DomainIndex
-from hopwright.synthesis.kinds import KindIndex
-from hopwright.synthesis.properties import default_table
+from hopwright.knowledge.wikidata.ingest import ingest
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.domains import DomainIndex
 
 
 def tell_properties(graph: GraphStore) -> None:

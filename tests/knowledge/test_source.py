@@ -27,7 +27,7 @@ _TOWNS = "Abbdal Brokvik Clagnes Dremby Eistrup".split()
 
 
 class SmallWorld:
-    """Twenty machines, their makers, and the five towns where these lived and those stood: a FactSource of dictionaries."""
+    """Twenty machines, who made and drew them, and five towns where these lived and those stood: a FactSource."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
