@@ -77,7 +77,7 @@ def make_anchors(graph: GraphStore) -> list[Anchor]:
 
 def test_a_check_keeps_items_out(install: Install, sample: GraphStore) -> None:
     synthesizer = Synthesizer(sample, default_table(), seed=3)
-    item = draft_items(sample, 1)[0]
+    item = next(one for one in draft_items(sample, 40) if "w" in one.question.casefold())
     assert "no_w" not in {result.name for result in run_checks(item, synthesizer.context)}
     install(
         "from hopwright.checks import Check\n"
@@ -88,7 +88,7 @@ def test_a_check_keeps_items_out(install: Install, sample: GraphStore) -> None:
     )
     last = run_checks(item, synthesizer.context)[-1]
     assert (last.name, last.outcome, last.reason) == ("no_w", "fail", "there is a w in it")
-    items, rejected = synthesizer.draft(make_anchors(sample), 0, 40)
+    items, rejected = synthesizer.draft(make_anchors(sample), 0, 20)
     assert all("w" not in one.question.casefold() for one in items)
     assert "no_w" in {one.check for one in rejected}
 
@@ -104,7 +104,7 @@ def test_a_topology_can_be_asked_for_and_is_drawn(install: Install, sample: Grap
     )
     parameters = load_parameters(wanted, BuildParameters)
     synthesizer = Synthesizer(sample, default_table(), seed=3, topologies=parameters.synthesize.topologies)
-    items, _ = synthesizer.draft(make_anchors(sample), 0, 60)
+    items, _ = synthesizer.draft(make_anchors(sample), 0, 25)
     assert items
     assert {(item.topology, len(item.hops)) for item in items} == {("tail-5", 5)}
     assert to_release(items[0])["motif_type"] == "Converging"
@@ -145,7 +145,7 @@ def test_what_a_package_proposes_becomes_a_distractor(install: Install, sample: 
     anchors = make_anchors(sample)
 
     def list_options() -> set[str]:
-        items, _ = Synthesizer(sample, default_table(), seed=3).draft(anchors, 0, 60)
+        items, _ = Synthesizer(sample, default_table(), seed=3).draft(anchors, 0, 25)
         return {one.text for item in items for hop in item.hops for one in hop.distractors}
 
     before = list_options()
