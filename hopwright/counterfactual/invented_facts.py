@@ -23,6 +23,7 @@ from hopwright.counterfactual.renamed_entities import AliasSource, NameRules, fi
 from hopwright.counterfactual.shifts import LAST_YEAR, DateShift, read_year, set_number, shift_date, shift_number
 from hopwright.counterfactual.surrogate_names import Gender, SurrogateNameGenerator
 from hopwright.counterfactual.twin_wording import strip_proper
+from hopwright.knowledge import wikidata
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import Hop, Item, LiteralFact, Surrogate, Triplet
 from hopwright.records.values import EntityKind
@@ -322,4 +323,4 @@ def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
 
 @functools.cache
 def _load() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath("invented_facts.toml").read_text("utf-8"))
+    return tomllib.loads(resources.files(wikidata).joinpath("invented_facts.toml").read_text("utf-8"))

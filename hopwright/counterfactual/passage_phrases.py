@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+from hopwright.knowledge import wikidata
 from hopwright.records.values import EntityKind
 
 _FORMS = ("post", "verb", "own", "inverse")
@@ -54,4 +55,4 @@ def derive_phrases(predicates: Sequence[str], nouns: Sequence[str]) -> Mapping[s
 
 @functools.cache
 def _load() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(resources.files(__package__).joinpath("passage_phrases.toml").read_text("utf-8"))
+    return tomllib.loads(resources.files(wikidata).joinpath("passage_phrases.toml").read_text("utf-8"))

@@ -96,32 +96,16 @@ class PropertyRoles:
 
 
 class PropertyTrust(BaseModel):
-    """How far a property's facts may be trusted, and how they hang together; the figures tell why.
-
-    `facts`: how many were looked at; `several`: the share of subjects with several values; `both_ways`: the share of
-    facts that also stand the other way round; `reversed`: the property that states the same reversed, with its share.
-    """
+    """How far a property's facts may be trusted, and how they hang together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dated: bool
     """The value changes with time: a question about it needs a date, or a distance that no change reverses."""
-    disputed: bool
-    """Sources or states defend different values."""
-    many_valued: bool
-    """A subject may have several values, at one time or over time."""
-    list_complete: bool
-    """Where a source has values of a subject, it has all of them."""
-    symmetric: bool
-    inverse: tuple[str, ...]
+    symmetric: bool = False
+    """A fact stands both ways."""
+    inverse: tuple[str, ...] = ()
     """The properties that state the same the other way round."""
-    containment: bool
-    """What is in a part is in the whole."""
-    facts: int = 0
-    several: float = 0.0
-    both_ways: float = 0.0
-    reversed: Mapping[str, float] = {}
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ _OFTEN = 6
 """So many times more samples are taken where only those with a claim are wanted."""
 _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
 _OF_CLAIMS = frozenset(one.name for one in CLAIMED)
+_BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two", "number"})
+"""Elsewhere the last step of a plan: a claim's number may still be set against what they give."""
 # Pairs of operation and reader that would say the same thing twice.
 _INCOMPATIBLE_OPERATIONS = frozenset({("most-of-all", "most-of-its"), ("first-of", "most-of-its")})
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
@@ -268,7 +270,7 @@ def _fitting(
         one
         for one in known
         if sorted(one.takes) == types
-        and (one.final > 0 if last else one.inner)
+        and (one.final > 0 if last else one.inner or (known is _WITH_CLAIMS and one.name in _BEFORE_CLAIMS))
         and not any((before[need - 1].name, one.name) in _INCOMPATIBLE_OPERATIONS for need in depends_on[place])
         and _has_reader(one, place, depends_on, known)
     ]

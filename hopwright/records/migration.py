@@ -9,6 +9,7 @@ fields to them.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -40,10 +41,8 @@ def migrate_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
         arrays = [pa.array([_fill(migrate_item(row)) for row in batch.to_pylist()], wanted) for batch in batches]
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(one) for one in arrays], schema)
     if table.schema.names == schema.names:
-        try:
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):  # the reader says what does not fit
             return table.cast(schema)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
-            return table
     return table
 
 

@@ -24,8 +24,8 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.asking import QueryResult
 from hopwright.planning.execution import run_plan, same, stated_value
-from hopwright.records import Compute, Item, Passage, ReverseLookup
-from tests.sample_items import draft_sample_items
+from hopwright.records import Compute, Item, Lookup, Passage, ReverseLookup
+from tests.drafts import draft_items
 
 TABLE = default_table()
 YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
@@ -42,7 +42,7 @@ def services(sample: GraphStore) -> TwinServices:
 
 @pytest.fixture(scope="module")
 def items(sample: GraphStore) -> tuple[Item, ...]:
-    return draft_sample_items(sample)[:40]
+    return draft_items(sample, 40)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_an_author_that_adds_what_it_remembers_is_refused_and_rules_step_in(
 def test_passages_of_a_corpus_are_taken_where_they_hold_the_answer(
     services: TwinServices, items: tuple[Item, ...], sample: GraphStore
 ) -> None:
-    hop = next(hop for item in items for hop in item.hops[:1] if hop.evidence.triplets)
+    hop = next(item.hops[0] for item in items if isinstance(item.hops[0].derivation, Lookup))
     item = next(item for item in items if hop in item.hops)
     subject = hop.evidence.triplets[0].subject_label
     good = CorpusPassage(title=subject, text=f"{subject} has to do with {hop.answer} in many ways since 1987.")
@@ -227,7 +227,7 @@ def test_a_corpus_that_cannot_be_read_is_named_with_its_place(tmp_path, text: st
 @given(st.integers(0, 10**6))
 def test_any_seed_gives_proven_twins(sample: GraphStore, seed: int) -> None:
     shop = TwinServices(sample, KindIndex(sample), TABLE, seed=seed, distractors=seed % 3)
-    some = draft_sample_items(sample)[seed % 30 : seed % 30 + 2]
+    some = draft_items(sample, 40)[seed % 30 : seed % 30 + 2]
     made, rejected = shop.make_twins([one.item for one in shop.make_passage_builder().build_passages(some)])
     assert len(made) + len(rejected) == len(some)
     proof = verify_twins(made, sample, TABLE)
@@ -275,14 +275,14 @@ def test_passages_of_twins_are_prose_of_some_length(twins: list[Item]) -> None:
     for text in texts:
         assert text[0] == '"' or text[0].isupper() or text[0].isdigit()
         assert text.endswith((".", '."')) and ".." not in text and "  " not in text and "{" not in text
-        assert not re.search(r"[a-z]\. [a-z]", text)
+        assert not re.search(r"[a-z](?<!\bJr)\. [a-z]", text)
 
 
-def test_openings_vary_by_kind(services: TwinServices, furnished: list[Item]) -> None:
+def test_openings_vary_by_kind(services: TwinServices, sample: GraphStore) -> None:
     """First sentences about one kind of subject take at least a dozen shapes, names and values aside."""
     writer = PassageWriter(TABLE)
     shapes: dict[str, set[str]] = {}
-    for item in furnished:
+    for item in draft_items(sample, 90):  # so many, because few are about places
         for plans in services.planner.plan(item):
             for plan in plans:
                 text = writer.word(plan, services.names).text

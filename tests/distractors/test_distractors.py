@@ -412,6 +412,10 @@ class TestOnTheSample:
                     held = {subject for subject, object in edges_of(sample, property) if object == value}
                     assert {hop.answer_id, *(one.id for one in hop.distractors)} <= held, (hop.question, property)
                     tested += 1
+                compared = list_named(hop)
+                if len(compared) >= 4:
+                    assert {hop.answer_id, *(one.id for one in hop.distractors)} <= compared, hop.question
+                    tested += 1
             derivation = item.hops[-1].derivation
             if (
                 isinstance(derivation, Lookup)
@@ -464,6 +468,13 @@ class TestOnTheSample:
 @functools.cache
 def edges_of(graph: GraphStore, property: str) -> tuple[tuple[str, str], ...]:
     return tuple(graph.edges(property))
+
+
+def list_named(hop: Hop) -> set[str]:
+    """The entities among which a question lets choose, without what they share; none where no names are given."""
+    expression = getattr(hop.derivation, "expression", "")
+    found = re.search(r"^arg(?:max|min)\(.*(?:among|listed)\(P\d+, \w+, ([^()]*)\)+$", expression)
+    return set(found[1].split(", ")) if found else set()
 
 
 def stated_conditions(hop: Hop, hops: Sequence[Hop]) -> list[tuple[str, str]]:
