@@ -1,7 +1,8 @@
-"""Makes data/sample from the sources it is gathered from: `python scripts/make_sample.py SOURCES data/sample`.
+"""Makes data/sample from the sources it is gathered from: `make_sample.py SOURCES PACKAGES data/sample`.
 
 SOURCES holds `wikidata/` (Wikidata5M's layout, with descriptions and literals), `documents/` (2WikiMultihopQA's
-evidences, Re-DocRED, Wikipedia passages, the CIA World Factbook) and `passages/`. What is written holds facts only:
+evidences, Re-DocRED, Wikipedia passages, the CIA World Factbook) and `passages/`; PACKAGES holds what data/README.md
+lists (GeoNames, airports, calendars, craters, companies). What is written holds facts only:
 ids, labels, triplets, numbers and dates, never a sentence. Sources that contradict each other are settled by what two
 of them share, else the fact is left out; each such case is a line of `disagreements.tsv`. What the sources other than
 Wikidata's files gave is listed, fact by fact, in `provenance.tsv.gz`. The same sources give the same bytes.

@@ -36,7 +36,7 @@ class Namesake(NamedTuple):
 
 
 def read_craters(path: Path, merge: Merge, names: Names) -> None:
-    """Years of birth and death of people with that surname of whom two more statements agree."""
+    """Years of birth and death of people with that surname of whom the rest agrees, too."""
     bearers: dict[str, set[str]] = defaultdict(set)
     for id, called in sorted(merge.names.items()):
         if names.kind(id) == "person":
@@ -70,7 +70,12 @@ def _list_namesakes(path: Path) -> Iterator[Namesake]:
 
 
 def _agrees(merge: Merge, names: Names, jobs: dict[str, set[str]], id: str, one: Namesake) -> bool:
-    """Whether two of first name, occupation and nationality say that it is this person, and no year is against it."""
+    """Whether the occupation, and the first name or the nationality, fit this person, and no known year is against it.
+
+    Without a first name, the whole name, the occupation and the nationality have to agree.
+    """
+    if id in RULES["gazetteer"]["wrong"]:
+        return False
     for property, year in (("P569", one.born), ("P570", one.died)):
         known = {day.year for days in merge.days.get((id, property), {}).values() for day in days}
         if known and all(abs(year - other) > 1 for other in known):
@@ -87,7 +92,7 @@ def _agrees(merge: Merge, names: Names, jobs: dict[str, set[str]], id: str, one:
     working = bool(occupations & jobs[id]) or (find_occupation(one.says) or "-") == find_occupation(text)
     national = one.says.split()[0] in text.split()
     alone = not one.given and one.name in merge.names[id]
-    return (named or alone) + working + national >= (3 if alone else 2) and (named or working)
+    return working and (national and alone if not one.given else named or national)
 
 
 def _list_words(text: str) -> list[str]:
