@@ -2,7 +2,7 @@
 
 SOURCES holds `wikidata/` (Wikidata5M's layout, with descriptions and literals), `documents/` (2WikiMultihopQA's
 evidences, Re-DocRED, Wikipedia passages, the CIA World Factbook) and `passages/`; PACKAGES holds what data/README.md
-lists (GeoNames, airports, calendars, craters, companies). What is written holds facts only:
+lists (GeoNames, airports, calendars, craters). What is written holds facts only:
 ids, labels, triplets, numbers and dates, never a sentence. Sources that contradict each other are settled by what two
 of them share, else the fact is left out; each such case is a line of `disagreements.tsv`. What the sources other than
 Wikidata's files gave is listed, fact by fact, in `provenance.tsv.gz`. The same sources give the same bytes.
@@ -21,7 +21,6 @@ from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
 from sample.airports import read_airports
 from sample.calendars import read_calendars
-from sample.companies import read_companies
 from sample.craters import read_craters
 from sample.descriptions import read_descriptions
 from sample.factbook import list_states, read_factbook
@@ -51,7 +50,6 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_airports(packages / "airportsdata/airports.csv", merge, names)
         read_calendars(packages / "calendar", merge, names)
         read_craters(packages / "stellarium/nomenclature.dat", merge, names)
-        read_companies(packages / "pytickersymbols/indices_data.py", merge, names)
         write_sample(merge, dated, out)
 
 
