@@ -20,6 +20,7 @@ from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
 from sample.descriptions import read_descriptions
 from sample.factbook import list_states, read_factbook
+from sample.factbook_facts import take_facts
 from sample.gathering import Names
 from sample.passages import read_passages
 from sample.redocred import read_redocred
@@ -41,6 +42,7 @@ def main(sources: Path, out: Path) -> None:
         read_passages(sources, merge, names, titles)
         read_redocred(sources / "documents/redocred_dev.json", merge, names)
         dated = read_factbook(sources / "documents/factbook.jsonl.gz", merge, names)
+        take_facts(sources / "documents/factbook.jsonl.gz", merge, names)
         write_sample(merge, dated, out)
 
 

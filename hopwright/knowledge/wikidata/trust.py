@@ -28,6 +28,25 @@ def load_trust() -> dict[str, PropertyTrust]:
 
 
 @functools.cache
+def list_first_only() -> frozenset[tuple[str, str]]:
+    """The pairs of `list_implications` that say nothing of a subject of which another value of the second is recorded.
+
+    What was so once is among the values of the first (former capitals, former tenants of a stadium), while the second
+    has one value at a time: where that one is recorded, a value that only follows may be a former one.
+    """
+    trust = load_trust()
+    return frozenset(
+        (one, other)
+        for one, other in list_implications()
+        if one in trust
+        and other in trust
+        and trust[one].dated
+        and trust[one].many_valued
+        and not (trust[other].many_valued or trust[other].containment)
+    )
+
+
+@functools.cache
 def list_implications() -> tuple[tuple[str, str], ...]:
     """Pairs (p, q) such that a fact (a, p, b) says that (b, q, a) is a fact, too; p and q are one where p is symmetric.
 

@@ -1,7 +1,7 @@
 """trust.toml: every property of the table is judged, the judgements do not contradict each other, and what follows."""
 
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.knowledge.wikidata.trust import list_implications, load_trust
+from hopwright.knowledge.wikidata.trust import list_first_only, list_implications, load_trust
 
 TRUST = load_trust()
 
@@ -45,3 +45,9 @@ def test_values_that_change_are_compared_at_a_distance() -> None:
             assert table.margin(property) >= entry.margin and table.margin(property) * 5 >= 1
     assert table.is_settled("P571", "Q262", "country") and not table.is_settled("P571", "Q183", "country")
     assert table.is_settled("P571", "Q9617", "team")
+
+
+def test_lists_of_former_values_add_none_beside_todays() -> None:
+    assert ("P1376", "P36") in list_first_only() <= set(list_implications())
+    # What follows and precedes, and what lies in what, is one fact seen from both ends.
+    assert list_first_only().isdisjoint({("P36", "P1376"), ("P155", "P156"), ("P156", "P155"), ("P150", "P131")})
