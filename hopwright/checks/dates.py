@@ -71,9 +71,7 @@ def _check_computation(
         for one, other in pairs:
             values = [*facts.scalars(one, property)[:1], *facts.scalars(other, property)[:1]]
             numbers = [Decimal(value) for value in values if isinstance(value, int | Decimal)]
-            if len(numbers) == 2 and abs(numbers[0] - numbers[1]) < context.table.margin(property) * max(
-                map(abs, numbers)
-            ):
+            if len(numbers) == 2 and not context.table.differ(property, *numbers):
                 yield hop.index, f"compares values of {literal.label} that the years may turn round"
 
 

@@ -127,7 +127,7 @@ class PassageBuilder:
         """What a wording of the plan must mention: its subject, its objects, its values."""
         names = [plan.subject_label, *(triplet.object_label for triplet in plan.triplets)]
         for literal in plan.literals:
-            value = self._table.normalise(literal.property, literal.value, literal.datatype)
+            value = self._table.read(literal)
             if isinstance(value, int):
                 names.append(render(value))
         return tuple(dict.fromkeys(names))

@@ -162,7 +162,7 @@ class PassageWriter:
 
     def _word_literal(self, literal: LiteralFact, kind: EntityKind) -> tuple[_Clause | None, str]:
         """The clause of a literal, and when it was where it is a date; None for one that cannot be read."""
-        value = self._table.normalise(literal.property, literal.value, literal.datatype)
+        value = self._table.read(literal)
         if value is None:
             return None, ""
         entry = self._table.literal[literal.property].worded(kind)

@@ -200,7 +200,7 @@ class TwinMaker:
     def _keep_readable(self, evidence: Evidence) -> Evidence:
         """The facts without literals that no derivation and no passage can read."""
         literals = (
-            one for one in evidence.literals if self._table.normalise(one.property, one.value, one.datatype) is not None
+            one for one in evidence.literals if self._table.read(one) is not None
         )
         return evidence.replace(literals=tuple(literals))
 

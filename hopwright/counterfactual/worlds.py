@@ -247,7 +247,7 @@ class _WorldAttempt:
         key = (literal.subject, literal.property, literal.value)
         if (pinned := self._pinned.get(key)) is not None:
             return pinned
-        if self._table.normalise(literal.property, literal.value, literal.datatype) is None:
+        if self._table.read(literal) is None:
             return None
         if literal.datatype == "dateTime":
             owner = self._owners.of.get(literal.subject, literal.subject)
@@ -286,7 +286,7 @@ class _WorldAttempt:
                 if (held.subject, held.property) != (original.answer_id, property):
                     continue
                 value = self._value(held)
-                scalar = None if value is None else self._table.normalise(property, value, held.datatype)
+                scalar = None if value is None else self._table.normalise(property, value, held.datatype, held.unit)
                 if scalar is None or matches(wanted, scalar):
                     continue
                 self._pin_literal(held, wanted, entry.scale)
@@ -372,14 +372,19 @@ class _WorldAttempt:
                 continue
             before, after = self._list_numbers(old), self._list_numbers(new)
             for property, values in before.items():
-                margin = self._table.margin(property)
-                if margin and _spread(values) >= margin > _spread(after.get(property, [])):
+                if self._are_apart(property, values) and not self._are_apart(property, after.get(property, [])):
                     raise _ImplausibleWorldError(f"values of {property} come too close to each other")
+
+    def _are_apart(self, property: str, values: list[Decimal]) -> bool:
+        """Whether the margins of the property, where it has any, tell each two of the values apart."""
+        if not self._table.margin(property) and not self._table.literal[property].distance:
+            return True
+        return all(self._table.differ(property, one, other) for one, other in itertools.pairwise(sorted(values)))
 
     def _list_numbers(self, hop: Hop) -> dict[str, list[Decimal]]:
         found: dict[str, list[Decimal]] = {}
         for literal in hop.evidence.literals:
-            value = self._table.normalise(literal.property, literal.value, literal.datatype)
+            value = self._table.read(literal)
             if isinstance(value, int | Decimal):
                 found.setdefault(literal.property, []).append(Decimal(value))
         return found
@@ -397,8 +402,8 @@ class _WorldAttempt:
                 if key in seen or value is None:
                     continue
                 seen.add(key)
-                old = self._table.normalise(literal.property, literal.value, literal.datatype)
-                new = self._table.normalise(literal.property, value, literal.datatype)
+                old = self._table.read(literal)
+                new = self._table.normalise(literal.property, value, literal.datatype, literal.unit)
                 if old is not None and new is not None and old != new:
                     yield literal.subject, literal.property, old, new
 
@@ -459,10 +464,3 @@ def _stir_counts(
 
 def _rename(text: str, ids: Mapping[str, str]) -> str:
     return _ID.sub(lambda match: ids.get(match[0], match[0]), text)
-
-
-def _spread(values: list[Decimal]) -> Decimal:
-    """The smallest relative distance between two of the values."""
-    ordered = sorted(values)
-    gaps = [abs(other - one) / max(abs(one), abs(other), Decimal(1)) for one, other in itertools.pairwise(ordered)]
-    return min(gaps, default=Decimal(1))

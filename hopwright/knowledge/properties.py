@@ -16,7 +16,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hopwright.records import Domain
+from hopwright.records import Domain, LiteralFact
 from hopwright.records.values import EntityKind, Scalar
 
 Reverse = Literal["no", "alone", "joined"]
@@ -242,6 +242,10 @@ class LiteralProperty(_Entry):
     avoid: tuple[str, ...] = ()
     """See EntityProperty."""
     margin: Decimal = Decimal(0)
+    distance: Decimal = Decimal(0)
+    """How far apart, in the property's unit, two numbers lie that may be compared, whatever their size."""
+    axis: str = ""
+    """Of a value that is stored in several rows (a coordinate), the unit of the row that is read: `Latitude`."""
     ask: tuple[str, ...] = ()
     """Full questions for the value (for a date: the full date), the unit named in them."""
     np: tuple[str, ...] = ()
@@ -359,10 +363,21 @@ class PropertyTable:
         changes = not entry.stable if trust is None else trust.dated
         return max(entry.margin, CHANGING_MARGIN) if changes else entry.margin
 
-    def normalise(self, property: str, value: str, datatype: str) -> Scalar | None:
+    def differ(self, property: str, one: Decimal, other: Decimal) -> bool:
+        """Whether two numbers lie so far apart, by the property's margins, that a comparison of them stays true."""
+        apart = abs(one - other)
+        least = self.margin(property) * max(abs(one), abs(other))
+        return apart > 0 and apart >= max(least, self.literal[property].distance)
+
+    def read(self, literal: LiteralFact) -> Scalar | None:
+        """See `normalise`."""
+        return self.normalise(literal.property, literal.value, literal.datatype, literal.unit)
+
+    def normalise(self, property: str, value: str, datatype: str, unit: str = "") -> Scalar | None:
         """Read a stored literal as a date or as a number in the property's own unit; None when it cannot be used.
 
-        Dates before year 1 and coordinates give None, as does every property that is not in the table.
+        Dates before year 1 give None, as do a row of a coordinate that is not the property's axis and every property
+        that is not in the table.
         """
         entry = self.literal.get(property)
         if entry is None:
@@ -374,7 +389,9 @@ class PropertyTable:
                 return dt.date.fromisoformat(value[:10])
             except ValueError:
                 return None
-        if datatype != "decimal":
+        if datatype != "decimal" and not (entry.axis and datatype == "double"):
+            return None
+        if entry.axis and unit != entry.axis:
             return None
         try:
             number = round(Decimal(value) * entry.scale, entry.decimals)

@@ -136,8 +136,7 @@ class GraphTraversals:
             return one.year != other.year
         if isinstance(one, dt.date) or isinstance(other, dt.date):
             return False
-        a, b = Decimal(one), Decimal(other)
-        return a != b and abs(a - b) >= self.table.margin(property) * max(abs(a), abs(b))
+        return self.table.differ(property, Decimal(one), Decimal(other))
 
     def _reverse_from(self, entity: str) -> tuple[Edge, ...]:
         """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""

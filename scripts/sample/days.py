@@ -9,6 +9,7 @@ from typing import NamedTuple
 DATES = {
     "P569": "date of birth", "P570": "date of death", "P571": "inception", "P577": "publication date",
     "P576": "dissolved, abolished or demolished date", "P580": "start time", "P582": "end time",
+    "P585": "point in time",
 }  # fmt: skip
 MONTHS = ("January February March April May June July August September October November December").split()
 HUMAN, COUNTRY, PROFESSION = "Q5", "Q6256", "Q28640"

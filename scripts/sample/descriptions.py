@@ -10,6 +10,13 @@ from sample.days import Day
 from sample.gathering import HUMAN, RULES, Merge, Names, containers, contains
 
 _LIFE = re.compile(r"\((?:born )?(\d{4})\s?[–-]\s?(\d{4})\)|\((?:born|b\.|\*)\s?(\d{4})\)|\((\d{4})[–-]\s?\)")
+_BORN = re.compile(r"^born (?:in )?(\d{4})[;,]|\bborn (?:in )?(\d{4})$")
+_LIVED = re.compile(r"(?:^|, ?)(\d{4})\s?[–-]\s?(\d{4})(?=$|[;,])")
+_LASTED = re.compile(r"^(\d{4})\s?[–-]\s?(\d{4}) |\((\d{4})\s?[–-]\s?(\d{4})\)$|\bbetween (\d{4}) and (\d{4})\b")
+_HAPPENED = re.compile(
+    r"^(\d{4}) (?:[\w' ,/-]{0,60}?)\b"
+    r"(?:spaceflight|battle|accident|crash|election|assassination|shooting|invasion|referendum|treaty)\b"
+)
 _HEAD = re.compile(
     r"\b(?:of|for|by|from|who|in|to|with|known|best|son|daughter|wife|husband|mother|father|brother|sister|at)\b|[(.;]"
 )
@@ -30,6 +37,9 @@ _MAKER = {
 _EPISODE = re.compile(r"(?:\d{4} )?episode of (.+?)(?: \(S\d+ E\d+\))?(?: directed by .*)?$")
 _FOUNDED = re.compile(r"\b(?:founded|established) in (\d{4})\b")
 _SPAN = re.compile(r"\((\d{4})[–-](\d{4})\)$")
+_DISSOLVES = re.compile(
+    r"club|team|company|airline|party|league|label|university|college|school|conglomerate|subsidiary"
+)
 _TRIBUTARY = re.compile(r"\btributary of (?:the )?([A-Z][\w' -]+?)(?: [Rr]iver)?(?: in .*)?$")
 _END = r"(?=$|[,;(]| and | in | for | from | with | founded | every | through | of [A-Z])"
 _SEATED = re.compile(
@@ -92,9 +102,11 @@ def read_descriptions(merge: Merge, names: Names) -> None:
         elif kind in ("organization", "team", "competition", "award"):
             if match := _FOUNDED.search(text):
                 merge.add_day(id, "P571", Day(int(match[1])), source)
-            elif (match := _SPAN.search(text)) and re.search(r"club|team|company|airline|party|league|label", text):
+            elif (match := _SPAN.search(text)) and _DISSOLVES.search(text):
                 merge.add_day(id, "P571", Day(int(match[1])), source)
                 merge.add_day(id, "P576", Day(int(match[2]) if len(match[2]) == 4 else 0), source)
+        elif kind == "event":
+            _read_event(merge, id, text, source)
         elif kind == "nature" and (match := _TRIBUTARY.search(text)):
             if mouth := names.link(match[1], ["nature"]) or names.link(match[1] + " River", ["nature"]):
                 merge.add_edge(id, "P403", mouth, source)
@@ -170,6 +182,12 @@ def _read_person(merge: Merge, id: str, text: str, source: str) -> None:
         merge.add_edge(id, "P106", occupation, source)
     if re.search(r"[\d ]c\.|circa|\bfl\b|\?", text):
         merge.refused[f"{source}: vague years"] += 1
+    elif not _LIFE.search(text) and (match := _BORN.search(text)):
+        merge.add_day(id, "P569", Day(int(match[1] or match[2])), source)
+    elif not _LIFE.search(text) and find_occupation(text) and (match := _LIVED.search(text)):
+        if 20 <= int(match[2]) - int(match[1]) <= 105:
+            merge.add_day(id, "P569", Day(int(match[1])), source)
+            merge.add_day(id, "P570", Day(int(match[2])), source)
     elif match := _LIFE.search(text):
         born = match[1] or match[3] or match[4]
         if match[2] and not 0 <= int(match[2]) - int(born) <= 110:
@@ -178,6 +196,17 @@ def _read_person(merge: Merge, id: str, text: str, source: str) -> None:
         merge.add_day(id, "P569", Day(int(born)), source)
         if match[2]:
             merge.add_day(id, "P570", Day(int(match[2])), source)
+
+
+def _read_event(merge: Merge, id: str, text: str, source: str) -> None:
+    """When a war or a mission took place; a range of one year or of more than a lifetime says nothing."""
+    if match := _LASTED.search(text):
+        first, last = (int(one) for one in match.groups() if one)
+        if 0 < last - first <= 100:
+            merge.add_day(id, "P580", Day(first), source)
+            merge.add_day(id, "P582", Day(last), source)
+    elif match := _HAPPENED.search(text):
+        merge.add_day(id, "P585", Day(int(match[1])), source)
 
 
 def _add_maker(merge: Merge, names: Names, id: str, match: re.Match[str] | None) -> None:

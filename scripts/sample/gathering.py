@@ -33,6 +33,8 @@ class Merge:
     days: dict[tuple[str, str], dict[str, set[Day]]] = field(default_factory=dict)
     numbers: dict[tuple[str, str], tuple[str, str, str, str]] = field(default_factory=dict)
     """(subject, property): (unit, value, year, source), where Wikidata's file has none or an undated one."""
+    points: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """subject: (latitude, longitude, source), in degrees; where Wikidata's file has none."""
     disagreements: list[tuple[str, str, str, str]] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     taken: Counter[str] = field(default_factory=Counter)
@@ -115,6 +117,7 @@ def containers(merge: Merge) -> dict[str, set[str]]:
 
 
 def contains(inside: Mapping[str, set[str]], inner: str, outer: str) -> bool:
+    """Whether one lies in the other, over any number of steps."""
     seen, todo = {inner}, [inner]
     while todo:
         for one in inside.get(todo.pop(), ()):

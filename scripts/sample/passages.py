@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from sample.days import DATE, Day, read_day
+from sample.days import DATE, MONTHS, Day, read_day
 from sample.descriptions import find_class, find_occupation, list_classes
 from sample.gathering import RULES, TAIL, Merge, Names
 
@@ -16,9 +17,13 @@ _BORN = re.compile(
     r"(?:,? in [^;]*)?\s*$"
 )
 _LIVED = re.compile(
-    rf"^\s*(?:[^;0-9]{{0,90}}[;,])?\s*(?:born )?(?:[A-Z][^0-9;–-]{{0,40}}, )?({DATE})(?:(?:,| in) [^0-9;–]{{0,60}}?)?"
+    rf"^\s*(?:[^;0-9]{{0,90}}[;,]\s*){{0,3}}(?:born )?(?:[A-Z][^0-9;–-]{{0,40}}, )?({DATE})"
+    r"(?:(?:,| in) [^0-9;–]{0,60}?)?"
     rf"\s*[–-]\s*(?:[A-Z][^0-9;–-]{{0,40}}, )?({DATE})(?:(?:,| in) [^0-9;–]{{0,60}})?\s*$"
 )
+_WHOLE = rf"(?:\d{{1,2}} (?:{'|'.join(MONTHS)}),? \d{{4}}|(?:{'|'.join(MONTHS)}) \d{{1,2}}, \d{{4}})"
+_TOGETHER = re.compile(rf"({_WHOLE})\s*({_WHOLE})")
+"""Two dates whose dash was lost: `21 March 192011 January 2010`."""
 _DIED = re.compile(rf"^\s*(?:died|d\.)(?: on)? ({DATE})\s*$")
 _RELEASED = re.compile(
     r"^[^.]{0,160}?\b(?:is|was) an? (?:[a-z]+ )?(\d{4}) [^.]{0,70}?\b(?:film|song|album|novel|single|video game|play)\b"
@@ -63,7 +68,7 @@ def _read_opening(merge: Merge, names: Names, id: str, text: str, *, trusted: bo
         found: list[tuple[str, Day | None]] = []
         bracket = re.search(r"\(((?:[^()]|\([^()]*\))*)\)", opening[:220])
         inside = re.sub(r"\([^()]*\)", "", bracket[1]).replace("- ", "-") if bracket else ""
-        inside = inside.replace("—", "–")
+        inside = _TOGETHER.sub(r"\1 – \2", inside.replace("—", "–"))
         if inside and not _UNSURE.search(inside):
             if match := _BORN.match(inside):
                 found = [("P569", read_day(match[1]))]

@@ -12,6 +12,8 @@ from typing import Any
 from sample.gathering import PROFESSION, RULES, Merge
 from sample.settling import settle_days, settle_edges
 
+POINT = "P625"
+
 
 def write_packed(path: Path, lines: Iterable[str]) -> None:
     """Write lines, packed so that the same lines give the same bytes."""
@@ -49,6 +51,11 @@ def write_sample(merge: Merge, dated: list[tuple[str, str, str, str, str, str]],
         if key not in merge.drop or key in merge.literals:
             rows.append((*key, merge.labels[key[1]], unit, value, "decimal"))
             provenance.append((*key, value, f"{source} {year}".strip()))
+    merge.labels.setdefault(POINT, "coordinate location")
+    for subject, (latitude, longitude, source) in merge.points.items():
+        for unit, value in (("Latitude", latitude), ("Longtiude", longitude)):  # the spelling of Wikidata's file here
+            rows.append((subject, POINT, merge.labels[POINT], unit, value, "double"))
+        provenance.append((subject, POINT, f"{latitude} {longitude}", source))
     for key, (day, sources) in days.items():
         rows.append((*key, merge.labels[key[1]], "", day.value, "dateTime"))
         provenance.append((*key, day.value, "+".join(sorted(sources))))

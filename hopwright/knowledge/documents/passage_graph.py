@@ -58,7 +58,7 @@ class PassageGraph:
                 ):
                     self._edges.append((entity, property, object))
             for literal in self._whole.literals(entity):
-                value = table.normalise(literal.property, literal.value, literal.datatype)
+                value = table.read(literal)
                 said = isinstance(value, dt.date) and str(value.year) in re.findall(r"\d{3,4}", sentence)
                 if said and self._is_said(literal.property, entity, table, stems):
                     held = self._facts.setdefault(entity, [])

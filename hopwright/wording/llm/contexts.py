@@ -94,7 +94,7 @@ class ContextChecker:
         values: list[Value | None] = [
             stated_value(one) for one in draft.hops if one.index in (*hop.depends_on, hop.index)
         ]
-        values += [self._table.normalise(one.property, one.value, one.datatype) for one in hop.evidence.literals]
+        values += [self._table.read(one) for one in hop.evidence.literals]
         found = set(place.numbers) | set(list_constants(hop))
         found |= {Decimal(claim.number) for claim in hop.evidence.claims}
         for value in values:

@@ -79,7 +79,7 @@ class PlanBriefWriter:
             yield f"{claim.phrase} | is | {write_value(claim)}"
 
     def _write(self, literal: LiteralFact) -> str:
-        value = self._table.normalise(literal.property, literal.value, literal.datatype)
+        value = self._table.read(literal)
         entry = self._table.literal.get(literal.property)
         if value is None or entry is None:
             return literal.value
