@@ -14,6 +14,8 @@ _FEATURES = re.compile(
     r"^(?:Mount|Mt\.?|Monte|Monts|Mont|Morne|Pico|Pic|Cerro|Nevado|Jebel|Jabal|Volcan|Volcano|Hora|Kuh-e) (?:de |el )?"
 )
 
+_WORDS = ("Mount", "Mont", "Monte", "Pico")
+
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -63,7 +65,8 @@ class Linker:
             if not key or key == "none":
                 continue
             for index in (self._labels, self._any):
-                found = index.get(key, set()) | index.get("the " + key, set()) | index.get(key.removeprefix("the "), set())
+                forms = (key, "the " + key, key.removeprefix("the "))
+                found = {id for form in forms for id in index.get(form, ())}
                 found = {id for id in found if self._world.kind(id) == "country" and self._world.sort(id) != FORMER}
                 if len(found) > 1 or index is self._any:
                     # An area and the state on it share a name (China), a territory has its state's name for an alias.
@@ -74,8 +77,8 @@ class Linker:
                     return found.pop()
         return ""
 
-    def link_city(self, names: Iterable[str], country: str) -> str:
-        """The place of that name that something else ties to the country, or an empty string."""
+    def link_city(self, names: Sequence[str], country: str) -> str:
+        """The place of that name that something ties to the country, or of which no more is known than its name."""
         for name in names:
             key = fold_name(name)
             found = {id for id in self._any.get(key, ()) if self._is_place(id) and self.lies_in(id, country)}
@@ -88,6 +91,11 @@ class Linker:
             for one in (found, capitals, labelled, stated, capitals & labelled, stated & labelled):
                 if len(one) == 1:
                     return next(iter(one))
+        # Of some cities nothing but the name is known: it is enough where nothing else has it.
+        for name in names:
+            alone = self._labels.get(fold_name(name), set())
+            if len(alone) == 1 and self._is_bare(next(iter(alone))):
+                return next(iter(alone))
         return ""
 
     def link_feature(self, names: Iterable[str], country: str, height: str = "", *, water: bool = False) -> str:
@@ -97,7 +105,7 @@ class Linker:
         """
         for name in names:
             bare = _FEATURES.sub("", name)
-            forms = [name] if water else [name, bare, *(f"{word} {bare}" for word in ("Mount", "Mont", "Monte", "Pico"))]
+            forms = [name] if water else [name, bare, *(f"{word} {bare}" for word in _WORDS)]
             found = {
                 id
                 for form in forms
@@ -139,6 +147,11 @@ class Linker:
         if self._world.kind(id) == "place":
             return True
         return self._world.kind(id) == "other" and "capital" in self._world.texts.get(id, "")
+
+    def _is_bare(self, id: str) -> bool:
+        """Whether nothing is known of an entity that could say what it is, or where."""
+        known = self._world.facts.get(id, {}).keys() & {"P31", "P17", "P131", "P1376", "P361"}
+        return not known and id not in self._world.texts and self._world.kind(id) in ("place", "other")
 
     def _is_as_high(self, id: str, height: str) -> bool:
         own = self._world.numbers.get((id, "P2044"), ())

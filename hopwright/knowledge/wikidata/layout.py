@@ -111,7 +111,8 @@ class EdgeColumns:
     """The facts as read and those that follow from them, packed into words that sort by subject, property and object.
 
     `implied`: property ids p and q such that (a, p, b) says (b, q, a), and 1 where that holds only of a b of which no
-    q is recorded, else 0; a q that the corpus does not know is left out. Empties `columns` on the way, to hold less in memory. Raises InputError for more entities than fit.
+    q is recorded, else 0; a q that the corpus does not know is left out. Empties `columns` on the way, to hold less in
+    memory. Raises InputError for more entities than fit.
     """
 
     def __init__(

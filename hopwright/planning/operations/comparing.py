@@ -213,12 +213,12 @@ def _able(builder: PlanBuilder, values: Mapping[str, Scalar], suits: Callable[[s
 
 
 def _properties(builder: PlanBuilder, pool: Sequence[str], *, dates: bool = False, all: bool = False) -> list[str]:
-    """Properties by which enough of a pool can be compared, of such as are never disputed: what does not change."""
+    """Properties by which enough of a pool can be compared."""
     counts: dict[str, int] = {}
     for one in pool[:MAX_ENTITIES_CONSIDERED]:
+        kind = builder.traversals.kinds.kind(one)
         for measure in builder.traversals.measures(one):
-            entry = measure.entry
-            if not (entry.more and entry.less and entry.stable) or (dates and not isinstance(measure.value, dt.date)):
+            if not measure.entry.is_comparable(kind) or (dates and not isinstance(measure.value, dt.date)):
                 continue
             counts[measure.property] = counts.get(measure.property, 0) + 1
     least = len(pool) if all else 2
