@@ -23,6 +23,7 @@ from sample.gathering import RULES, Merge, Names
 _TAGS = re.compile(r"<[^>]*>")
 _HEIGHT = re.compile(r"(-?[\d,]+(?:\.\d+)?) ?m\b")
 _SEAT = re.compile(r"\(([^()]*)\)")
+_NAME = re.compile(r"[A-Z][\w'-]*(?: (?:de|[A-Z][\w'-]*))*")
 METRE, LANGUAGE, CURRENCY = "Q11573", "Q34770", "Q8142"
 SOURCE = "factbook"
 
@@ -124,7 +125,7 @@ def read_capital(text: str) -> list[str]:
     if ", " in main and not main.endswith(", D.C."):
         return []
     others = re.split(r"[,/]", aside) if aside[:1].isupper() else []
-    return [main, *(one.strip() for one in others if re.fullmatch(r"[A-Z][\w' -]*", one.strip()))]
+    return [main, *(one.strip() for one in others if _NAME.fullmatch(one.strip()))]
 
 
 def read_point(text: str) -> tuple[list[str], str]:
