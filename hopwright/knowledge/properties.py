@@ -211,6 +211,8 @@ class LiteralWording(BaseModel):
     event: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
     less: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
     year_predicate: tuple[str, ...] = ()
 
 
@@ -218,8 +220,8 @@ class LiteralProperty(_Entry):
     """A property whose values are dates or numbers.
 
     Numbers are normalised as `raw × scale`, rounded to `decimals`. `stable`: the value does not change over the years,
-    so it may be an answer; an unstable one (a population) may only be compared, and only when the two values differ by
-    at least `margin` (relative).
+    so it may be an answer; an unstable one (a population) may only be compared, for the kinds of subject that have
+    `first` and `last` phrases, and only when the two values differ by at least `margin` (relative).
     """
 
     value: Literal["date", "year", "number"]
@@ -273,14 +275,14 @@ class LiteralProperty(_Entry):
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
     variants: tuple[LiteralWording, ...] = ()
 
-    @property
-    def compares(self) -> bool:
-        """Whether subjects are compared by it: by what stays the same, or what changes and has a word for the most."""
-        return bool(self.more and self.less) and (self.stable or bool(self.first and self.last))
-
     def worded(self, subject: EntityKind) -> LiteralProperty:
         """Return this property with the phrases that fit the kind of its subject."""
         return _word_literal(self, subject)
+
+    def is_comparable(self, subject: EntityKind) -> bool:
+        """Whether subjects of a kind may be compared by it; a number that changes needs `first` and `last` for them."""
+        worded = self.worded(subject)
+        return bool(worded.more and worded.less and (self.stable or (worded.first and worded.last)))
 
 
 # Nouns that say too little to stand in a typed phrase.

@@ -76,7 +76,7 @@ class Relations:
         held: dict[str, list[str]] = {}
         for one in group.members[:_MOST_MEASURED]:
             for measure in self._traversals.measures(one):
-                if measure.entry.compares:
+                if measure.entry.is_comparable(self._traversals.kinds.kind(one)):
                     held.setdefault(measure.property, []).append(one)
         return tuple((property, tuple(some)) for property, some in sorted(held.items()) if len(some) >= _FEWEST)
 

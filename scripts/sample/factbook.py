@@ -20,7 +20,7 @@ _SCALE = {"trillion": Decimal(10) ** 12, "billion": Decimal(10) ** 9, "million":
 
 
 def read_factbook(path: Path, merge: Merge, names: Names) -> list[tuple[str, str, str, str, str, str]]:
-    """Figures, highest points, rivers and lakes; returns the dated figures, like literals with a year."""
+    """Figures, forms of government, rivers and lakes; returns the dated figures, like literals with a year."""
     dated: list[tuple[str, str, str, str, str, str]] = []
     rivers: dict[str, set[Decimal]] = defaultdict(set)
     lakes: dict[str, set[Decimal]] = defaultdict(set)
@@ -39,12 +39,9 @@ def read_factbook(path: Path, merge: Merge, names: Names) -> list[tuple[str, str
             dated += [(*of, value, year) for value, year in rows if year]
             if rows:
                 _settle_figure(merge, country, rule, *rows[0])
-        for other in _list_neighbours(names, record):
-            merge.add_edge(country, "P47", other, "factbook")
         government = re.sub(r"<[^>]*>", "", _dig(record, ["Government", "Government type"])).strip()
         if form := RULES["governments"].get(government):
             merge.add_edge(country, "P122", form, "factbook")
-        _read_summit(merge, names, country, _dig(record, ["Geography", "Elevation", "highest point"]))
         for text, found, unit in (
             (_dig(record, ["Geography", "Major rivers (by length in km)"]), rivers, "km"),
             (_dig(record, ["Geography", "Major lakes (area sq km)", "fresh water lake(s)"]), lakes, "sq km"),
@@ -105,13 +102,6 @@ def _link_country(names: Names, name: str) -> str:
     return names.link(turned, ["country"])
 
 
-def _list_neighbours(names: Names, record: Any) -> list[str]:
-    """The countries with which this one shares a land border."""
-    text = re.sub(r"<.*", "", _dig(record, ["Geography", "Land boundaries", "border countries"]))
-    found = (re.match(r"\s*([^\d(]+?) (?:\([^)]*\) )?[\d,.]+ km", part) for part in text.split(";"))
-    return [id for match in found if match and (id := _link_country(names, match[1]))]
-
-
 def _link_water(names: Names, name: str) -> str:
     for form in (name, name + " River", "Lake " + name):
         if id := names.link(form, ["nature"]):
@@ -158,20 +148,3 @@ def _settle_figure(merge: Merge, country: str, rule: Mapping[str, Any], value: s
     else:
         merge.taken["literals that the factbook confirms"] += 1
 
-
-def _read_summit(merge: Merge, names: Names, country: str, text: str) -> None:
-    match = re.fullmatch(r"([A-Z][^0-9(;]+?)(?: \([^)]*\))? ([\d,]+) m", text)
-    if not match:
-        return
-    if not (summit := names.link(match[1], ["nature"]) or names.link("Mount " + match[1], ["nature"])):
-        merge.refused["factbook: highest point not linked"] += 1
-        return
-    merge.add_edge(country, "P610", summit, "factbook")
-    if (summit, "P2044") not in merge.literals:
-        key = (summit, "P2044")
-        value = match[2].replace(",", "")
-        if key in merge.numbers and merge.numbers[key][1] != value:
-            merge.disagreements.append((summit, "P2044", f"factbook: {merge.numbers[key][1]}, {value}", "neither"))
-            merge.drop.add(key)
-        merge.numbers[key] = ("Q11573", value, "", "factbook")
-        merge.labels.setdefault("P2044", "elevation above sea level")

@@ -27,10 +27,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
-    Operation("count-all", ("entity",), "amount", "counting", 0.5, count_all),
+    Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),
     Operation("apart", ("year", "year"), "amount", "temporal", 2.5, apart, inner=False),
     Operation("age", ("date", "date"), "amount", "temporal", 4.0, age_of, inner=False),
     Operation("age-named", ("date",), "amount", "temporal", 1.5, age_of_named, inner=False),
     Operation("rate", ("entity",), "number", "arithmetic", 0.03, rate, inner=False),
-    Operation("choose", ("amount",), "ways", "combinatorics", 0.3, choose_of, inner=False),
+    Operation("choose", ("amount",), "ways", "combinatorics", 0.03, choose_of, inner=False),
 )

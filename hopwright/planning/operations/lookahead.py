@@ -183,7 +183,8 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "number":
         return lambda entity: bool(list_numbers(builder, entity))
     if reader in ("compare", "compare-three"):
-        return lambda entity: any(m.entry.compares for m in measures(entity))
+        kind = builder.traversals.kinds.kind
+        return lambda entity: any(m.entry.is_comparable(kind(entity)) for m in measures(entity))
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader in ("count-all", "most-of-its"):

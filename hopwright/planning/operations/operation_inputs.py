@@ -19,8 +19,9 @@ def list_shared(builder: PlanBuilder, entities: Sequence[str], *, comparing: boo
     if len(set(entities)) != len(entities) or len({builder.traversals.kinds.sort(one) for one in entities}) != 1:
         return []
     found = []
+    kind = builder.traversals.kinds.kind(entities[0])
     for measure in builder.traversals.measures(entities[0]):
-        if comparing and not measure.entry.compares:
+        if comparing and not measure.entry.is_comparable(kind):
             continue
         if not comparing and isinstance(measure.value, dt.date):
             continue

@@ -100,7 +100,8 @@ def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list
     members = list_closed_set(builder, property, owner)
     if len(members) < _SMALLEST_GROUP:
         return []
-    values = [{m.property: m.value for m in builder.traversals.measures(one) if m.entry.compares} for one in members]
+    kind = builder.traversals.kinds.kind
+    values = [{m.property: m.value for m in builder.traversals.measures(one) if m.entry.is_comparable(kind(one))} for one in members]
     found = []
     for measure in sorted(frozenset.intersection(*map(frozenset, values))):
         ranked = sorted(zip((one[measure] for one in values), members, strict=True))

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.knowledge.wikidata.trust import list_implications, load_trust
+from hopwright.knowledge.wikidata.trust import FIRST_ONLY, list_implications, load_trust
 
 TRUST = load_trust()
 
@@ -54,3 +54,9 @@ def test_values_that_change_are_compared_at_a_distance() -> None:
             assert table.margin(property) >= entry.margin and table.margin(property) * 5 >= 1
     assert table.is_settled("P571", "Q262", "country") and not table.is_settled("P571", "Q183", "country")
     assert table.is_settled("P571", "Q9617", "team")
+
+
+def test_lists_of_former_values_add_none_beside_todays() -> None:
+    assert ("P1376", "P36") in FIRST_ONLY <= set(list_implications())
+    # What follows and precedes, and what lies in what, is one fact seen from both ends.
+    assert FIRST_ONLY.isdisjoint({("P36", "P1376"), ("P155", "P156"), ("P156", "P155"), ("P150", "P131")})
