@@ -127,7 +127,7 @@ def test_every_plan_of_the_sample_can_be_worded_told_and_read(sample: GraphStore
     reader, briefs = WordingChecker(vocabulary, places), PlanBriefWriter(TABLE, made.kinds)
     kinds = [kind for kind in typing.get_args(ComputeKind) if kind != "arithmetic"]  # of which the sample has few
     items = 0
-    for slot in range(320):
+    for slot in range(240):
         topology = list(TOPOLOGIES)[slot % len(TOPOLOGIES)]
         try:
             plan = planner.draw(TOPOLOGIES[topology], "", f"form:{slot}", SlotSpec(topology, kinds[slot % 4]), tries=4)
@@ -148,8 +148,8 @@ def test_every_plan_of_the_sample_can_be_worded_told_and_read(sample: GraphStore
             if isinstance(hop.derivation, Compute):
                 seen[type(read_form(hop.derivation.expression)).__name__] += 1
         assert not {name.label for name in laid[-1].chosen} & set(brief["never"])
-    assert items >= 50
-    assert len(seen) >= 4
+    assert items >= 40
+    assert {"Extreme", "YearDistance"} <= seen.keys()
 
 
 def lay_out(expression: str, graph: GraphStore) -> list[PlanStep]:
