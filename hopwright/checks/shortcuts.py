@@ -129,7 +129,8 @@ SHORTCUTS = (
     Check("last-hop-alone", "the last hop by itself has more than one answer", check_last_hop_alone,
           needs=("plan", "factual", "graph")),
     Check("every-hop-needed", "no hop can be left out", check_every_hop_needed, needs=("plan", "factual", "graph")),
-    Check("named-twice", "no entity is named twice", check_named_twice),
+    Check("named-twice", "no entity is named twice, but for one that two hops refer to beside a list of its like",
+          check_named_twice),
     Check("comparison", "like is compared with like", check_comparison),
     Check("concatenation", "the question is more than a string of sub-questions", check_concatenation, needs=()),
 )  # fmt: skip

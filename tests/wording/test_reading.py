@@ -209,7 +209,7 @@ def test_a_hop_that_is_left_out_is_seen(reader: WordingChecker, natural: tuple[T
     ("old", "new"),
     [
         ("citizen", "resident"), ("capital", "seaport"), ("drafted", "trained"), ("edited", "financed"),
-        ("directed", "financed"), ("composed the music for", "praised"), ("distributed", "criticised"),
+        ("directed", "financed"), ("composed the music for", "praised"),
         ("tributaries", "rivals"),
     ],
 )

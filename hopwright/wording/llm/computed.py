@@ -165,10 +165,11 @@ class _Describer:
         when = f" and a {self._quote(form.property)} in a year {side} {self._say(form.moment)}" if form.moment else ""
         if not members.entities:
             return f"of all that {self._tie(members, 'have')}, {pick}"
+        named, tie = self._list(members.entities), self._tie(members, "have")
         if members.is_test():
-            return f"of {self._list(members.entities)}, only those that {self._tie(members, 'have')}{when}; of these {pick}"
+            return f"of {named}, only those that {tie}{when}; of these {pick}"
         only = f"only those with{when.removeprefix(' and')}; of these " if when else ""
-        return f"of {self._list(members.entities)}, which all {self._tie(members, 'have')}, {only}{pick}"
+        return f"of {named}, which all {tie}, {only}{pick}"
 
     def _tie(self, members: Members, verb: str) -> str:
         if members.outward:
@@ -177,8 +178,8 @@ class _Describer:
 
     def _describe_age(self, person: str, year: str) -> str:
         return (
-            f"the age that {person} reaches in {year}: this year minus the year of birth. It is not the age on some day, "
-            f"so say `turn`, `reach` or `at the end of the year`"
+            f"the age that {person} reaches in {year}: this year minus the year of birth. It is not the age on some "
+            f"day, so say `turn`, `reach` or `at the end of the year`"
         )
 
     def _describe_distance(self, form: YearDistance) -> str:

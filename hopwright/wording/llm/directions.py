@@ -9,9 +9,13 @@ from hopwright.wording.llm.computed import Age
 from hopwright.wording.llm.vocabulary import side_of
 
 _TOKEN = re.compile(r"[^\W_][\w'’.&-]*")
-_NO_SIDE = re.compile(r"\b(?:named|called) after\b|\bafter (?:whom|which|whose)\b|\b(?:first|last|at least|more) names?\b")
+_NO_SIDE = re.compile(
+    r"\b(?:named|called) after\b|\bafter (?:whom|which|whose)\b|\b(?:first|last) names?\b|\bat least\b"
+)
 _OPPOSITE = {
-    "greater": "smaller", "smaller": "greater", "later": "earlier", "earlier": "later", "first": "last", "last": "first",
+    "greater": "smaller", "smaller": "greater",
+    "later": "earlier", "earlier": "later",
+    "first": "last", "last": "first",
 }  # fmt: skip
 _ORDER = frozenset({"later", "earlier"})
 _PLACES = {"first": "earlier", "last": "later"}

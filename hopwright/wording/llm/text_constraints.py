@@ -55,8 +55,8 @@ class TextConstraints:
     those that they are chosen from. `numbers` must be stated, `written` as the rules write them; `own` are the stems
     that the text may use; `relations` the properties whose words it has to show, each with the hop that asks for it.
     `sides` says which way it must point, `said_sides` which way the rules' wording does; `moment` that it is the first
-    after, or the last before, a moment; `age` of which sort is an age that it asks for; `listed` how many it names to choose from, which
-    it may say in a word.
+    after, or the last before, a moment; `age` of which sort is an age that it asks for; `listed` how many it names to
+    choose from, which it may say in a word.
     """
 
     hop: int
@@ -191,7 +191,7 @@ class TextConstraintBuilder:
             months=frozenset(word for word in _WORD.findall(plain) if word in _MONTHS),
             units=units,
             rounded=ROUNDING.search(plain) is not None,
-            sides=frozenset(side for hop, meaning in meanings for side in _take_sides(hop, meaning, index, plain, names)),
+            sides=frozenset().union(*(_take_sides(hop, meaning, index, plain, names) for hop, meaning in meanings)),
             said_sides=find_sides(plain),
             moment=any(meaning is not None and meaning.moment for _, meaning in meanings),
             age=next((meaning.age for _, meaning in meanings if meaning is not None and meaning.age), ""),

@@ -88,8 +88,8 @@ class PlanVerbaliser:
     """The wording of one plan.
 
     `preludes` gathers sentences that must come before the question, `openings` what stands before it in the same
-    sentence; `listed` are the entities of a list, which stands before whatever else names them. In the whole question names are marked until it is complete: then each is said once, and after that
-    referred to.
+    sentence; `listed` are the entities of a list, which stands before whatever else names them. In the whole question
+    names are marked until it is complete: then each is said once, and after that referred to.
     """
 
     def __init__(
