@@ -321,7 +321,8 @@ class DistractorMaker:
         found: dict[str, OptionCandidate] = {}
         names: set[str] = set()
         streams = self._list_streams(task, answer, choice, proposed)
-        for kind, entities, most in itertools.chain([("near_miss", losers, 3)], streams) if losers else streams:
+        first: list[tuple[DistractorKind, Iterable[str], int]] = [("near_miss", losers, 3)] if losers else []
+        for kind, entities, most in itertools.chain(first, streams):
             for one in entities:
                 if most == 0 or len(found) == MOST_CANDIDATES:
                     break

@@ -38,6 +38,8 @@ _PILOTS = 80
 _ROUNDS = 2
 _SAMPLED = 60
 _MOST_ASKED = 1.6
+_WIDE = 0.15
+"""The share of the slots of which the plan is to span three domains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class _SlotAttempt:
     claimed: bool = False
     topology: str = ""
     domain: str = ""
+    open: bool = False
+    """Also to what is over its share."""
 
 
 class PlanSampler:
@@ -186,6 +190,8 @@ class PlanSampler:
         for domain in self._order_domains(slot):
             if domain != wish.domain:
                 yield _SlotAttempt(f"graph:{domain}", "", "", 3 * _TRIES, domain=domain)
+        # At last rather something over its share than a slot without a plan.
+        yield _SlotAttempt("graph:open", "", "", 10 * _TRIES, open=True)
 
     def _order_domains(self, slot: int) -> list[str]:
         """The domains in an order drawn by weight: one that is over its share comes late."""
@@ -242,7 +248,7 @@ class PlanSampler:
                 preferences=replace(preferences, focus=attempt.domain),
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
-                refuse=refuses,
+                refuse=None if attempt.open else refuses,
                 claimed=attempt.claimed,
             )
         except NoPlanError as error:
@@ -270,7 +276,7 @@ class PlanSampler:
             weights=self._shares.property_weights(slot),
             odds=self._shares.odds(slot),
             closed=functools.partial(self._shares.is_closed, slot),
-            min_domains=3 if chance(self._seed, slot, "domains") < 0.5 else 0,
+            min_domains=3 if chance(self._seed, slot, "domains") < _WIDE else 0,
         )
 
     def _calibrate(self) -> None:

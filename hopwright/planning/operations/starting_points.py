@@ -101,7 +101,10 @@ def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list
     if len(members) < _SMALLEST_GROUP:
         return []
     kind = builder.traversals.kinds.kind
-    values = [{m.property: m.value for m in builder.traversals.measures(one) if m.entry.is_comparable(kind(one))} for one in members]
+    values = [
+        {m.property: m.value for m in builder.traversals.measures(one) if m.entry.is_comparable(kind(one))}
+        for one in members
+    ]
     found = []
     for measure in sorted(frozenset.intersection(*map(frozenset, values))):
         ranked = sorted(zip((one[measure] for one in values), members, strict=True))
