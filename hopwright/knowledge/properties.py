@@ -53,12 +53,6 @@ class PropertyRoles:
     """From a part to the place or the whole that it lies in."""
     ended_with_state: frozenset[str] = frozenset()
     """Ties to a state that its people lose when it ends, and replace by others that the source may not know."""
-    repeatable: frozenset[str] = frozenset()
-    """Properties of which two values together may single out a subject."""
-    lasting: frozenset[str] = frozenset()
-    """Numbers that change so slowly that they may be compared where no stable number is known."""
-    not_counted: frozenset[str] = frozenset()
-    """Relations by which nobody counts: main subject, namesake, and the like."""
     closed_dates: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
     """Dates that single out a member of a kind which reference works list in full, by property."""
     rosters: Mapping[EntityKind, frozenset[str]] = field(default_factory=dict)

@@ -16,8 +16,7 @@ from hopwright.planning.random_draws import draw, draw_by_weights
 from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
 from hopwright.planning.traversals import Edge, GraphTraversals, UsableLiteral
-from hopwright.planning.year_targets import DatedTargets, YearTarget
-from hopwright.records import Claim, Compute, Constraint, Domain, GraphDerivation, Lookup, ReverseLookup
+from hopwright.records import Claim, Compute, Domain, GraphDerivation, Lookup, ReverseLookup
 from hopwright.records.model import AnswerType
 from hopwright.records.values import Scalar
 
@@ -64,7 +63,6 @@ class PlanBuilder:
     def __init__(
         self,
         traversals: GraphTraversals,
-        targets: DatedTargets,
         domains: DomainIndex,
         preferences: SamplingPreferences,
         rng: random.Random,
@@ -76,7 +74,6 @@ class PlanBuilder:
         self.topics: tuple[str, ...] = ()
         """What the steps name as their subjects, in order: later branches start from these or from their kin."""
         self.claims = claims
-        self.targets = targets
         self.preferences = preferences
         self.rng = rng
         self.draft = PartialPlan()
@@ -234,32 +231,6 @@ class PlanBuilder:
             raise PlanningDeadEnd("the number cannot be worded")
         ref = self.add(derivation, value, "number", entry.unit)
         return StepOutput("number", ref, measure.entity, value, entry.unit, measure.property)
-
-    def dated(self, value: str, target: YearTarget, constraint: str = "") -> StepOutput:
-        """The reverse look-up of a target by the expression `value`, which must give its year."""
-        if self.refuses_target(target):
-            raise PlanningDeadEnd("its theme is over its share")
-        self.take(target.entity)
-        if not constraint:
-            if not self.admits(target.condition.object):
-                raise PlanningDeadEnd("the condition's entity is in use")
-            self.take(target.condition.object)
-        condition = Constraint(property=target.condition.property, value=constraint or target.condition.object)
-        derivation = ReverseLookup(property=target.property, value=value, constraints=(condition,))
-        return StepOutput("entity", self.add(derivation, target.entity), target.entity)
-
-    def refuses_target(self, target: YearTarget) -> bool:
-        """Whether a target, or what it is singled out by, is of a theme that is over its share."""
-        return self.preferences.closed(target.entity) or self.preferences.closed(target.condition.object)
-
-    def open_targets(self, entity: str) -> list[YearTarget]:
-        """The targets that stand in a relation to an entity, of themes that are not over their share."""
-        return [target for target in self.targets.conditioned(entity) if not self.refuses_target(target)]
-
-    def admits_random_property(self, *properties: str) -> bool:
-        """Whether properties that are chosen by chance may come in this time."""
-        weights = self.preferences.weights
-        return all(name not in weights or self.rng.random() < weights[name] for name in properties)
 
     def prefer(self, options: Sequence[_T], property_of: Callable[[_T], str]) -> _T:
         """Choose one of the options, those of properties over their share more seldom."""

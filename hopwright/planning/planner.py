@@ -23,7 +23,6 @@ from hopwright.planning.random_draws import draw_by_weights
 from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import SamplingPreferences, SlotSpec
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals
-from hopwright.planning.year_targets import DatedTargets
 from hopwright.records import Claim, Compute, Lookup
 from hopwright.records.values import Value
 from hopwright.topologies import Topology
@@ -54,7 +53,6 @@ class Planner:
     ) -> None:
         self.traversals = GraphTraversals(source)
         self.relations = Relations(self.traversals)
-        self.targets = DatedTargets(self.traversals)
         self.domains = DomainIndex(source.table, source.kinds)
         self.table = source.table
         self.min_domains = min_domains
@@ -95,7 +93,7 @@ class Planner:
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
         for number in range(tries):
-            builder = PlanBuilder(self.traversals, self.targets, self.domains, liking, rng, self.claims, self.relations)
+            builder = PlanBuilder(self.traversals, self.domains, liking, rng, self.claims, self.relations)
             try:
                 layout = draw_by_weights(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
@@ -124,7 +122,7 @@ class Planner:
     ) -> PlanBuilder:
         """A sketch in which nothing is said yet, but what the anchor's own hops name is in use."""
         builder = PlanBuilder(
-            self.traversals, self.targets, self.domains, preferences, random.Random(0), relations=self.relations
+            self.traversals, self.domains, preferences, random.Random(0), relations=self.relations
         )
         ends = {anchor, *(end for edge in kept for end in (edge.subject, edge.object))}
         with contextlib.suppress(PlanningDeadEnd):  # two of them share a word: planning will say so

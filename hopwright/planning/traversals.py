@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import random
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -14,7 +13,6 @@ from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty
 from hopwright.knowledge.source import FactSource
 from hopwright.planning.open_world import OpenWorld
-from hopwright.planning.random_draws import draw
 from hopwright.records.values import Scalar
 from hopwright.text.matching import contains_alias, pad, telling_words
 from hopwright.text.years import name_states_year
@@ -75,15 +73,10 @@ class GraphTraversals:
         self.nameable = functools.lru_cache(200_000)(self._nameable)
         self.measured = functools.lru_cache(1_000)(self._measured)
         self.alike = functools.lru_cache(2_000)(self._alike)
-        self.shared_by = functools.lru_cache(50_000)(self._shared_by)
         self._names = functools.lru_cache(100_000)(self._names_of)
         self.degree = functools.lru_cache(200_000)(graph.degree)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
-
-    def is_dated(self, entity: str) -> bool:
-        """Whether an entity has a date that can be compared."""
-        return any(measure.entry.more and isinstance(measure.value, dt.date) for measure in self.measures(entity))
 
     def is_hub(self, entity: str) -> bool:
         """Whether an entity is so connected that naming it gives little away and guessing it is easy."""
@@ -104,19 +97,6 @@ class GraphTraversals:
         """The properties along which something is asked, and of which the graph has facts."""
         entries = self.table.entity.items()
         return tuple(sorted(name for name, entry in entries if entry.lookup and self.graph.sample_edges(name, 1)))
-
-    def comparable(self, entity: str, property: str, rng: random.Random, tries: int = 12) -> str | None:
-        """Another entity of the same sort whose `property` differs clearly from this one's, or None."""
-        sort = self.kinds.sort(entity)
-        mine = self.facts.scalars(entity, property)
-        pool = self.measured(property, sort)
-        if len(mine) != 1 or len(pool) < 2:
-            return None
-        for _ in range(tries):
-            other = draw(rng, pool)
-            if other != entity and self.differ(property, mine[0], self.facts.scalars(other, property)[0]):
-                return other
-        return None
 
     def differ(self, property: str, one: Scalar, other: Scalar) -> bool:
         """Whether two values are apart by the property's margin, so that a comparison stays true."""
@@ -231,14 +211,6 @@ class GraphTraversals:
 
     def _alike(self, property: str, sort: str) -> tuple[Edge, ...]:
         return tuple(edge for edge in self.facts_of(property) if self.kinds.sort(edge.subject) == sort)
-
-    def _shared_by(self, entity: str) -> dict[str, list[Edge]]:
-        """Properties that at least two subjects have the entity as their one object of, and can be counted by."""
-        by_property: dict[str, list[Edge]] = {}
-        for edge in self.lookups_to(entity):
-            if self.table.entity[edge.property].predicate:
-                by_property.setdefault(edge.property, []).append(edge)
-        return {property: edges for property, edges in sorted(by_property.items()) if len(edges) >= 2}
 
     def _sample_facts(self, property: str) -> tuple[Edge, ...]:
         """Facts of the property whose subject has no other, taken evenly over all of the graph's."""

@@ -45,10 +45,6 @@ SERIES = ("P3450", "P361", "P664", LEAGUE)
 WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
 """Country, division, location, continent, historic county and region, part of, jurisdiction, exclave, headquarters."""
 ENDED_WITH_STATE = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT})
-REPEATABLE = frozenset({CAST_MEMBER})
-LASTING = frozenset({AREA, POPULATION})
-NOT_COUNTED = frozenset({"P921", "P138", "P6885", "P7938"})
-"""Main subject, named after, historic region, associated electoral district."""
 HOLDERS = frozenset(
     ["P6", "P35", "P39", "P54", "P108", "P127", "P169", "P286", "P488", "P1037", "P1308", "P2388", "P3320", "P5769"]
 )
@@ -91,9 +87,6 @@ ROLES = PropertyRoles(
     series=SERIES,
     within=WITHIN,
     ended_with_state=ENDED_WITH_STATE,
-    repeatable=REPEATABLE,
-    lasting=LASTING,
-    not_counted=NOT_COUNTED,
     closed_dates=MappingProxyType(
         {
             INCEPTION: frozenset({"country", "competition", "team"}),

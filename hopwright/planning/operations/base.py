@@ -10,7 +10,6 @@ from hopwright.planning.traversals import Edge
 from hopwright.settings import LATEST_YEAR
 
 LATEST = LATEST_YEAR
-EARLIEST = 1500
 
 
 @dataclass(frozen=True, slots=True)

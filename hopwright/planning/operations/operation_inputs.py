@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput, Type
+from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd
 from hopwright.planning.traversals import UsableLiteral
 from hopwright.records.values import Scalar
 
@@ -90,17 +90,6 @@ def read_value(builder: PlanBuilder, entity: str, property: str) -> Scalar:
         if measure.property == property:
             return measure.value
     raise PlanningDeadEnd("the entity lacks the property")
-
-
-def find_input(inputs: Sequence[StepOutput], type: Type) -> StepOutput:
-    """The input of a type."""
-    return next(state for state in inputs if state.type == type)
-
-
-def year_of(measure: UsableLiteral) -> int:
-    """The year of a date."""
-    assert isinstance(measure.value, dt.date)
-    return measure.value.year
 
 
 def has_full_date(measure: UsableLiteral) -> bool:

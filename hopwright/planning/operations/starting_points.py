@@ -20,7 +20,7 @@ from hopwright.planning.traversals import Edge, spread
 _DRAWN = 16
 _OF_ONE = 0.65
 _SELDOM = 0.2
-_SAMPLED = 1500
+_SAMPLED = 800
 _SMALLEST_GROUP = 4
 _T = TypeVar("_T")
 
