@@ -194,6 +194,9 @@ class ModelDispatcher:
         wait = self._backoff(tried - 1)
         if error.retry_after_s is not None:
             wait = max(wait, error.retry_after_s)
+            if wait > self._retry.max_pause_s:
+                self.health.put_down(time.monotonic(), reason, wait)
+                raise ModelUnavailable(f"{self.target} wants a pause of {wait:.0f} s: {reason}", hopeless=True)
             self.gate.pause(time.monotonic() + error.retry_after_s)
         self._progress.counts["retries"] += 1
         await self._stop.sleep(wait)
