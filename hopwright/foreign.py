@@ -34,7 +34,11 @@ _CONTROL_BUT_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-class TooLargeError(ValueError):
+class BodyError(ValueError):
+    """A body that is not read: too long, packed in a way that is not known, or damaged."""
+
+
+class TooLargeError(BodyError):
     """A body that is longer than is read of one."""
 
 
@@ -58,8 +62,8 @@ def read_body_limit() -> int:
 class BodyReader:
     """Decompresses one body as it arrives, and stops once it is longer than `limit` bytes, packed or unpacked.
 
-    `encoding` is the Content-Encoding. Raises TooLargeError, and ValueError for a compression that is not known or
-    data that is damaged. Memory stays at what came, whatever it would unpack to.
+    `encoding` is the Content-Encoding. Raises TooLargeError, and BodyError for a compression that is not known
+    or data that is damaged. Memory stays at what came, whatever it would unpack to.
     """
 
     def __init__(self, limit: int, encoding: str | None = "") -> None:
@@ -67,7 +71,7 @@ class BodyReader:
         self._packed = self._unpacked = 0
         self._encoding = (encoding or "").strip().lower()
         if self._encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise ValueError(f"the answer is packed as {show(self._encoding)!r}, which was not asked for")
+            raise BodyError(f"the answer is packed as {show(self._encoding)!r}, which was not asked for")
         self._unpack = self._start() if self._encoding not in ("", "identity") else None
 
     def feed(self, data: bytes) -> bytes:
@@ -84,7 +88,7 @@ class BodyReader:
                     # Some servers send the bare stream.
                     self._unpack, self._wrapped = zlib.decompressobj(-zlib.MAX_WBITS), False
                     continue
-                raise ValueError(f"the answer's compression is damaged ({error})") from None
+                raise BodyError(f"the answer's compression is damaged ({error})") from None
             self._unpacked = self._check(self._unpacked + len(part))
             parts.append(part)
             data = self._unpack.unconsumed_tail
@@ -110,8 +114,8 @@ def load_json(data: bytes | str, *, strict: bool = True, halves: bool = False) -
     """The JSON value in a text, or in UTF-8. Raises JsonError. Not `strict`: strings may hold raw control characters.
     With `halves` of surrogate pairs, the caller mends them.
 
-    Refused beside what is no JSON: NaN and infinities, numbers past a float's range or of more than 4,300 digits, halves
-    of surrogate pairs, and more than 64 levels of nesting.
+    Refused beside what is no JSON: NaN and infinities, numbers past a float's range or of more than 4,300 digits,
+    halves of surrogate pairs, and more than 64 levels of nesting.
     """
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")

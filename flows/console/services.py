@@ -13,10 +13,13 @@ from typing import Any, Literal
 from annotation.access import access_file, read_access
 from flows.deploy import read_deployments
 from hopwright.errors import HopwrightError
+from hopwright.foreign import JsonError, load_json
 from hopwright.llm.config import Endpoint, block_name, key_variable, read_settings
 from hopwright.settings import ModelParameters, checkout
 
 _SECONDS = 5
+_LONGEST = 1_000_000
+"""Bytes of an answer that are read."""
 _PORTS = (("PREFECT_PORT", 4200, "/api/health"), ("LABEL_STUDIO_PORT", 8080, "/health"))
 
 
@@ -185,10 +188,10 @@ def _read(url: str, accept: str = "application/json") -> Any:
     """The JSON that a GET answers with, or its text. Raises OSError when nothing answers."""
     request = urllib.request.Request(url, headers={"Accept": accept, "User-Agent": "hopwright-doctor"})
     with urllib.request.urlopen(request, timeout=_SECONDS) as response:
-        text = response.read(1_000_000).decode("utf-8", "replace")
+        text = response.read(_LONGEST).decode("utf-8", "replace")
     try:
-        return json.loads(text)
-    except ValueError:
+        return load_json(text)
+    except JsonError:
         return text
 
 
@@ -196,8 +199,8 @@ def _ask(url: str, body: dict[str, Any]) -> list[dict[str, Any]]:
     data = json.dumps(body).encode()
     request = urllib.request.Request(url, data=data, headers={"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=_SECONDS) as response:
-        rows = json.load(response)
-    return rows if isinstance(rows, list) else []
+        rows = load_json(response.read(_LONGEST))
+    return [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
 
 
 def _refuse(what: str, url: str, error: Exception, advice: str) -> Finding:

@@ -14,7 +14,6 @@ from hopwright.llm.providers import Call
 from hopwright.llm.schemas import describe_error, read_answer
 from hopwright.llm.types import Attempt, FailureKind, Message, ModelRef, Request, Response, schema_of
 
-
 _LONGEST = 1_000_000
 """Characters of an answer that are read: more than any model writes in one."""
 

@@ -55,7 +55,10 @@ def test_an_answer_within_the_limit_is_read_also_when_it_is_packed(tmp_path: Pat
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_redirect_gets_no_prompt(tmp_path: Path, kind: str) -> None:
-    with serve_hostile("endless") as other, serve_hostile("redirect", location=f"{other.url}/v1/take") as server:
-        with pytest.raises(ServiceError, match="redirects to http.*which is not followed.*base URL"):
-            run(ask_all(tmp_path, settings(server.url, kind=kind), [request("a secret question")]))
+    with (
+        serve_hostile("endless") as other,
+        serve_hostile("redirect", location=f"{other.url}/v1/take") as server,
+        pytest.raises(ServiceError, match=r"redirects to http.*which is not followed.*base URL"),
+    ):
+        run(ask_all(tmp_path, settings(server.url, kind=kind), [request("a secret question")]))
     assert len(server.paths) == 1 and not other.paths

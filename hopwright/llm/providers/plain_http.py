@@ -14,7 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
-from hopwright.foreign import ENCODINGS, BodyReader, read_body_limit
+from hopwright.foreign import ENCODINGS, BodyError, BodyReader, read_body_limit
 from hopwright.llm.config import Endpoint
 from hopwright.llm.providers import openai_wire
 from hopwright.llm.providers.base import Call, CallError, Reply, describe_cause, read_json, wrap_status
@@ -54,7 +54,7 @@ class PlainHttpProvider:
                 try:
                     body_reader = BodyReader(self._limit, response.headers.get("Content-Encoding"))
                     content = b"".join([body_reader.feed(part) async for part in response.content.iter_any()])
-                except ValueError as error:
+                except BodyError as error:
                     # The connection is not given back: what is left of the answer would be read as the next one.
                     response.close()
                     raise CallError("garbled", str(error)) from None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import httpx2
 
-from hopwright.foreign import ENCODINGS, BodyReader, read_body_limit
+from hopwright.foreign import ENCODINGS, BodyError, BodyReader, read_body_limit
 from hopwright.llm.config import Endpoint
 from hopwright.llm.providers import anthropic_wire, openai_wire
 from hopwright.llm.providers.base import Call, CallError, Reply, describe_cause, find_cause, read_json, wrap_status
@@ -45,7 +45,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         async for part in self._stream:
             try:
                 yield self._reader.feed(part)
-            except ValueError as error:
+            except BodyError as error:
                 raise UnreadableBodyError(str(error)) from None
 
     async def aclose(self) -> None:
@@ -60,7 +60,7 @@ async def bound_body(response: httpx2.Response) -> None:
     assert isinstance(response.stream, httpx2.AsyncByteStream)
     try:
         reader = BodyReader(limit, response.headers.pop("content-encoding", ""))
-    except ValueError as error:
+    except BodyError as error:
         raise UnreadableBodyError(str(error)) from None
     response.stream = _BoundedStream(response.stream, reader)
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 from SPARQLWrapper import GET, JSON, POST, SPARQLWrapper
 
 from hopwright.errors import ServiceError
-from hopwright.foreign import BodyReader, JsonError, TooLargeError, load_json, read_body_limit, show
+from hopwright.foreign import BodyError, BodyReader, JsonError, TooLargeError, load_json, read_body_limit, show
 from hopwright.knowledge.wikidata.sparql.cache import AnswerCache
 from hopwright.knowledge.wikidata.sparql.settings import SparqlSettings
 
@@ -156,7 +156,7 @@ class SparqlClient:
             raise _judge_code(error.code, error.headers, _read_some(error, end)) from None
         except TooLargeError as error:
             raise _RequestError(
-                f"gives too long an answer ({error})", again=False, advice="use a smaller batch size, or raise the limit"
+                f"gives too long an answer ({error})", again=False, advice="use a smaller batch size"
             ) from None
         except TimeoutError:
             raise self._judge_timeout() from None
@@ -220,7 +220,7 @@ def _read_body(response: http.client.HTTPResponse, end: float) -> bytes:
                 raise TimeoutError
     except TooLargeError:
         raise
-    except ValueError as error:
+    except BodyError as error:
         raise _RequestError(f"gives an answer that cannot be unpacked ({error})", again=True) from None
     body = b"".join(parts)
     promised = response.headers.get("Content-Length", "")[:20]
