@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 from label_studio_sdk import LabelStudio
@@ -74,7 +75,9 @@ class _BoundedStream(httpx.SyncByteStream):
 
 def _make_http_client(address: str) -> httpx.Client:
     """A client that reads bodies up to the limit, and follows redirects (as from http to https) on the same host."""
-    hooks = {"response": [functools.partial(_hold_response, httpx.URL(address).host)]}
+    hooks: dict[str, list[Callable[..., Any]]] = {
+        "response": [functools.partial(_hold_response, httpx.URL(address).host)]
+    }
     return httpx.Client(
         timeout=_TIMEOUT_SECONDS, follow_redirects=True, event_hooks=hooks, headers={"Accept-Encoding": ENCODINGS}
     )

@@ -13,7 +13,8 @@ import os
 import re
 import unicodedata
 import zlib
-from typing import Any
+from collections.abc import Iterator
+from typing import IO, Any
 
 from hopwright.errors import InputError
 
@@ -24,6 +25,9 @@ LONGEST_LINE = 16 << 20
 """Bytes of one line of a file of records. A release's row takes some 20 kB."""
 ENCODINGS = "gzip, deflate"
 """The compressions of bodies that are read, as a request names them."""
+LONGEST_FILE = 1 << 30
+"""Bytes of a file that is read at once."""
+_BLOCK = 1 << 20
 _DEPTH = 64
 """Levels of arrays and objects in one JSON value. A release's row has 8."""
 _SHOWN = 200
@@ -70,6 +74,7 @@ class BodyReader:
         self.limit = limit
         self._packed = self._unpacked = 0
         self._encoding = (encoding or "").strip().lower()
+        self._wrapped = True
         if self._encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
             raise BodyError(f"the answer is packed as {show(self._encoding)!r}, which was not asked for")
         self._unpack = self._start() if self._encoding not in ("", "identity") else None
@@ -137,6 +142,30 @@ def load_json(data: bytes | str, *, strict: bool = True, halves: bool = False) -
         except UnicodeEncodeError:
             raise JsonError("half of a surrogate pair, which is no character") from None
     return value
+
+
+def read_lines(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes | None]]:
+    """Every line with its number from 1, without its end; None for one of more than `longest` bytes.
+
+    Memory stays at one longest line.
+    """
+    number = 0
+    while line := file.readline(longest + 1):
+        number += 1
+        if len(line) <= longest or line.endswith(b"\n"):
+            yield number, line.rstrip(b"\r\n")
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.readline(_BLOCK)
+        yield number, None
+
+
+def read_bounded(file: IO[bytes], most: int, what: object) -> bytes:
+    """The whole of a file that is read at once. Raises InputError, naming `what`, where it has more bytes than that."""
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"{what} is too large: more than {most >> 20:,} MiB are not read at once")
+    return data
 
 
 def show(text: object, longest: int = _SHOWN) -> str:
