@@ -184,6 +184,11 @@ def escape_page(text: str) -> str:
     return _CONTROL_BUT_LINES.sub(_escape, text)
 
 
+def escape_json(text: str) -> str:
+    """JSON with the control characters that JSON itself lets through as its own escapes; it stays the same JSON."""
+    return _CONTROL_BUT_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def drop_controls(text: str) -> str:
     """The text without control characters but tabs and line feeds, for pages: an escape would be read as text."""
     return _CONTROL_BUT_LINES.sub("", text)
