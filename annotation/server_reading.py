@@ -94,8 +94,8 @@ def list_tasks(
 def _read_page(answer: Any, server: Server) -> tuple[list[dict[str, Any]], int]:
     """A page's tasks, and how many there are on all. Raises ServiceError for what is no such page."""
     tasks, total = (answer.get("tasks"), answer.get("total")) if isinstance(answer, dict) else (None, None)
-    rows = tasks if isinstance(tasks, list) else [None]
-    if not all(isinstance(one, dict) and isinstance(one.get("id"), int) for one in rows):
+    rows = [one for one in tasks if isinstance(one, dict)] if isinstance(tasks, list) else []
+    if not isinstance(tasks, list) or len(rows) < len(tasks) or any(type(one.get("id")) is not int for one in rows):
         raise ServiceError(f"Label Studio at {server.url} sends no list of tasks; check the address")
     if not isinstance(total, int) or not 0 <= total <= _MOST_TASKS:
         raise ServiceError(f"Label Studio at {server.url} does not say how many tasks there are; check the address")

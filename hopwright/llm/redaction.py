@@ -47,12 +47,10 @@ def make_redactor(endpoints: Iterable[Endpoint]) -> Redactor:
 
 def clean_reply(reply: Reply, clean: Callable[[str], str]) -> Reply:
     """The reply without any key, wherever a server may have put one that it was told."""
-    texts = {"text": reply.text, "model_version": reply.model_version, "request_id": reply.request_id}
-    cleaned = {name: clean(text) for name, text in texts.items()}
-    if cleaned == texts and not reply.logprobs:
-        return reply
-    logprobs = tuple(tuple((clean(token), value) for token, value in place) for place in reply.logprobs)
-    return replace(reply, **cleaned, logprobs=logprobs)
+    return replace(
+        reply, text=clean(reply.text), model_version=clean(reply.model_version), request_id=clean(reply.request_id),
+        logprobs=tuple(tuple((clean(token), value) for token, value in place) for place in reply.logprobs),
+    )  # fmt: skip
 
 
 def _list_codings(key: str) -> Iterable[str]:
