@@ -18,6 +18,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Rejected
 from hopwright.records.base import Record
 from hopwright.release.format import ReleaseRow, parse_row, read_jsonl
+from hopwright.release.row_limits import find_controls
 from hopwright.reporting.scorecard import Scorecard, ScorecardMaker
 
 _LONGEST_ID = 200
@@ -158,6 +159,10 @@ def _audit_row(line: int, row: ReleaseRow, context: CheckContext, tally: _AuditS
     parsed = parse_row(row)
     tally.violations += [
         Violation(line=line, id=id, hop=one.hop, check="schema", reason=str(one)) for one in parsed.problems
+    ]
+    tally.violations += [
+        Violation(line=line, id=id, hop=None, check="schema", reason=f"{path}: {what}")
+        for path, what in find_controls(row)
     ]
     if parsed.item is None:
         return

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
-from hopwright.foreign import JsonError, load_json, read_lines
+from hopwright.foreign import JsonError, load_json, read_lines, show
 from hopwright.records import LABELS, AnswerType, Derivation, Hop, Item, QuestionPart, Rejected
 from hopwright.records.base import list_union_fields
 from hopwright.records.evidence import EVIDENCE_LISTS, split_entries, tag_lists
@@ -112,6 +112,8 @@ def parse_row(row: ReleaseRow) -> ParsedRow:
     Fields that neither the published format nor ours knows are ignored.
     """
     problems = [FormatProblem(path, None, what) for path, what in find_excess(row)] or list(_find_missing(row))
+    if not isinstance(row.get("id", ""), str | int):
+        problems.append(FormatProblem("id", None, f"not a text: {show(repr(row['id']), 60)}"))
     if problems:
         return ParsedRow(None, False, tuple(problems))
     hops: list[ReleaseRow] = row["single_hop"]
