@@ -35,6 +35,7 @@ from annotation.schema import (
 from annotation.worked_computations import write_worked_steps
 from hopwright.checks.findings import make_result, read_findings
 from hopwright.errors import InputError
+from hopwright.foreign import drop_controls
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage
@@ -113,7 +114,7 @@ def build_adjudication(item: Item, of: ReviewTaskKind, hop: int | None, reviews:
     )
     fields = {
         "item_html": render_item(item, of, hop),
-        "reviews_html": shown,
+        "reviews_html": drop_controls(shown),
         "reviews": [review.model_dump(mode="json") for review in reviews],
     }
     return _finish(item, hop, {"kind": ReviewTaskKind.ADJUDICATION.value, "of": of.value}, fields)
@@ -141,11 +142,12 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
         if hop is None:
             raise InputError(f"item {item.id}: which hop? a single-hop task shows one")
         view = view_hop(find_hop(item, hop), item)
-        return load_template("annotation", "single_hop.html.j2").render(
+        page = load_template("annotation", "single_hop.html.j2").render(
             item=item, motif=motif, hop=view, graph=draw_graph(item, hop), checks=_pick_checks(item.checks, hop)
         )
+        return drop_controls(page)
     views = [view_hop(one, item) for one in item.hops]
-    return load_template("annotation", f"{kind}.html.j2").render(
+    page = load_template("annotation", f"{kind}.html.j2").render(
         item=item,
         motif=motif,
         hops=views,
@@ -155,6 +157,7 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
         facts=list(dict.fromkeys(fact for view in views for fact in view.facts)),
         passages=list(dict.fromkeys(passage for view in views for passage in view.passages)),
     )
+    return drop_controls(page)
 
 
 def view_hop(hop: Hop, item: Item) -> HopView:
@@ -186,7 +189,7 @@ def view_hop(hop: Hop, item: Item) -> HopView:
 
 def _finish(item: Item, hop: int | None, kinds: dict[str, str], html: dict[str, Any]) -> Task:
     """Join what a task holds, and hash it."""
-    texts = list_texts(item, hop)
+    texts = {name: drop_controls(text) for name, text in list_texts(item, hop).items()}
     data: dict[str, Any] = {
         "item_id": item.id,
         **kinds,

@@ -16,7 +16,7 @@ from annotation.schema import ReviewTaskKind
 from annotation.server import Server
 from annotation.server_reading import list_tasks, read_json, write_time
 from annotation.validate import read_annotation
-from hopwright.errors import InputError
+from hopwright.errors import InputError, ServiceError
 from hopwright.records import Rejected
 
 REFUSED = "interface"
@@ -25,6 +25,7 @@ REFUSED = "interface"
 _FIELDS = "id,updated_at,annotations,result,completed_by,created_at,lead_time,was_cancelled"
 """Of tasks and of their annotations alike: the server takes one list for both."""
 _PAGE, _MANY = 500, 5000
+_LONGEST_TIME = 40
 _OVERLAP = dt.timedelta(seconds=60)
 """What was changed this long before the last pull is looked at again: a slow transaction may have ended since."""
 
@@ -88,7 +89,7 @@ def pull_project(
     seen: dict[int, str] = {}
     data = _Data(server, project)
     for task in _list_changed(server, project, None if whole else held):
-        id, moment = int(task["id"]), str(task["updated_at"])
+        id, moment = int(task["id"]), str(task.get("updated_at", ""))[:_LONGEST_TIME]
         found[id] = _read_task(task, data, form, project, pseudonyms, server.url)
         seen[id] = moment
     if not whole and not _is_counted(server, project, what, there.body, _count(held.tasks, found)):
@@ -107,7 +108,7 @@ def _list_changed(server: Server, project: Project, held: JournalState | None) -
         return
     since = write_time(dt.datetime.fromisoformat(held.watermark) - _OVERLAP)
     stamps = list_tasks(server, project.id, "id,updated_at", since=since, page=_MANY)
-    changed = [int(task["id"]) for task in stamps if held.seen.get(int(task["id"])) != task["updated_at"]]
+    changed = [int(task["id"]) for task in stamps if held.seen.get(int(task["id"])) != task.get("updated_at")]
     for start in range(0, len(changed), _PAGE):
         yield from list_tasks(server, project.id, _FIELDS, only=changed[start : start + _PAGE], page=_PAGE)
 
@@ -128,7 +129,9 @@ class _Data:
             names = ("item_id", "item_hash", "kind", "of", "hop")
             rows = list_tasks(self._server, self._project.id, "id,data", page=_PAGE)
             self._asked = {
-                row["id"]: {name: row["data"][name] for name in names if name in row["data"]} for row in rows
+                row["id"]: {name: data[name] for name in names if name in data}
+                for row in rows
+                if isinstance(data := row.get("data"), dict)
             }
         return self._asked.get(task, {})
 
@@ -144,7 +147,12 @@ def _read_task(
     """The annotations of a task, by id: those that fit, and those that do not with the reason."""
     reviews = []
     refused = []
-    for annotation in sorted(task["annotations"] or (), key=lambda one: int(one["id"])):
+    annotations = task.get("annotations") or []
+    if not isinstance(annotations, list) or not all(
+        isinstance(one, dict) and type(one.get("id")) is int for one in annotations
+    ):
+        raise ServiceError(f"Label Studio at {server} sends annotations of task {task['id']} without their ids")
+    for annotation in sorted(annotations, key=lambda one: int(one["id"])):
         who = pseudonyms.name(server, _find_author(annotation))
         try:
             about = data.of(int(task["id"]))
@@ -160,7 +168,8 @@ def _read_task(
 def _find_author(annotation: Mapping[str, Any]) -> int:
     """The id of the account that an annotation belongs to; 0 for an account that is gone."""
     author = annotation.get("completed_by")
-    return int((author.get("id") if isinstance(author, Mapping) else author) or 0)
+    id = author.get("id") if isinstance(author, Mapping) else author
+    return id if isinstance(id, int) else 0
 
 
 def _is_counted(server: Server, project: Project, what: str, before: Mapping[str, Any], held: int) -> bool:

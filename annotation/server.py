@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 from label_studio_sdk import LabelStudio
 from label_studio_sdk.core.api_error import ApiError
+from pydantic import ValidationError
 
 from annotation.access import check_address
 from hopwright.errors import InputError, ServiceError
+from hopwright.foreign import ENCODINGS, BodyError, BodyReader, read_body_limit, show
 
 _TIMEOUT_SECONDS = 120
 _NO_LABEL_STUDIO = "{server} does not answer like Label Studio; check the address"
@@ -36,12 +40,61 @@ def open_server(url: str, token: str) -> Iterator[Server]:
         raise InputError("the Label Studio token is empty; copy one from Account & Settings in Label Studio")
     with _explain_failures(address, token.strip()):
         client = LabelStudio(  # type: ignore[no-untyped-call]
-            base_url=address, api_key=token.strip(), timeout=_TIMEOUT_SECONDS
+            base_url=address, api_key=token.strip(), timeout=_TIMEOUT_SECONDS, httpx_client=_make_http_client(address)
         )
-        if not getattr(client.versions.get(), "release", None):
-            raise ServiceError(_NO_LABEL_STUDIO.format(server=address))
-        client.users.whoami()  # its version a server tells everybody
+        _check_server(client, address)
         yield Server(address, client)
+
+
+def _check_server(client: LabelStudio, address: str) -> None:
+    try:
+        release = getattr(client.versions.get(), "release", None)
+        client.users.whoami()  # its version a server tells everybody
+    except (AttributeError, TypeError, RecursionError, ValidationError):
+        # The client makes models of whatever comes.
+        release = None
+    if not release:
+        raise ServiceError(_NO_LABEL_STUDIO.format(server=address))
+
+
+class _BoundedStream(httpx.SyncByteStream):
+    """An answer's body, unpacked here and no longer than allowed: the client's own decoders know no limit."""
+
+    def __init__(self, stream: httpx.SyncByteStream, reader: BodyReader) -> None:
+        self._stream = stream
+        self._reader = reader
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self._stream:
+            yield self._reader.feed(part)
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._stream.close()
+
+
+def _make_http_client(address: str) -> httpx.Client:
+    """A client that reads bodies up to the limit, and follows redirects (as from http to https) on the same host."""
+    hooks: dict[str, list[Callable[..., Any]]] = {
+        "response": [functools.partial(_hold_response, httpx.URL(address).host)]
+    }
+    return httpx.Client(
+        timeout=_TIMEOUT_SECONDS, follow_redirects=True, event_hooks=hooks, headers={"Accept-Encoding": ENCODINGS}
+    )
+
+
+def _hold_response(host: str, response: httpx.Response) -> None:
+    """Refuse a redirect to another host, and bound the body before anything of it is read."""
+    if response.has_redirect_location:
+        place = httpx.URL(response.headers["location"])
+        if place.is_absolute_url and place.host != host:
+            raise ServiceError(
+                f"Label Studio at {host} redirects to {show(place.host)}, which gets neither token nor tasks; "
+                "check the address"
+            )
+    assert isinstance(response.stream, httpx.SyncByteStream)
+    reader = BodyReader(read_body_limit(), response.headers.pop("content-encoding", ""))
+    response.stream = _BoundedStream(response.stream, reader)
 
 
 @contextlib.contextmanager
@@ -57,6 +110,11 @@ def _explain_failures(server: str, token: str) -> Iterator[None]:
         raise ServiceError(
             f"cannot reach Label Studio at {server} ({type(error).__name__}); start it, or check the address"
         ) from None
+    except BodyError as error:
+        raise ServiceError(f"Label Studio at {server}: {error}") from None
+    except (RecursionError, ValidationError):
+        # The client makes models of whatever comes.
+        raise ServiceError(_NO_LABEL_STUDIO.format(server=server)) from None
     except ApiError as error:
         raise ServiceError(_explain_answer(server, error).replace(token, "***")) from None
 

@@ -16,8 +16,10 @@ from label_studio_sdk.core.api_error import ApiError
 
 from annotation.server import Server
 from hopwright.errors import ServiceError
+from hopwright.foreign import JsonError, load_json
 
 _NOT_FOUND = 404
+_MOST_TASKS = 10_000_000
 
 
 class NotOnServerError(ServiceError):
@@ -41,8 +43,8 @@ def read_json(server: Server, path: str, what: str, **parameters: Any) -> Server
             f"{what} is not on Label Studio at {server.url}: it was deleted, or the server is another"
         )
     try:
-        body = response.json()
-    except ValueError:
+        body = load_json(response.content)
+    except JsonError:
         raise ApiError(status_code=response.status_code, body=response.text) from None
     if response.is_error:
         raise ApiError(status_code=response.status_code, body=body)
@@ -81,11 +83,23 @@ def list_tasks(
     number, seen = 1, 0
     while True:
         answer = read_json(server, "api/tasks/", f"project {project}", page=number, **parameters).body
-        yield from answer["tasks"]
-        seen += len(answer["tasks"])
-        if not answer["tasks"] or seen >= answer["total"]:
+        tasks, total = _read_page(answer, server)
+        yield from tasks
+        seen += len(tasks)
+        if not tasks or seen >= total:
             return
         number += 1
+
+
+def _read_page(answer: Any, server: Server) -> tuple[list[dict[str, Any]], int]:
+    """A page's tasks, and how many there are on all. Raises ServiceError for what is no such page."""
+    tasks, total = (answer.get("tasks"), answer.get("total")) if isinstance(answer, dict) else (None, None)
+    rows = [one for one in tasks if isinstance(one, dict)] if isinstance(tasks, list) else []
+    if not isinstance(tasks, list) or len(rows) < len(tasks) or any(type(one.get("id")) is not int for one in rows):
+        raise ServiceError(f"Label Studio at {server.url} sends no list of tasks; check the address")
+    if not isinstance(total, int) or not 0 <= total <= _MOST_TASKS:
+        raise ServiceError(f"Label Studio at {server.url} does not say how many tasks there are; check the address")
+    return rows, total
 
 
 def write_time(moment: dt.datetime) -> str:

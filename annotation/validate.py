@@ -23,10 +23,14 @@ from annotation.schema import (
     criteria_of,
 )
 from hopwright.errors import InputError
+from hopwright.foreign import show
 from hopwright.records import Correction, Review, ReviewVerdict, Score
 
 _SHOWN = 3
+_LONGEST_WORK = 1e9
+"""Seconds; a page may stay open for long."""
 _LONGEST = 300
+_LONGEST_TEXT = 20_000
 
 
 def read_annotation(
@@ -42,6 +46,8 @@ def read_annotation(
         raise InputError("it has no verdict" if verdict is None else f"{verdict!r} is no verdict")
     names = criteria_of(kind, of)
     seconds = annotation.get("lead_time")
+    if seconds is not None and (type(seconds) not in (int, float) or not 0 <= seconds <= _LONGEST_WORK):
+        raise InputError(f"its lead_time is {show(repr(seconds), 40)}, no number of seconds")
     try:
         return Review(
             item_id=str(data["item_id"]),
@@ -67,7 +73,7 @@ def read_annotation(
             source_url=_text(values.get(SOURCE_URL)) or "",
             comment=_text(values.get(COMMENT)) or "",
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"its {_blame(error)} cannot be read") from None
 
 
@@ -82,7 +88,7 @@ def _read_kind(data: Mapping[str, Any]) -> tuple[ReviewTaskKind, ReviewTaskKind 
         kind = ReviewTaskKind(data["kind"])
         of = ReviewTaskKind(data["of"]) if kind is ReviewTaskKind.ADJUDICATION else None
         criteria_of(kind, of)
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError):
         raise InputError("its task does not say what kind it is") from None
     return kind, of
 
@@ -96,7 +102,13 @@ def _read_values(result: object, form: LabelInterface) -> dict[str, Mapping[str,
     if unknown:
         more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
         raise InputError(f"the interface has no field {', '.join(repr(name[:40]) for name in unknown[:_SHOWN])}{more}")
-    problems = form.validate_prediction({"result": result}, return_errors=True)  # type: ignore[no-untyped-call]
+    if not all(isinstance(region.get("value"), dict) for region in result):
+        raise InputError("one of its answers has no value")
+    try:
+        problems = form.validate_prediction({"result": result}, return_errors=True)  # type: ignore[no-untyped-call]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        # The SDK takes an answer's fields to have their types.
+        raise InputError(f"its result cannot be read ({type(error).__name__})") from None
     if problems:
         raise InputError(" ".join(str(problems[0]).split())[:_LONGEST])
     values: dict[str, Mapping[str, Any]] = {}
@@ -106,7 +118,7 @@ def _read_values(result: object, form: LabelInterface) -> dict[str, Mapping[str,
             raise InputError(f"it answers {name} twice")
         value = region["value"]
         if "rating" in value and (type(value["rating"]) is not int or not 1 <= value["rating"] <= 5):
-            raise InputError(f"{name} is {value['rating']!r}, not a whole number from 1 to 5")
+            raise InputError(f"{name} is {show(repr(value['rating']), 40)}, not a whole number from 1 to 5")
         values[name] = value
     return values
 
@@ -120,7 +132,12 @@ def _only_choice(value: Mapping[str, Any] | None, name: str) -> str | None:
 
 def _texts(value: Mapping[str, Any] | None, key: str) -> list[str]:
     found = [] if value is None else value.get(key, [])
-    return [found] if isinstance(found, str) else [str(one) for one in found]
+    texts = [found] if isinstance(found, str) else found
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"its {key} is no list of texts")
+    if sum(map(len, texts)) > _LONGEST_TEXT:
+        raise InputError(f"its {key} has more than {_LONGEST_TEXT:,} characters")
+    return texts
 
 
 def _text(value: Mapping[str, Any] | None) -> str | None:

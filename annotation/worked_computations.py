@@ -11,12 +11,12 @@ import math
 import re
 from collections.abc import Callable, Iterator
 
-from hopwright.errors import HopwrightError
+from hopwright.errors import ExpressionError, HopwrightError
 from hopwright.knowledge.external.notes import write_value
 from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.execution import stated_value
-from hopwright.planning.expressions import evaluate, read_claim
+from hopwright.planning.expressions import evaluate, parse_expression, read_claim
 from hopwright.records import Compute, Hop, Item
 from hopwright.records.values import Value, render
 
@@ -41,8 +41,8 @@ def write_worked_steps(hop: Hop, item: Item) -> tuple[str, ...]:
         return ()
     expression = hop.derivation.expression
     try:
-        tree = ast.parse(expression, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parse_expression(expression)
+    except ExpressionError:
         return (f"{expression} = {hop.answer}",)
     paper = _ComputationWriter(hop, item)
     match tree:

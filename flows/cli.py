@@ -41,14 +41,16 @@ def main() -> None:
     from typer.exceptions import TyperException
 
     from hopwright.errors import HopwrightError
+    from hopwright.foreign import escape_controls, escape_page
 
     try:
         code = app(standalone_mode=False)
     except HopwrightError as error:
-        print(f"hopwright: {error}", file=sys.stderr)
+        # It may quote a file; what it quotes writes no lines of its own.
+        print(f"hopwright: {escape_controls(str(error))}", file=sys.stderr)
         sys.exit(1)
     except TyperException as error:
-        print(_explain_usage(error.format_message()), file=sys.stderr)
+        print(escape_page(_explain_usage(error.format_message())), file=sys.stderr)
         sys.exit(error.exit_code)
     if code == _INTERRUPTED:
         print("hopwright: interrupted; the same command continues where it stopped", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -10,11 +11,15 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from hopwright.errors import ServiceError
+from hopwright.errors import RunError, ServiceError
 from hopwright.runs.files import explain_os_errors
 
 _START_SECONDS = 120
 _END_SECONDS = 10
+_TAIL = 1 << 20
+"""Bytes at the end of the server's log in which the reason is looked for."""
+_FULL = (b"database or disk is full", b"No space left on device", b"Disk quota exceeded")
+_LEAST_FREE = 1 << 20
 _RECORDER = "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER"
 _OWN_SERVER = {
     # By itself it stores every state of every task run in a transaction of its own, with statements that are compiled
@@ -49,6 +54,8 @@ def prefect_server(home: Path) -> Iterator[Callable[[], None]]:
     log = folder / "server.log"
     with explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
+        # Its database holds parameters and results of every run.
+        folder.chmod(0o700)
         output = log.open("wb")
     environment = {**_OWN_SERVER, **os.environ, "PREFECT_HOME": str(folder)}
     with output:
@@ -61,6 +68,7 @@ def prefect_server(home: Path) -> Iterator[Callable[[], None]]:
             text=True,
             # Ctrl-C is for the run: its server answers until the run has ended, and ends when its input is closed.
             start_new_session=True,
+            umask=0o077,
         )
     try:
         assert child.stdout is not None
@@ -81,6 +89,27 @@ def answers(url: str) -> bool:
         return False
 
 
+def find_full_disk(home: Path) -> str:
+    """What to say where the disk under the database of our own server is full; empty where it is not.
+
+    A full disk is known by what is free now, or, where that is some again, by what the server said last.
+    """
+    folder = home / "prefect"
+    try:
+        free = shutil.disk_usage(folder).free
+        with (folder / "server.log").open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+            said = log.read()
+    except OSError:
+        return ""
+    if free >= _LEAST_FREE and not any(words in said for words in _FULL):
+        return ""
+    return (
+        f"disk full: Prefect's server cannot write its database in {folder}: free some space and run the same "
+        "command again, it continues"
+    )
+
+
 def _set_environment() -> None:
     quiet = ("PREFECT_LOGGING_LEVEL", "PREFECT_LOGGING_INTERNAL_LEVEL", "PREFECT_SERVER_LOGGING_LEVEL")
     for name, value in {
@@ -95,6 +124,8 @@ def _wait(child: subprocess.Popen[str], url: str, log: Path) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while not answers(url):
         if child.poll() is not None or time.monotonic() > deadline:
+            if reason := find_full_disk(log.parent.parent):
+                raise RunError(reason)
             raise ServiceError(f"Prefect's server does not start; what it said is in {log}")
         time.sleep(0.1)
 

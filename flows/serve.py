@@ -62,6 +62,8 @@ def prefect_server(port: int) -> Iterator[str]:
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
     os.environ.setdefault("PREFECT_HOME", str(home() / "prefect"))
     (home() / "prefect").mkdir(parents=True, exist_ok=True)
+    # Its database holds parameters and results of every run.
+    (home() / "prefect").chmod(0o700)
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
     # The page in the browser takes its API's address from here; left alone it asks port 4200 whatever the server's is.
     environment = {"PREFECT_SERVER_UI_API_URL": api, **os.environ}

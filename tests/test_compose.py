@@ -110,6 +110,7 @@ def test_every_secret_is_in_the_example_and_none_has_a_value() -> None:
     empty = set(re.findall(r"^([A-Z_]+)=$", EXAMPLE, re.MULTILINE))
     assert demanded == {
         "PREFECT_DB_PASSWORD",
+        "PREFECT_PASSWORD",
         "LABEL_STUDIO_DB_PASSWORD",
         "LABEL_STUDIO_PASSWORD",
         "LABEL_STUDIO_TOKEN",

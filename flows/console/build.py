@@ -5,8 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rich.text import Text
+
 from flows.console.options import read_build_parameters
 from flows.console.output import out, prefect_ready, print_json, show_stages
+from hopwright.foreign import escape_controls
 from hopwright.settings import BuildParameters
 
 
@@ -21,8 +24,8 @@ def build_run(file: Path | None, options: Mapping[str, Any], *, fresh: bool, as_
         print_json({**summary, "seconds": seconds})
         return
     for name, text in summary_lines(summary):
-        out.print(f"[bold]{name:24}[/bold] {text}" if name else text)
-    out.print(f"[bold]{'seconds':24}[/bold] {seconds}")
+        out.print(Text.assemble((f"{name:24}", "bold"), f" {escape_controls(text)}") if name else text)
+    out.print(Text.assemble((f"{'seconds':24}", "bold"), f" {seconds}"))
 
 
 def _import_flow() -> tuple[Callable[[BuildParameters], dict[str, Any]], Callable[..., list[tuple[str, str]]]]:

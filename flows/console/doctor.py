@@ -9,9 +9,12 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from rich.text import Text
+
 from flows.console.output import out, print_json
 from flows.console.services import Finding, check_services
 from hopwright.errors import HopwrightError, InputError
+from hopwright.foreign import escape_controls
 from hopwright.settings import VllmParameters, checkout, home, read_presets, sample_folder
 
 _STYLE = {"ok": "green", "missing": "yellow", "bad": "red"}
@@ -31,9 +34,10 @@ def examine(*, as_json: bool, sparql: str | None = None) -> None:
         print_json([asdict(finding) for finding in findings])
     else:
         for one in findings:
-            out.print(f"[{_STYLE[one.state]}]{one.state:8}[/] {one.what:14} {one.detail}")
+            state = (f"{one.state:8}", _STYLE[one.state])
+            out.print(Text.assemble(state, f" {one.what:14} {escape_controls(one.detail)}"))
             if one.advice:
-                out.print(f"{'':8} {'':14} → {one.advice}", markup=False)
+                out.print(f"{'':8} {'':14} → {one.advice}")
     if any(finding.state == "bad" for finding in findings):
         sys.exit(1)
 

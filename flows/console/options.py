@@ -1,14 +1,15 @@
 """From the command line's options, a file and an earlier run to validated parameters."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hopwright.errors import InputError
+from hopwright.foreign import JsonError, load_json, read_bounded
 from hopwright.runs import RunFolder, list_runs
 from hopwright.settings import BuildParameters, RunParameters, apply_preset, home, load_parameters, read_presets
 
+_LONGEST = 16 << 20
 _P = TypeVar("_P", bound=RunParameters)
 
 
@@ -17,11 +18,12 @@ def read_parameter_file(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        values = json.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {error.lineno}: no JSON: {error.msg}") from None
+        with path.open("rb") as file:
+            values = load_json(read_bounded(file, _LONGEST, path))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except JsonError as error:
+        raise InputError(f"{path}: {error}") from None
     if not isinstance(values, dict):
         raise InputError(f"{path}: should be a JSON object of parameters")
     return values

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from flows.local import prefect_server
-from hopwright.errors import ServiceError
+from flows.local import find_full_disk, prefect_server
+from hopwright.errors import RunError, ServiceError
+from hopwright.foreign import escape_controls, escape_json, escape_page
 from hopwright.settings import home
 from tasks.interrupts import remember_interrupts
 
@@ -18,13 +20,37 @@ _T = TypeVar("_T")
 _LOG_EVERY_S = 30.0
 _LOST = "Prefect's server is gone ({}): when it is there again, run the same command again, it continues"
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False)
+
+class PlainConsole(Console):
+    """A console on which a text is only text: what it holds is no markup, and tells the terminal nothing.
+
+    Ids, labels and questions come from files and servers of others; what is coloured is a `rich.text.Text` of ours.
+    """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, with control characters as escapes."""
+        super().print(*map(_make_plain, objects), **{"markup": False, **options})
+
+    def out(self, *objects: Any, **options: Any) -> None:
+        """Print as it is, with control characters as escapes."""
+        super().out(*map(_make_plain, objects), **options)
+
+    def status(self, status: Any, **options: Any) -> Any:
+        """Show what is being done."""
+        return super().status(escape(escape_controls(str(status))), **options)
+
+
+def _make_plain(value: Any) -> Any:
+    return escape_page(value) if isinstance(value, str) else value
+
+
+out = PlainConsole(highlight=False, soft_wrap=True)
+err = PlainConsole(stderr=True, highlight=False)
 
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
-    out.out(json.dumps(value, indent=2, ensure_ascii=False))
+    out.out(escape_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 class StageBars:
@@ -52,7 +78,7 @@ class StageBars:
         """How the stage's requests to language models are going; a log gets a line in half a minute, and the last."""
         if err.is_terminal:
             if stage in self._bars:
-                self._progress.update(self._bars[stage], models=line)
+                self._progress.update(self._bars[stage], models=escape_controls(line))
         elif last or time.monotonic() > self._told.get(stage, -_LOG_EVERY_S) + _LOG_EVERY_S:
             self._told[stage] = time.monotonic()
             err.print(f"{stage}: {line}", soft_wrap=True)
@@ -68,7 +94,7 @@ def show_stages() -> Iterator[None]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[models]}"),
+        TextColumn("{task.fields[models]}", markup=False),
     )
     with Progress(*columns, console=err, disable=not err.is_terminal) as progress:
         bars = StageBars(progress)
@@ -101,8 +127,16 @@ def _explain_lost_server() -> Iterator[None]:
     try:
         yield
     except (httpx.TransportError, PrefectHTTPStatusError) as error:
+        _blame_disk()
         raise ServiceError(_LOST.format(" ".join(str(error).split())[:200] or type(error).__name__)) from None
     except RuntimeError as error:
         if not str(error).startswith("Failed to reach API"):
             raise
+        _blame_disk()
         raise ServiceError(_LOST.format(error)) from None
+
+
+def _blame_disk() -> None:
+    """Raise RunError where Prefect's server is gone because the disk under its database is full."""
+    if reason := find_full_disk(home()):
+        raise RunError(reason) from None

@@ -1,6 +1,8 @@
 """What `hopwright doctor` finds of servers, endpoints and ports: whether they answer, and never the value of a key."""
 
+import base64
 import importlib.metadata
+import ipaddress
 import json
 import os
 import socket
@@ -13,10 +15,13 @@ from typing import Any, Literal
 from annotation.access import access_file, read_access
 from flows.deploy import read_deployments
 from hopwright.errors import HopwrightError
+from hopwright.foreign import JsonError, load_json
 from hopwright.llm.config import Endpoint, block_name, key_variable, read_settings
 from hopwright.settings import ModelParameters, checkout
 
 _SECONDS = 5
+_LONGEST = 1_000_000
+"""Bytes of an answer that are read."""
 _PORTS = (("PREFECT_PORT", 4200, "/api/health"), ("LABEL_STUDIO_PORT", 8080, "/health"))
 
 
@@ -48,13 +53,17 @@ def check_prefect(api: str) -> list[Finding]:
         return [Finding("prefect", "ok", "no server named: runs start their own, for their own length")]
     try:
         _read(f"{api}/health")
-        server, ours = str(_read(f"{api}/admin/version")), importlib.metadata.version("prefect")
+        server, ours = str(_read(f"{api}/admin/version", key=True)), importlib.metadata.version("prefect")
+    except urllib.error.HTTPError as error:
+        refused = error.code in (401, 403)
+        advice = "set PREFECT_API_AUTH_STRING=name:password as the server has it" if refused else "start it again"
+        return [_refuse("prefect", api, error, advice)]
     except (OSError, ValueError) as error:
         return [_refuse("prefect", api, error, "start it (`make serve`), or unset PREFECT_API_URL")]
     if server.split(".")[:2] != ours.split(".")[:2]:
         advice = "run the same version on both sides: the server makes its database's schema, flows speak its API"
         return [Finding("prefect", "bad", f"{api} is version {server}, here is {ours}", advice)]
-    findings = [Finding("prefect", "ok", f"{api}, version {server}")]
+    findings = [Finding("prefect", "ok", f"{api}, version {server}"), *_check_protection(api)]
     try:
         listed = read_deployments(checkout())
         there = {str(one["name"]) for one in _ask(f"{api}/deployments/filter", {"limit": 200})}
@@ -151,6 +160,31 @@ def check_sparql_endpoint(url: str | None) -> Finding:
     return Finding("sparql", "ok", url)
 
 
+def _check_protection(api: str) -> list[Finding]:
+    """Whether a server that other machines reach answers anybody: whoever reaches it has the workers run anything."""
+    host = urllib.parse.urlsplit(api).hostname or ""
+    try:
+        near = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        near = False
+    if near:
+        return []
+    try:
+        _read(f"{api}/admin/version")
+    except urllib.error.HTTPError as error:
+        if error.code in (401, 403):
+            return [Finding("prefect auth", "ok", f"{host} asks for a password")]
+        raise
+    advice = "set PREFECT_SERVER_API_AUTH_STRING for the server, PREFECT_API_AUTH_STRING here (docs/nightly.md)"
+    return [Finding("prefect auth", "bad", f"{host} takes orders from anybody who reaches it", advice)]
+
+
+def _authorize() -> dict[str, str]:
+    """The header that Prefect's clients send where the server has basic authentication."""
+    held = os.environ.get("PREFECT_API_AUTH_STRING", "")
+    return {"Authorization": f"Basic {base64.b64encode(held.encode()).decode()}"} if held else {}
+
+
 def _check_pool(api: str, pool: str) -> Finding:
     there = _ask(f"{api}/work_pools/{pool}/workers/filter", {"limit": 200})
     online = sum(one.get("status") == "ONLINE" for one in there)
@@ -181,23 +215,27 @@ def _is_taken(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _read(url: str, accept: str = "application/json") -> Any:
-    """The JSON that a GET answers with, or its text. Raises OSError when nothing answers."""
-    request = urllib.request.Request(url, headers={"Accept": accept, "User-Agent": "hopwright-doctor"})
+def _read(url: str, accept: str = "application/json", *, key: bool = False) -> Any:
+    """The JSON that a GET answers with, or its text. Raises OSError when nothing answers.
+
+    `key`: with the password for Prefect's server.
+    """
+    headers = {"Accept": accept, "User-Agent": "hopwright-doctor", **(_authorize() if key else {})}
+    request = urllib.request.Request(url, headers=headers)
     with urllib.request.urlopen(request, timeout=_SECONDS) as response:
-        text = response.read(1_000_000).decode("utf-8", "replace")
+        text = response.read(_LONGEST).decode("utf-8", "replace")
     try:
-        return json.loads(text)
-    except ValueError:
+        return load_json(text)
+    except JsonError:
         return text
 
 
 def _ask(url: str, body: dict[str, Any]) -> list[dict[str, Any]]:
     data = json.dumps(body).encode()
-    request = urllib.request.Request(url, data=data, headers={"Content-Type": "application/json"})
+    request = urllib.request.Request(url, data=data, headers={"Content-Type": "application/json", **_authorize()})
     with urllib.request.urlopen(request, timeout=_SECONDS) as response:
-        rows = json.load(response)
-    return rows if isinstance(rows, list) else []
+        rows = load_json(response.read(_LONGEST))
+    return [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
 
 
 def _refuse(what: str, url: str, error: Exception, advice: str) -> Finding:

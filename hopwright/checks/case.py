@@ -16,6 +16,7 @@ from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.execution import hops_used, stated_value
+from hopwright.planning.expressions import read_hop
 from hopwright.records import Compute, Hop, Item
 from hopwright.records.values import Value
 from hopwright.text.matching import find_numbers, fold, pad
@@ -142,7 +143,8 @@ class CheckedItem:
         name = reference.strip()
         if not name.startswith("hop"):
             return name
-        value = self.stated.get(int(name[3:])) if name[3:].isdigit() else None
+        hop = read_hop(name)
+        value = None if hop is None else self.stated.get(hop)
         return value if isinstance(value, str) else ""
 
     @functools.cached_property

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, matches
-from hopwright.planning.expressions import evaluate
+from hopwright.planning.expressions import evaluate, read_hop
 from hopwright.records import LABELS, AnswerType, Compute, Constraint, Distractor, Hop, Label, Lookup, ReverseLookup
 from hopwright.records.values import Value, parse
 from hopwright.text.matching import (
@@ -208,7 +208,8 @@ def _names(hop: Hop, case: CheckedItem, context: CheckContext) -> tuple[str, ...
 
 
 def _resolve(subject: str, answers: Mapping[int, Value]) -> str:
-    return str(answers.get(int(subject[3:]), "")) if subject.startswith("hop") else subject
+    hop = read_hop(subject)
+    return subject if hop is None else str(answers.get(hop, ""))
 
 
 def _is_called(id: str, name: str, context: CheckContext) -> bool:

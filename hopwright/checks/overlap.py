@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hopwright.checks.near_duplicates import NearDuplicateFinder, cut
 from hopwright.errors import InputError
+from hopwright.foreign import LONGEST_FILE, JsonError, load_json, read_bounded
 from hopwright.records import Item
 from hopwright.text.matching import fold, is_distinctive_name
 
@@ -27,6 +28,8 @@ PUBLISHED = ("MuSiQue", "HotpotQA", "2WikiMultihopQA")
 RUN = 8
 """Words in a row, a name or a number among them, that two questions do not share by chance."""
 NEAR = 0.7
+_LONGEST = 10_000
+"""Characters of a question that are compared."""
 _FEWEST_PIECES = 5
 """Two short questions have half their pieces in common by being questions."""
 _QUESTION_FIELDS = ("question", "multi_hop_question")
@@ -207,9 +210,9 @@ class OverlapFinder:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError) as error:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            return read_bounded(cast(IO[bytes], file), LONGEST_FILE, path)
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
@@ -221,15 +224,15 @@ def _parse(path: Path, data: bytes) -> Iterator[Any]:
         yield from text.splitlines()
         return
     try:
-        whole = json.loads(text)
-    except ValueError:
+        whole = load_json(text)
+    except JsonError:
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip():
                 continue
             try:
-                yield json.loads(line)
-            except ValueError:
-                raise InputError(f"{path}: line {number} is no JSON (known: JSON, JSON lines, .txt)") from None
+                yield load_json(line)
+            except JsonError as error:
+                raise InputError(f"{path}: line {number}: {error} (known: JSON, JSON lines, .txt)") from None
         return
     if isinstance(whole, dict):
         lists = [value for value in whole.values() if isinstance(value, list)]
@@ -239,22 +242,25 @@ def _parse(path: Path, data: bytes) -> Iterator[Any]:
 
 
 def _list_questions(record: Any) -> Iterator[str]:
-    """A record's question, and the sub-questions that it comes apart into, where they stand by themselves."""
+    """A record's question, and the sub-questions that it comes apart into, where they stand by themselves.
+
+    Of one that is longer than a question can be, the beginning.
+    """
     if isinstance(record, str):
         if record.strip():
-            yield record.strip()
+            yield record.strip()[:_LONGEST]
         return
     if not isinstance(record, dict):
         return
     for field in _QUESTION_FIELDS:
         if isinstance(text := record.get(field), str) and text.strip():
-            yield text
+            yield text[:_LONGEST]
     for field in ("question_decomposition", "single_hop"):
         parts = record.get(field)
         for part in parts if isinstance(parts, list) else []:
             text = part.get("question") if isinstance(part, dict) else None
             if isinstance(text, str) and text.strip() and "#" not in text and ">>" not in text:
-                yield text
+                yield text[:_LONGEST]
 
 
 def _recognise(record: Any) -> str:

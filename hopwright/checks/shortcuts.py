@@ -14,6 +14,7 @@ from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, GroupSize, read_form
 from hopwright.planning.execution import execute, hops_used, same
+from hopwright.planning.expressions import parse_expression
 from hopwright.planning.necessity import iter_shortcuts
 from hopwright.records import Compute, Constraint, Hop, ReverseLookup
 from hopwright.records.values import Value
@@ -98,8 +99,8 @@ def check_comparison(case: CheckedItem, context: CheckContext) -> Iterator[Findi
         if not isinstance(hop.derivation, Compute):
             continue
         try:
-            tree = ast.parse(hop.derivation.expression, mode="eval").body
-        except SyntaxError:
+            tree = parse_expression(hop.derivation.expression)
+        except ExpressionError:
             continue  # recomputation reports it
         for one, other in _find_unlike(tree, units, context.table):
             yield hop.index, f"sets {one} against {other}"
@@ -178,7 +179,7 @@ def _find_idle_inputs(
 ) -> Iterator[Finding]:
     """A number that a computation takes in, and whose value changes nothing."""
     result = case.stated.get(hop.index)
-    for index in hops_used(derivation):
+    for index in case.used[hop.index]:
         value = case.stated.get(index)
         if result is None or not isinstance(value, int | Decimal):
             continue
@@ -200,7 +201,7 @@ def _run_on(case: CheckedItem, changed: int, wrong: Value, facts: Facts, table: 
     answers[changed] = wrong
     moved = {changed}
     for hop in case.item.hops[changed:]:
-        if not moved.intersection(hops_used(hop.derivation)):
+        if not moved.intersection(case.used[hop.index]):
             continue
         inputs: Mapping[int, Value] = {index: value for index, value in answers.items() if index < hop.index}
         try:

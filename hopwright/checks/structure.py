@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.properties import LiteralProperty
 from hopwright.planning.execution import hops_used
+from hopwright.planning.expressions import parse_expression
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.records.values import parse
 from hopwright.text.matching import fold
@@ -183,8 +183,8 @@ def _find_type_problems(hop: Hop) -> Iterator[str]:
 
 def _measure(expression: str, case: CheckedItem, context: CheckContext) -> str:
     try:
-        tree = ast.parse(expression, mode="eval").body
-    except SyntaxError:
+        tree = parse_expression(expression)
+    except ExpressionError:
         return ""  # recomputation reports it
     return measure(tree, {one.index: unit_of(one) for one in case.item.hops}, context.table)
 

@@ -65,7 +65,7 @@ def _find_constants(expression: str) -> tuple[tuple[int, int, int], ...]:
         return ()
     try:
         tree = ast.parse(expression, mode="eval")
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"not an expression: {expression!r}") from None
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     # A precision, and groups of three, which have words of their own as pairs have.

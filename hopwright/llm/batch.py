@@ -25,7 +25,8 @@ from hopwright.llm.client import Client
 from hopwright.llm.dispatcher import ModelDispatcher
 from hopwright.llm.judging import measure_schema
 from hopwright.llm.prices import bound_tokens
-from hopwright.llm.providers.base import RETRYABLE, CallError, Reply
+from hopwright.llm.providers.base import RETRYABLE, CallError
+from hopwright.llm.redaction import clean_reply
 from hopwright.llm.store import Statement
 from hopwright.llm.types import (
     Failure,
@@ -294,7 +295,7 @@ class BatchRunner:
                 continue
             open_keys.discard(key)
             if result.reply is not None:
-                result = RowResult(key, _clean(result.reply, self._client.clean))
+                result = RowResult(key, clean_reply(result.reply, self._client.clean))
                 assert result.reply is not None
                 bill += dispatcher.price.cost(result.reply.usage, self._client.prices.batch_factor)
                 self._client.progress.usage += result.reply.usage
@@ -421,8 +422,3 @@ class _Lock:
         self._file.close()
 
 
-def _clean(reply: Reply, clean: Callable[[str], str]) -> Reply:
-    return Reply(
-        clean(reply.text), reply.finish, reply.usage, reply.model_version, reply.request_id, reply.headers,
-        reply.logprobs,
-    )  # fmt: skip

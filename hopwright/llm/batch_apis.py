@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from hopwright.foreign import JsonError, load_json
 from hopwright.llm.config import Endpoint
 from hopwright.llm.providers import anthropic_wire, openai_wire
-from hopwright.llm.providers.base import Call, CallError, Reply, describe_cause, wrap_status
-from hopwright.llm.providers.sdk import AnthropicSdkProvider, OpenAISdkProvider
+from hopwright.llm.providers.base import Call, CallError, Reply, describe_cause, find_cause, wrap_status
+from hopwright.llm.providers.sdk import AnthropicSdkProvider, OpenAISdkProvider, UnreadableBodyError
 
 _SKEW_S = 600.0
 """How far the provider's clock may be from ours."""
@@ -156,8 +157,8 @@ class OpenAIBatches:
             raise _wrap(error) from None
         for content in contents:
             for line in content.splitlines():
-                if line.strip():
-                    yield _read_openai_row(json.loads(line))
+                if line.strip() and (row := _read_openai_line(line)) is not None:
+                    yield row
 
     async def _find_file(self, name: str) -> str:
         async for file in self._client.files.list(purpose="batch", limit=100):
@@ -230,7 +231,8 @@ class AnthropicBatches:
         """Every row's result that there is, in any order."""
         try:
             async for entry in await self._client.messages.batches.results(remote):
-                yield _read_anthropic_row(entry.to_dict())
+                if (row := _read_anthropic_row(entry.to_dict())) is not None:
+                    yield row
         except CallError:
             raise
         except Exception as error:
@@ -249,8 +251,16 @@ def make_batch_api(endpoint: Endpoint, provider: object) -> BatchApi | None:
     return None
 
 
-def _read_openai_row(row: Mapping[str, Any]) -> RowResult:
-    id = str(row["custom_id"])
+def _read_openai_line(line: bytes) -> RowResult | None:
+    """A line of results; None for one that names no request of ours, which then counts as not answered."""
+    try:
+        row = load_json(line)
+        return _read_openai_row(str(row["custom_id"]), row)
+    except (JsonError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _read_openai_row(id: str, row: Mapping[str, Any]) -> RowResult:
     response, error = row.get("response") or {}, row.get("error")
     status = response.get("status_code", 0)
     if status == 200:
@@ -265,8 +275,14 @@ def _read_openai_row(row: Mapping[str, Any]) -> RowResult:
     return RowResult(id, error=str(failed), again=failed.kind != "bad_request")
 
 
-def _read_anthropic_row(entry: Mapping[str, Any]) -> RowResult:
-    id, result = str(entry["custom_id"]), entry["result"]
+def _read_anthropic_row(entry: Mapping[str, Any]) -> RowResult | None:
+    try:
+        return _read_anthropic_result(str(entry["custom_id"]), entry["result"])
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def _read_anthropic_result(id: str, result: Mapping[str, Any]) -> RowResult:
     kind: Literal["succeeded", "errored", "canceled", "expired"] = result["type"]
     if kind == "succeeded":
         try:
@@ -284,6 +300,9 @@ def _read_anthropic_row(entry: Mapping[str, Any]) -> RowResult:
 
 def _wrap(error: Exception) -> Exception:
     """What crosses from an SDK, classified; anything else is our own mistake and stays what it is."""
+    cause = find_cause(error)
+    if isinstance(cause, UnreadableBodyError):
+        return CallError("garbled", str(cause))
     package = type(error).__module__.partition(".")[0]
     if package not in ("openai", "anthropic", "httpx2", "aiohttp") and not isinstance(error, OSError):
         return error

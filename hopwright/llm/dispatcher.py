@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hopwright.llm.budget import Budget
 from hopwright.llm.config import Endpoint, LlmSettings, key_variable
@@ -16,7 +16,7 @@ from hopwright.llm.prices import FREE, Price
 from hopwright.llm.progress import Progress
 from hopwright.llm.providers import FATAL, MAYBE_BILLED, Call, CallError, Provider, Reply
 from hopwright.llm.rate_limiter import ExpectedTokens, Permit, RateLimiter
-from hopwright.llm.redaction import Redactor
+from hopwright.llm.redaction import Redactor, clean_reply
 from hopwright.llm.types import Attempt, ModelRef
 
 
@@ -142,8 +142,7 @@ class ModelDispatcher:
                 raise
             latency_s = time.monotonic() - started
             # A model may repeat a key that it was told; it goes no further than here.
-            if (text := self._redactor.clean(reply.text)) != reply.text:
-                reply = replace(reply, text=text)
+            reply = clean_reply(reply, self._redactor.clean)
             self._bursts = 0
             self._latencies.add(latency_s)
             self.health.count(True, started)
@@ -194,6 +193,9 @@ class ModelDispatcher:
         wait = self._backoff(tried - 1)
         if error.retry_after_s is not None:
             wait = max(wait, error.retry_after_s)
+            if wait > self._retry.max_pause_s:
+                self.health.put_down(time.monotonic(), reason, wait)
+                raise ModelUnavailable(f"{self.target} wants a pause of {wait:.0f} s: {reason}", hopeless=True)
             self.gate.pause(time.monotonic() + error.retry_after_s)
         self._progress.counts["retries"] += 1
         await self._stop.sleep(wait)

@@ -20,7 +20,9 @@ _ANTHROPIC = {
         ("requests", "requests"), ("tokens", "tokens"), ("input", "input-tokens"), ("output", "output-tokens"),
     )
 }  # fmt: skip
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_DURATION = re.compile(
+    r"(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?", re.ASCII
+)
 
 
 def read_headroom(headers: Mapping[str, str]) -> dict[str, Headroom]:
@@ -34,8 +36,9 @@ def read_headroom(headers: Mapping[str, str]) -> dict[str, Headroom]:
     found = {}
     for meter, (limit, remaining, reset) in names.items():
         try:
-            room = Headroom(float(headers[limit]), float(headers[remaining]), _read_reset(headers.get(reset, "")))
-        except (KeyError, ValueError):
+            reset_s = _read_reset(headers.get(reset, ""))
+            room = Headroom(_read_number(headers[limit]), _read_number(headers[remaining]), reset_s)
+        except (KeyError, ValueError, OverflowError):
             continue
         found[meter] = room
     return found
@@ -53,14 +56,20 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, float(value))
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
 def _is_number(text: str) -> bool:
-    return bool(re.fullmatch(r"\d+(\.\d+)?", text))
+    return bool(re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,12})?", text))
+
+
+def _read_number(text: str) -> float:
+    if not _is_number(text.strip()):
+        raise ValueError(text)
+    return float(text)
 
 
 def _read_reset(text: str) -> float:

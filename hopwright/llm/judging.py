@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
+from hopwright.foreign import JsonError, load_json
 from hopwright.llm.asking import send_back
 from hopwright.llm.providers import Call
 from hopwright.llm.schemas import describe_error, read_answer
 from hopwright.llm.types import Attempt, FailureKind, Message, ModelRef, Request, Response, schema_of
+
+_LONGEST = 1_000_000
+"""Characters of an answer that are read: more than any model writes in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ def judge(request: Request, text: str, finish: str) -> ValidatedAnswer | tuple[F
         return "truncated", f"the answer was cut off at {request.sampling.max_tokens} tokens"
     if not text.strip():
         return "empty", "the answer is empty"
+    if len(text) > _LONGEST:
+        return "truncated", f"the answer has {len(text):,} characters; {_LONGEST:,} are the most that are read"
     if request.choices:
         chosen = _read_choice(text)
         if chosen in request.choices:
@@ -107,7 +112,7 @@ def _read_choice(text: str) -> str:
     stripped = text.strip()
     if stripped.startswith("{"):
         try:
-            return str(json.loads(stripped).get("choice"))
-        except ValueError:
+            return str(load_json(stripped).get("choice"))
+        except JsonError:
             return stripped
     return stripped

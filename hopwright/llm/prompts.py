@@ -21,10 +21,12 @@ from typing import Any, Literal, Self
 
 import jinja2
 import jinja2.meta
+import jinja2.sandbox
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hopwright.errors import InputError
+from hopwright.foreign import show
 from hopwright.llm.types import Message, ModelRef, Request, Role, Sampling
 from hopwright.settings import prompts_folder
 
@@ -86,8 +88,8 @@ class Prompt:
             raise InputError(f"prompt {self.front.name}: {', '.join(wrong)}")
         try:
             return tuple(Message(turn.role, turn.template.render(**inputs).strip(), turn.stable) for turn in self.turns)
-        except jinja2.UndefinedError as error:
-            raise InputError(f"prompt {self.front.name}: {error}") from None
+        except (jinja2.TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"prompt {self.front.name}: {type(error).__name__}: {show(error)}") from None
 
     def request(
         self, inputs: Mapping[str, Any], target: ModelRef, *, item: str = "", seed: int | None = None,
@@ -206,7 +208,7 @@ def _read_turns(path: Path, front: FrontMatter, body: str) -> tuple[_Turn, ...]:
     marks = list(_TURN.finditer(body))
     if not marks or body[: marks[0].start()].strip():
         raise InputError(f"{path}: the text must begin with a line [system], [system stable] or [user]")
-    environment = jinja2.Environment(
+    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     turns, used, seen_row = list[_Turn](), set[str](), False

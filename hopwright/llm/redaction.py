@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from hopwright.llm.config import Endpoint, key_variable
+from hopwright.llm.providers.base import Reply
 
 HIDDEN = "[key removed]"
 _ALWAYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENROUTER_API_KEY", "HF_TOKEN")
 _SHORTEST = 6
+_SHORTEST_CODED = 12
+"""Characters of a key that is also looked for in other spellings: a shorter one is as often a word."""
+_LONGEST_CODED = 512
 
 
 class Redactor:
-    """Replaces the keys known when it was made, whole or in the shortened forms that providers echo."""
+    """Replaces the keys known when it was made, whole or in the shortened forms that providers echo.
+
+    Also in other case, reversed, and as escapes of JSON or HTML, in percent encoding, hexadecimal and base64: what
+    repeats a request's headers seldom repeats them as they were.
+    """
 
     def __init__(self, keys: Iterable[str]) -> None:
         found = sorted({key for key in keys if len(key) >= _SHORTEST}, key=len, reverse=True)
         parts = [re.escape(key) for key in found]
         # A provider's error shows a key as `sk-ab***wxyz`.
         parts += [re.escape(key[:3]) + r"[\w-]*\*{3,}[\w-]*" for key in found]
+        parts += [part for key in found if _SHORTEST_CODED <= len(key) <= _LONGEST_CODED for part in _list_codings(key)]
         self._pattern = re.compile("|".join(parts)) if parts else None
 
     def clean(self, text: str) -> str:
@@ -32,3 +43,34 @@ def make_redactor(endpoints: Iterable[Endpoint]) -> Redactor:
     """A redactor for the keys of these endpoints and the usual ones, as the environment has them now."""
     names = {key_variable(endpoint) for endpoint in endpoints} | set(_ALWAYS)
     return Redactor(os.environ.get(name, "") for name in names if name)
+
+
+def clean_reply(reply: Reply, clean: Callable[[str], str]) -> Reply:
+    """The reply without any key, wherever a server may have put one that it was told."""
+    return replace(
+        reply, text=clean(reply.text), model_version=clean(reply.model_version), request_id=clean(reply.request_id),
+        logprobs=tuple(tuple((clean(token), value) for token, value in place) for place in reply.logprobs),
+    )  # fmt: skip
+
+
+def _list_codings(key: str) -> Iterable[str]:
+    """Patterns of a key's other spellings."""
+    for letters in (key, key[::-1]):
+        yield "(?i:" + "".join(map(_spell, letters)) + ")"
+    yield r"(?i:" + r"(?:[\s:,-]|0x|\\x)*".join(f"{byte:02x}" for byte in key.encode()) + ")"
+    for code in (base64.b64encode, base64.urlsafe_b64encode):
+        for shift in range(3):
+            # Whatever goes before shifts the key by up to two bytes; the letters that it shares are left out.
+            coded = code(b"\0" * shift + key.encode()).decode().rstrip("=")
+            whole = (8 * (shift + len(key.encode()))) // 6
+            yield re.escape(coded[(8 * shift + 5) // 6 : whole])
+
+
+def _spell(letter: str) -> str:
+    """A pattern of one character: itself, or as an escape of JSON, of a URL or of HTML."""
+    number = ord(letter)
+    spelt = [re.escape(letter), rf"\\+u{number:04x}", rf"\\+x{number:02x}", rf"&#(?:{number}|x0*{number:x});"]
+    spelt.append("".join(f"%(?:25)?{byte:02x}" for byte in letter.encode()))
+    if not letter.isalnum():
+        spelt.append(rf"\\+{re.escape(letter)}")
+    return f"(?:{'|'.join(spelt)})"

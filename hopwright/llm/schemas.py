@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+from hopwright.foreign import JsonError, load_json
+
 _MAX_ERRORS = 5
 _STRICT: dict[tuple[int, frozenset[str]], tuple[Mapping[str, Any], dict[str, Any]]] = {}
 
@@ -34,14 +34,13 @@ def read_answer(text: str, model: type[BaseModel]) -> BaseModel:
     A Markdown fence around the JSON is taken off: servers without structured output put one there. Raw control
     characters inside strings, which JSON forbids and grammars of some servers let through, are accepted.
     """
-    fenced = _FENCE.match(text)
-    content = fenced.group(1) if fenced else text
+    content = _take_off_fence(text)
     try:
         return model.model_validate_json(content)
     except ValidationError:
         try:
-            mended = json.dumps(json.loads(content, strict=False))
-        except ValueError:
+            mended = json.dumps(load_json(content, strict=False))
+        except JsonError:
             mended = None
         if mended is None:
             raise
@@ -56,6 +55,14 @@ def describe_error(error: ValidationError) -> str:
         lines.append(f"{place}: {problem['msg']}" if place else problem["msg"])
     more = error.error_count() - len(lines)
     return "; ".join(lines) + (f"; and {more} more" if more > 0 else "")
+
+
+def _take_off_fence(text: str) -> str:
+    stripped = text.strip()
+    head, line, rest = stripped.partition("\n")
+    if line and head.rstrip() in ("```", "```json") and rest.endswith("```"):
+        return rest.removesuffix("```")
+    return text
 
 
 def _close(part: Any, drop: frozenset[str]) -> Any:

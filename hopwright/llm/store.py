@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import queue
 import re
 import sqlite3
@@ -92,6 +93,7 @@ class Store:
         self._gather_s = gather_s
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            _keep_private(path)
             self._reader = self._open()
             version = self._reader.execute("PRAGMA user_version").fetchone()[0]
             if version > _VERSION:
@@ -249,6 +251,14 @@ class Store:
         for _, done in jobs:
             if not isinstance(done, _FutureDone):
                 done(error)
+
+
+def _keep_private(path: Path) -> None:
+    """Make the file its owner's alone: prompts and answers are in it. SQLite gives its other files the same mode."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    status = path.stat()
+    if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+        path.chmod(0o600)
 
 
 class _Prune:

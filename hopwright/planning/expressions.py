@@ -38,6 +38,7 @@ _HOP = re.compile(r"^hop([1-8])$")
 _ID = re.compile(r"^[PQ][0-9A-Za-z_]+$")
 _LIMIT = 10**15
 _MOST_MEMBERS = 60
+_MOST_LEVELS = 40
 _Number = int | Decimal
 _NUMBERS = (int, Decimal)
 
@@ -60,6 +61,12 @@ _WHOLE: dict[str, tuple[int, Callable[..., int]]] = {
 }
 
 
+def read_hop(reference: str) -> int | None:
+    """The hop that `hopN` refers to; None for anything else."""
+    match = _HOP.match(reference)
+    return int(match[1]) if match else None
+
+
 @functools.lru_cache(maxsize=4_096)
 def hops_in(expression: str) -> tuple[int, ...]:
     """The hops that an expression refers to, in ascending order. Raises ExpressionError on a syntax error."""
@@ -67,7 +74,7 @@ def hops_in(expression: str) -> tuple[int, ...]:
         return (int(match[1]),)
     if _ID.match(expression):
         return ()
-    names = {node.id for node in ast.walk(_parse(expression)) if isinstance(node, ast.Name)}
+    names = {node.id for node in ast.walk(parse_expression(expression)) if isinstance(node, ast.Name)}
     return tuple(sorted(int(match[1]) for name in names if (match := _HOP.match(name))))
 
 
@@ -76,7 +83,7 @@ def claims_in(expression: str) -> tuple[str, ...]:
     """The ids of the claims that an expression rests on, in order. Raises ExpressionError on a syntax error."""
     if "claim" not in expression:
         return ()
-    calls = [node for node in ast.walk(_parse(expression)) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(parse_expression(expression)) if isinstance(node, ast.Call)]
     return tuple(dict.fromkeys(id for call in calls if (id := read_claim(call))))
 
 
@@ -95,17 +102,30 @@ def evaluate(expression: str, answers: Mapping[int, Value], facts: Facts, claims
     outside the whitelist, on a missing or ambiguous fact, on a claim that is missing or was changed, on a tie of
     `argmax` or `argmin`, and on numbers past 10^15.
     """
-    return _Evaluator(answers, facts, claims).run(_parse(expression))
+    return _Evaluator(answers, facts, claims).run(parse_expression(expression))
 
 
 @functools.lru_cache(maxsize=2_048)
-def _parse(expression: str) -> ast.expr:
+def parse_expression(expression: str) -> ast.expr:
+    """The expression's tree, of at most 40 levels. Raises ExpressionError."""
     if len(expression) > 500:
         raise ExpressionError("expression longer than 500 characters")
     try:
-        return ast.parse(expression, mode="eval").body
+        tree = ast.parse(expression, mode="eval").body
+        _check_depth(tree)
+        return tree
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"not an expression: {expression!r}") from None
+
+
+def _check_depth(tree: ast.expr) -> None:
+    """Raise RecursionError for more levels than any computation has: what runs and writes expressions recurses."""
+    level: list[ast.AST] = [tree]
+    for _ in range(_MOST_LEVELS):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return
+    raise RecursionError
 
 
 class _Evaluator:
@@ -125,7 +145,7 @@ class _Evaluator:
             case ast.Constant(value=int() as number):
                 return _bounded(number)
             case ast.Constant(value=float() as number):
-                return Decimal(str(number))
+                return _bounded(Decimal(str(number)))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._number(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
@@ -231,7 +251,7 @@ class _Evaluator:
             divisor = Decimal(self._number(quotient.right))
             if not divisor:
                 raise ExpressionError("division by nought")
-            number = Decimal(self._number(quotient.left)) / divisor
+            number = Decimal(_bounded(Decimal(self._number(quotient.left)) / divisor))
         else:
             number = Decimal(self._number(quotient))
         rounded = number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)

@@ -66,14 +66,18 @@ def iter_shortcuts(
         yield from _find_lone(index, derivation, graph, table, facts)
 
 
+def _list_inputs(derivation: Derivation) -> tuple[int, ...]:
+    try:
+        return hops_used(derivation)
+    except ExpressionError:
+        return ()
+
+
 def _list_ancestors(derivations: Sequence[Derivation]) -> list[frozenset[int]]:
     """For each hop, the hops that it rests on, directly or not."""
     found: list[frozenset[int]] = []
     for derivation in derivations:
-        try:
-            direct = [hop for hop in hops_used(derivation) if hop <= len(found)]
-        except ExpressionError:
-            direct = []
+        direct = [hop for hop in _list_inputs(derivation) if hop <= len(found)]
         found.append(frozenset(direct).union(*(found[hop - 1] for hop in direct)))
     return found
 
@@ -109,7 +113,7 @@ def _find_direct(
     table: PropertyTable,
 ) -> Iterator[Shortcut]:
     """Facts that join an answer with what lies before the hop that asks for it."""
-    own = {str(answers.get(hop, "")) for hop in hops_used(derivations[index - 1])}
+    own = {str(answers.get(hop, "")) for hop in _list_inputs(derivations[index - 1])}
     own.update(named_entities(derivations[index - 1]))
     before: dict[str, None] = {}
     for hop in sorted(above[index - 1]):

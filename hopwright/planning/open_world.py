@@ -17,7 +17,7 @@ from hopwright.knowledge.containment import Containment
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import EntityKinds, FactGraph
-from hopwright.planning.expressions import evaluate
+from hopwright.planning.expressions import evaluate, read_hop
 from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
 
@@ -99,7 +99,7 @@ class OpenWorld:
         known = dict(named)
         try:
             tree = ast.parse(expression, mode="eval")
-        except SyntaxError:
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ""
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -138,7 +138,7 @@ class OpenWorld:
 
 
 def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
-    return str(answers.get(int(reference[3:]), "")) if reference.startswith("hop") else reference
+    return reference if (hop := read_hop(reference)) is None else str(answers.get(hop, ""))
 
 
 def _list_dated(node: ast.expr) -> Iterator[ast.Name]:

@@ -31,7 +31,8 @@ _MONTHS = [
     "November",
     "December",
 ]
-_MOST_DIGITS = 100
+MOST_DIGITS = 24
+"""Digits before or after the point: more than any answer has, and less than decimal arithmetic is exact for."""
 _DATE = re.compile(r"^(\d{1,2}) ([A-Z][a-z]+) (\d{1,4})$")
 
 EntityKind = Literal[
@@ -63,7 +64,7 @@ def parse(text: str, answer_type: AnswerType) -> Value:
             number = Decimal(text.replace(",", "").strip())
         except InvalidOperation:
             raise InputError(f"not a number: {text!r}") from None
-        if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:  # `INF`, `1e999999`
+        if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS:  # `INF`, `1e999999`
             raise InputError(f"not a number: {text[:40]!r}")
         return int(number) if number == number.to_integral_value() else number
     if answer_type == "date":

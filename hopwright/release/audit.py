@@ -11,14 +11,18 @@ from pydantic import Field
 from hopwright.checks import CheckContext, CheckedItem, DuplicateFinder, Finding, examine
 from hopwright.checks.near_duplicates import NearDuplicateFinder
 from hopwright.checks.overlap import OverlapFinder, OverlapReport, OverlapScreen
+from hopwright.foreign import show
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Rejected
 from hopwright.records.base import Record
 from hopwright.release.format import ReleaseRow, parse_row, read_jsonl
+from hopwright.release.row_limits import find_controls
 from hopwright.reporting.scorecard import Scorecard, ScorecardMaker
 
+_LONGEST_ID = 200
+_LONGEST_REASON = 1_000
 _DUPLICATES = DuplicateFinder.name
 _NEAR = NearDuplicateFinder.name
 _OVERLAP = "overlap"
@@ -151,10 +155,14 @@ class _AuditState:
 
 
 def _audit_row(line: int, row: ReleaseRow, context: CheckContext, tally: _AuditState) -> None:
-    id = str(row.get("id", ""))
+    id = str(row.get("id", ""))[:_LONGEST_ID]
     parsed = parse_row(row)
     tally.violations += [
         Violation(line=line, id=id, hop=one.hop, check="schema", reason=str(one)) for one in parsed.problems
+    ]
+    tally.violations += [
+        Violation(line=line, id=id, hop=None, check="schema", reason=f"{path}: {what}")
+        for path, what in find_controls(row)
     ]
     if parsed.item is None:
         return
@@ -200,10 +208,10 @@ def _name(line: int, id: str, check: str, findings: Sequence[Finding]) -> Iterat
 def _write(violation: Violation) -> str:
     where = f"line {violation.line}"
     if violation.id:
-        where += f", {violation.id}"
+        where += f", {show(violation.id)}"
     if violation.hop is not None:
         where += f", hop {violation.hop}"
-    return f"{where}: {violation.check}: {violation.reason}"
+    return f"{where}: {violation.check}: {show(violation.reason, _LONGEST_REASON)}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -7,7 +7,6 @@ read the whole file.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -17,10 +16,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from hopwright.errors import InputError
+from hopwright.foreign import JsonError, load_json, read_lines, show
 from hopwright.records import LABELS, AnswerType, Derivation, Hop, Item, QuestionPart, Rejected
 from hopwright.records.base import list_union_fields
 from hopwright.records.evidence import EVIDENCE_LISTS, split_entries, tag_lists
 from hopwright.records.values import parse
+from hopwright.release.row_limits import LONGEST_ROW, find_excess
 from hopwright.topologies import TOPOLOGIES, topology
 
 ReleaseRow = dict[str, Any]
@@ -110,7 +111,9 @@ def parse_row(row: ReleaseRow) -> ParsedRow:
 
     Fields that neither the published format nor ours knows are ignored.
     """
-    problems = list(_find_missing(row))
+    problems = [FormatProblem(path, None, what) for path, what in find_excess(row)] or list(_find_missing(row))
+    if not isinstance(row.get("id", ""), str | int):
+        problems.append(FormatProblem("id", None, f"not a text: {show(repr(row['id']), 60)}"))
     if problems:
         return ParsedRow(None, False, tuple(problems))
     hops: list[ReleaseRow] = row["single_hop"]
@@ -160,8 +163,11 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, ReleaseRow | Rejected]]:
     """
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if text := line.strip():
+            for number, line in read_lines(file, LONGEST_ROW):
+                if line is None:
+                    reason = f"the line is longer than {LONGEST_ROW >> 20} MiB"
+                    yield number, Rejected(key=f"line {number}", check="schema", reason=reason)
+                elif text := line.strip():
                     yield number, _read_line(number, text)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
@@ -322,16 +328,10 @@ def _untag(location: tuple[int | str, ...]) -> Iterator[int | str]:
 
 
 def _read_line(number: int, text: bytes) -> ReleaseRow | Rejected:
-    if number == 1:
-        text = text.removeprefix(b"\xef\xbb\xbf")
     try:
-        row = json.loads(text.decode("utf-8"))
-    except UnicodeDecodeError:
-        reason = "not UTF-8"
-    except json.JSONDecodeError as error:
-        reason = f"not JSON: {error.msg} at character {error.pos + 1}"
-    except (RecursionError, ValueError) as error:
-        reason = f"not readable JSON: {error}"
+        row = load_json(text)
+    except JsonError as error:
+        reason = str(error)
     else:
         if isinstance(row, dict):
             return row

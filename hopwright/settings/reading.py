@@ -9,8 +9,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from hopwright.errors import InputError
+from hopwright.foreign import show
 from hopwright.settings.runs import RunParameters
 
+_SHOWN = 80
+"""Characters of a wrong value that are shown."""
 _P = TypeVar("_P", bound=RunParameters)
 
 
@@ -42,15 +45,15 @@ def load_parameters(values: Mapping[str, Any], model: type[_P]) -> _P:
 
 def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
     """What is wrong with one parameter, by its dotted name, and what it should be."""
-    where = ".".join(str(part) for part in error["loc"]) or "parameters"
+    where = show(".".join(str(part) for part in error["loc"])) or "parameters"
     known = _list_fields(model)
     if error["type"] == "extra_forbidden":
         near = difflib.get_close_matches(where, known, 1)
         return f"{where}: there is no such parameter" + (f"; is {near[0]} meant?" if near else "")
     if error["type"] == "string_pattern_mismatch" and where in known:
-        return f"{where}: {error['input']!r} does not fit ({known[where].description})"
+        return f"{where}: {show(repr(error['input']), _SHOWN)} does not fit ({known[where].description})"
     whole = isinstance(error["input"], dict) and error["type"] == "value_error"
-    given = "" if whole or error["type"] == "missing" else f", not {error['input']!r}"
+    given = "" if whole or error["type"] == "missing" else f", not {show(repr(error['input']), _SHOWN)}"
     return f"{where}: {error['msg'].removeprefix('Value error, ')}{given}"
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 
 from hopwright.errors import InputError
 from hopwright.records import AnswerType
-from hopwright.records.values import parse
+from hopwright.records.values import MOST_DIGITS, parse
 from hopwright.text.phrases import SMALL_NUMBERS
 
 _SEPARATORS = re.compile(r"[\W_]+")
@@ -112,16 +112,17 @@ def mentions_number(text: str, number: Decimal) -> bool:
 
 
 def read_number(text: str) -> Decimal | None:
-    """The number that a text writes, or None."""
+    """The number that a text writes, or None; one of more than 24 digits before or after the point is none."""
     try:
-        return Decimal(text.replace(",", "").strip())
+        number = Decimal(text.replace(",", "").strip())
     except InvalidOperation:
         return None
+    return number if number.is_finite() and abs(number.adjusted()) <= MOST_DIGITS else None
 
 
 def normalise_option(text: str, answer_type: AnswerType) -> str:
     """Two options that a reader would take for the same have the same normal form."""
-    if answer_type == "number" and (number := read_number(text)) is not None and number.is_finite():
+    if answer_type == "number" and (number := read_number(text)) is not None:
         return format(number.normalize(), "f")
     return fold(text)
 

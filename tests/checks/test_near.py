@@ -175,7 +175,7 @@ class TestOverlap:
         with pytest.raises(InputError, match="cannot read"):
             finder.compare(tmp_path / "none.json")
         (tmp_path / "broken.jsonl").write_text('{"question": "a"}\n{"question"')
-        with pytest.raises(InputError, match="line 2 is no JSON"):
+        with pytest.raises(InputError, match="line 2: not JSON"):
             finder.compare(tmp_path / "broken.jsonl")
         (tmp_path / "x.json.gz").write_bytes(b"no gzip")
         with pytest.raises(InputError, match="cannot read"):

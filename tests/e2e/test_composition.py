@@ -33,7 +33,8 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::[-?]([^}]*))?\}")
 @pytest.fixture(scope="module")
 def chosen() -> dict[str, str]:
     """What a user writes into `.env`."""
-    names = ("PREFECT_DB_PASSWORD", "LABEL_STUDIO_DB_PASSWORD", "LABEL_STUDIO_PASSWORD", "LABEL_STUDIO_TOKEN")
+    names = ("PREFECT_DB_PASSWORD", "PREFECT_PASSWORD", "LABEL_STUDIO_DB_PASSWORD", "LABEL_STUDIO_PASSWORD",
+             "LABEL_STUDIO_TOKEN")  # fmt: skip
     return {name: secrets.token_hex(20) for name in names}
 
 
@@ -92,6 +93,9 @@ def test_prefect_on_its_database(chosen: dict[str, str], tmp_path: Path) -> None
             assert "<html" in page.text.lower()
             settings = httpx.get(f"http://127.0.0.1:{port}/ui-settings", timeout=120).json()
             assert settings["api_url"] == f"http://127.0.0.1:{port}/api"
+            version, login = f"http://127.0.0.1:{port}/api/admin/version", ("hopwright", chosen["PREFECT_PASSWORD"])
+            assert httpx.get(version, timeout=120).status_code == 401
+            assert httpx.get(version, auth=login, timeout=120).status_code == 200
             assert int(postgres.ask("prefect", "select count(*) from pg_tables where tablename = 'flow_run'")) == 1
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.server
 import importlib.metadata
+import io
 import json
 import socket
 import threading
+import urllib.error
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -188,3 +190,31 @@ def test_a_list_of_deployments_that_is_none_is_one_line(tmp_path: Path) -> None:
             (tmp_path / "prefect.yaml").write_text(content, "utf-8")
         with pytest.raises(InputError, match=message):
             read_deployments(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [(OURS, "bad"), (401, "ok"), (403, "ok")],
+)
+def test_a_server_on_another_machine_has_to_ask_who_calls(
+    answer: str | int, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, str]] = []
+
+    def answer_it(request: Any, timeout: float) -> Any:
+        asked.append(dict(request.headers))
+        if isinstance(answer, int) and "Authorization" not in request.headers and "health" not in request.full_url:
+            raise urllib.error.HTTPError(request.full_url, answer, "no", request.headers, None)  # type: ignore[arg-type]
+        body = prefect().get("/api" + request.full_url.partition("/api")[2])
+        return io.BytesIO(json.dumps(body).encode())
+
+    monkeypatch.setattr("urllib.request.urlopen", answer_it)
+    monkeypatch.setenv("PREFECT_API_AUTH_STRING", "hopwright:secret")
+    found = by_name(check_prefect("http://prefect.example.org:4200/api"))
+    assert found["prefect"].state == "ok" and found["prefect auth"].state == state
+    assert any("Authorization" in headers for headers in asked)
+    assert "prefect auth" not in by_name(check_prefect("http://127.0.0.1:4200/api"))
+    monkeypatch.delenv("PREFECT_API_AUTH_STRING")
+    if isinstance(answer, int):
+        refused = by_name(check_prefect("http://127.0.0.1:4200/api"))["prefect"]
+        assert refused.state == "bad" and "PREFECT_API_AUTH_STRING" in refused.advice

@@ -85,7 +85,7 @@ def test_a_budget_stops_it_and_a_higher_one_continues(call: Any, server: Asking,
     ("passages", "options", "says"),
     [
         ('[{"title": "Zorin Vale", "text": "A film."}]', [], "--passages needs --out FILE"),
-        ('{"title": "Zorin Vale", "text": "A film."}\n{"title": ', ["--out", "q.jsonl"], "line 2: no JSON"),
+        ('{"title": "Zorin Vale", "text": "A film."}\n{"title": ', ["--out", "q.jsonl"], "line 2: not JSON"),
         ('[{"title": "Zorin Vale"}]', ["--out", "q.jsonl"], "entry 1: text: "),
         ("[]", ["--out", "q.jsonl"], "no passages in it"),
     ],

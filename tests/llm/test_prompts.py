@@ -131,3 +131,15 @@ def test_an_empty_folder_and_a_missing_file_are_told(tmp_path: Path) -> None:
         read_prompts(tmp_path)
     with pytest.raises(InputError, match="No such file"):
         read_prompt(tmp_path / "gone.md.j2")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{{ who.__class__.__mro__ }}", "{{ who.__init__.__globals__ }}", "{{ who.format.__self__.__class__ }}",
+     "{{ 1 / 0 }}", "{{ who + 1 }}", "{% for one in range(10**9) %}x{% endfor %}", "{{ who.x.y }}", "{{ '%d' % who }}"],
+)  # fmt: skip
+def test_a_template_reaches_nothing_but_its_inputs(tmp_path: Path, text: str) -> None:
+    prompt = read_prompt(write(tmp_path, GOOD.replace("Greet {{ who }}.", f"Greet {{{{ who }}}}. {text}")))
+    with pytest.raises(InputError, match="prompt greet: ") as caught:
+        prompt.render({"who": "a"})
+    assert "\n" not in str(caught.value)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import logging
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hopwright.errors import HopwrightError
 from hopwright.llm.client import Client
@@ -99,3 +104,70 @@ def test_whole_and_shortened_keys_are_removed_and_short_words_are_not() -> None:
     assert redactor.clean("Incorrect API key provided: sk-ab****efgh.") == f"Incorrect API key provided: {HIDDEN}."
     assert redactor.clean("abc sk-learn **bold**") == "abc sk-learn **bold**"
     assert Redactor([]).clean("anything") == "anything"
+
+
+def _spellings(key: str) -> dict[str, str]:
+    coded = base64.b64encode(f"x-api-key: {key}".encode()).decode()
+    return {
+        "upper": key.upper(), "swapped": key.swapcase(), "reversed": key[::-1],
+        "json": "".join(f"\\u{ord(letter):04x}" for letter in key),
+        "mixed": key.replace("a", "\\u0061").replace("-", "%2D"),
+        "percent": "".join(f"%{ord(letter):02X}" for letter in key), "twice": key.replace("-", "%252d"),
+        "html": "".join(f"&#{ord(letter)};" for letter in key),
+        "html hex": "".join(f"&#x{ord(letter):x};" for letter in key),
+        "hex": key.encode().hex(), "spaced hex": key.encode().hex(" ").upper(),
+        "dump": "".join(f"\\x{byte:02x}" for byte in key.encode()),
+        "base64": base64.b64encode(key.encode()).decode(), "within base64": coded,
+        "url base64": base64.urlsafe_b64encode(f"ab{key}~~~".encode()).decode(),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("spelling", _spellings(KEY))
+def test_a_key_in_another_spelling_is_removed(spelling: str) -> None:
+    cleaned = Redactor([KEY]).clean(f"request: {_spellings(KEY)[spelling]} end")
+    assert HIDDEN in cleaned and cleaned.startswith("request: ") and cleaned.endswith(" end")
+    left = cleaned.replace(HIDDEN, "")
+    # Of base64, up to three letters that the key shares with its neighbours stay at either end.
+    assert len(left) <= len("request:  end") + (32 if "within" in spelling else 10)
+
+
+@given(
+    letters=st.text(st.characters(codec="ascii", exclude_categories=["Cc", "Zs"]), min_size=12),
+    shift=st.integers(0, 9),
+)
+def test_no_position_in_base64_hides_a_key(letters: str, shift: int) -> None:
+    coded = base64.b64encode(b"#" * shift + letters.encode() + b"!" * shift).decode()
+    assert HIDDEN in Redactor([letters]).clean(coded)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_in_the_names_of_model_and_request_is_removed(tmp_path: Path, kind: str) -> None:
+    choice = '{"message": {"content": "fine"}, "finish_reason": "stop"}'
+    openai = f'{{"choices": [{choice}], "model": "{KEY}", "id": "{KEY}"}}'
+    anthropic = f'{{"content": [{{"type": "text", "text": "fine"}}], "model": "{KEY}", "id": "{KEY}"}}'
+
+    async def work() -> None:
+        async with WireServer(Faults(status=200, body=anthropic if kind == "anthropic" else openai)) as server:
+            with Store(tmp_path / "llm.sqlite") as store:
+                async with Client(settings(server, kind=kind), store) as client:
+                    told = await client.complete(request("a", schema=None))
+                    assert isinstance(told, Response)
+                    assert told.model_version == HIDDEN and KEY not in repr(told)
+
+    run(work())
+    for path in tmp_path.rglob("*"):
+        assert KEY.encode() not in path.read_bytes()
+
+
+def test_the_store_is_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        loose = tmp_path / "loose.sqlite"
+        loose.touch(mode=0o666)
+        for path in (tmp_path / "new" / "llm.sqlite", loose):
+            with Store(path) as store:
+                store.write_now([("INSERT INTO cuts VALUES (?, ?, ?, ?)", ("lane", "me", 0.0, 0.0))])
+                for file in path.parent.glob(f"{path.name}*"):
+                    assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+    finally:
+        os.umask(before)

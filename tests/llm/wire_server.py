@@ -58,6 +58,8 @@ class Faults:
     body: str = ""
     key: str = ""
     """The only key accepted; empty: any."""
+    pack: bool = False
+    """Compress answers for those who take them so."""
     fence: bool = False
     """Give JSON in a Markdown fence where no schema is asked for, as a model would whose prompt holds the schema."""
 
@@ -197,7 +199,11 @@ class WireServer:
         if faults.fence and "response_format" not in body and "choices" in answer:
             text = spoil(answer_text(_UNASKED, prompt), fault)
             answer["choices"][0]["message"]["content"] = f"```json\n{text}\n```"
-        return web.json_response(answer, headers=headers)
+        response = web.json_response(answer, headers=headers)
+        if faults.pack and "gzip" in request.headers.get("Accept-Encoding", ""):
+            self.counts["packed"] += 1
+            response.enable_compression(web.ContentCoding.gzip)
+        return response
 
     def draw_fault(self, prompt: str) -> str:
         """The fault that this prompt meets now, or nothing."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.errors import InputError
+from hopwright.foreign import LONGEST_FILE, JsonError, load_json, read_bounded
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Passage
 
@@ -18,8 +18,8 @@ class CorpusPassage(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    title: str = Field(min_length=1)
-    text: str = Field(min_length=1)
+    title: str = Field(min_length=1, max_length=1_000)
+    text: str = Field(min_length=1, max_length=1_000_000)
 
 
 class PassageCorpus:
@@ -45,7 +45,8 @@ class PassageCorpus:
 def read_corpus(path: Path) -> list[CorpusPassage]:
     """Read a JSON array or JSON lines of `{title, text}`. Raises InputError naming the file and the first bad entry."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            text = read_bounded(file, LONGEST_FILE, path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error.strerror if isinstance(error, OSError) else 'not UTF-8'}") from None
     rows = _read_array(path, text) if text.lstrip()[:1] == "[" else _read_lines(path, text)
@@ -64,17 +65,17 @@ def read_corpus(path: Path) -> list[CorpusPassage]:
 
 def _read_array(path: Path, text: str) -> Iterator[tuple[str, object]]:
     try:
-        rows = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{path}: no JSON ({error})") from None
+        rows = load_json(text)
+    except JsonError as error:
+        raise InputError(f"{path}: {error}") from None
     for number, row in enumerate(rows, start=1):
         yield f"entry {number}", row
 
 
 def _read_lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                yield f"line {number}", json.loads(line)
-            except ValueError as error:
-                raise InputError(f"{path}, line {number}: no JSON ({error})") from None
+                yield f"line {number}", load_json(line)
+            except JsonError as error:
+                raise InputError(f"{path}, line {number}: {error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import lzma
 import zlib
@@ -12,11 +13,24 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from hopwright.errors import InputError
+from hopwright.foreign import (
+    LONGEST_FILE,
+    LONGEST_LINE,
+    JsonError,
+    find_control,
+    load_json,
+    read_bounded,
+    read_lines,
+    show,
+)
 from hopwright.knowledge.wikidata.linking import Abstention, Linker
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Anchor, Rejected, Triplet
 
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError)
+_LONGEST_ID = 200
+_LONGEST_TEXT = 10_000
+_MOST_ALIASES = 200
 _ROW = 2000
 """Characters of a bad record that are kept with its rejection."""
 
@@ -139,26 +153,26 @@ def _read_records(path: Path) -> Iterator[tuple[int, Any]]:
     """Number of line or place in the array, and the record or what is wrong with it."""
     try:
         with _open(path) as file:
-            first = file.readline()
+            first = file.readline(LONGEST_LINE + 1)
             while first and not first.strip():
-                first = file.readline()
+                first = file.readline(LONGEST_LINE + 1)
             if not first.strip():
                 raise InputError(f"{path} is empty; it should hold MuSiQue records")
             if _is_line(first):
                 yield from _read_lines(first, file)
                 return
-            raw = first + file.read()
+            raw = first + read_bounded(file, LONGEST_FILE - len(first), path)
     except _BROKEN as error:
         raise InputError(f"{path} is truncated or damaged ({error}); get it again") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     try:
-        whole = json.loads(raw.decode("utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        whole = load_json(raw)
+    except JsonError as error:
         if first.lstrip(b"\xef\xbb\xbf \t").startswith(b"{"):  # JSON lines whose first line is broken
-            yield from ((n, _load(line)) for n, line in enumerate(raw.split(b"\n"), 1) if line.strip())
+            yield from ((n, _load(line)) for n, line in read_lines(io.BytesIO(raw)) if line is None or line.strip())
             return
-        raise InputError(f"{path} is no JSON: {error}; it should hold MuSiQue records") from None
+        raise InputError(f"{path}: {error}; it should hold MuSiQue records") from None
     yield from enumerate(_flatten(whole["data"] if isinstance(whole, dict) and "data" in whole else whole), 1)
 
 
@@ -170,18 +184,18 @@ def _is_line(first: bytes) -> bool:
 
 def _read_lines(first: bytes, file: IO[bytes]) -> Iterator[tuple[int, Any]]:
     yield 1, _load(first)
-    for number, line in enumerate(file, 2):
-        if line.strip():
-            yield number, _load(line)
+    for number, line in read_lines(file):
+        if line is None or line.strip():
+            yield number + 1, _load(line)
 
 
-def _load(line: bytes) -> Any:
+def _load(line: bytes | None) -> Any:
+    if line is None:
+        return _MalformedRecord(f"a line of more than {LONGEST_LINE >> 20} MiB", "")
     try:
-        return json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return _MalformedRecord("bad UTF-8", line.decode(errors="replace"))
-    except (json.JSONDecodeError, RecursionError) as error:
-        return _MalformedRecord(f"no JSON: {error}", line.decode(errors="replace"))
+        return load_json(line)
+    except JsonError as error:
+        return _MalformedRecord(str(error), line[: 4 * _ROW].decode(errors="replace"))
 
 
 def _flatten(value: Any) -> Iterator[Any]:
@@ -201,6 +215,8 @@ def _parse(record: Any, where: str) -> AnchorQuestion | Rejected | None:
         return _reject(record, where, "not a record but a bare value")
     id = record.get("id")
     key = id if isinstance(id, str) and id else where
+    if len(key) > _LONGEST_ID or find_control(key):
+        return _reject(record, where, f"its id {show(key, 60)!r} is too long, or holds what no id should")
     hops = record.get("question_decomposition")
     if not isinstance(hops, list) or not all(isinstance(hop, Mapping) for hop in hops):
         return _reject(record, key, "question_decomposition is no list of sub-questions")
@@ -214,15 +230,19 @@ def _parse(record: Any, where: str) -> AnchorQuestion | Rejected | None:
     for name, text in zip(names, texts, strict=True):
         if not isinstance(text, str) or not text.strip():
             return _reject(record, key, f"{name} is missing or empty")
+        if len(text) > _LONGEST_TEXT:
+            return _reject(record, key, f"{name} has {len(text):,} characters; {_LONGEST_TEXT:,} are the most")
     if record.get("answerable") is False:
         return _reject(record, key, "marked as not answerable")
     aliases = record.get("answer_aliases") or []
     if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
         return _reject(record, key, "answer_aliases is no list of texts")
+    if len(aliases) > _MOST_ALIASES or any(len(alias) > _LONGEST_TEXT for alias in aliases):
+        return _reject(record, key, f"more than {_MOST_ALIASES} answer_aliases, or one too long")
     question, answer, first, first_answer, last, last_answer = (cast(str, text).strip() for text in texts)
     return AnchorQuestion(
         cast(str, id), question, answer, tuple(aliases), (first, last), (first_answer, last_answer),
-        tuple(str(hop.get("id", "")) for hop in hops), _find_support(record, hops),
+        tuple(str(hop.get("id", ""))[:_LONGEST_ID] for hop in hops), _find_support(record, hops),
     )  # fmt: skip
 
 
@@ -230,10 +250,11 @@ def _find_support(record: Mapping[str, Any], hops: list[Mapping[str, Any]]) -> t
     """The supporting paragraphs, found by their own numbers: some copies of the data lack one of the
     twenty.
     """
-    paragraphs = [one for one in record.get("paragraphs") or [] if isinstance(one, Mapping)]
-    wanted = {hop.get("paragraph_support_idx") for hop in hops} - {None}
+    held = record.get("paragraphs")
+    paragraphs = [one for one in held if isinstance(one, Mapping)] if isinstance(held, list) else []
+    wanted = [number for hop in hops if isinstance(number := hop.get("paragraph_support_idx"), int)]
     return tuple(
-        f"{one.get('title', '')}: {one.get('paragraph_text', '')}"
+        f"{one.get('title', '')}: {one.get('paragraph_text', '')}"[:_LONGEST_TEXT]
         for place, one in enumerate(paragraphs)
         if one.get("is_supporting") or one.get("idx", place) in wanted
     )

@@ -98,7 +98,7 @@ def _find_fault(fields: list[str]) -> str | None:
         return f"{len(fields)} columns, not 6"
     for column, letter in ((0, "Q"), (1, "P")):
         digits = fields[column][1:]
-        if fields[column][:1] != letter or not (digits.isascii() and digits.isdigit()):
+        if fields[column][:1] != letter or not (digits.isascii() and digits.isdigit() and len(digits) <= 10):
             return f"no {letter}-id in column {column + 1}"
         if not 0 < int(digits) < 2**32 or digits[0] == "0":
             return f"no {letter}-id in column {column + 1}"

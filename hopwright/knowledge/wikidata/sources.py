@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Literal, cast
 
 from hopwright.errors import InputError
+from hopwright.foreign import LONGEST_LINE, show
 
 Split = Literal["all", "transductive", "inductive"]
 ROLES = {
@@ -28,6 +29,7 @@ ALL_TRIPLETS = "wikidata5m_all_triplet.txt"
 _PACKED = ("", ".gz", ".xz")
 _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz")
 _BLOCK = 2 << 20
+_TOO_LONG = f"a line of more than {LONGEST_LINE >> 20} MiB".encode()
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, tarfile.TarError)
 
 
@@ -129,7 +131,9 @@ def _fill(source: CorpusFile, blocks: queue.Queue[bytes | BaseException | None],
 
 
 def _cut_lines(source: CorpusFile) -> Iterator[bytes]:
-    rest = b""
+    """Blocks of whole lines. A line past the limit becomes a short malformed one, which whoever parses it counts."""
+    rest: list[bytes] = []
+    waiting = 0
     empty = True
     try:
         with _open(source) as file:
@@ -139,10 +143,14 @@ def _cut_lines(source: CorpusFile) -> Iterator[bytes]:
                 empty = False
                 cut = block.rfind(b"\n") + 1
                 if not cut:
-                    rest += block
+                    waiting += len(block)
+                    rest = [_TOO_LONG] if waiting > LONGEST_LINE else [*rest, block]
                     continue
-                lines = rest + block[:cut]
-                rest = block[cut:]
+                if waiting > LONGEST_LINE:
+                    block = block[block.index(b"\n") :]
+                    cut = block.rfind(b"\n") + 1
+                lines = b"".join([*rest, block[:cut]])
+                rest, waiting = [block[cut:]], len(block) - cut
                 if b"\r\n" in lines:
                     lines = lines.replace(b"\r\n", b"\n")
                 yield lines
@@ -152,8 +160,8 @@ def _cut_lines(source: CorpusFile) -> Iterator[bytes]:
         raise InputError(f"{source.name} cannot be read: {error.strerror or error}") from None
     if empty:
         raise InputError(f"{source.name} is empty; get it again")
-    if rest:
-        yield rest.rstrip(b"\r") + b"\n"
+    if last := b"".join(rest):
+        yield last.rstrip(b"\r") + b"\n"
 
 
 @contextmanager
@@ -165,7 +173,7 @@ def _open(source: CorpusFile) -> Iterator[IO[bytes]]:
     with _unpack(source.path) as packed:
         archive = tarfile.open(fileobj=packed, mode="r|")  # noqa: SIM115 — closed with its stream
         for entry in archive:
-            if entry.name == source.member:
+            if entry.name == source.member and entry.isfile():
                 opened = archive.extractfile(entry)
                 assert opened is not None
                 yield opened
@@ -210,11 +218,16 @@ def _list_members(folder: Path) -> dict[str, CorpusFile]:
     for path in sorted(folder.iterdir()):
         if not path.name.endswith(_ARCHIVES) or not path.is_file():
             continue
+        seen: set[str] = set()
         try:
             with _unpack(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
                 for entry in archive:
-                    if entry.isfile():
-                        members.setdefault(Path(entry.name).name, CorpusFile(path, entry.name))
+                    if not entry.isfile():
+                        continue
+                    member = CorpusFile(path, entry.name)
+                    if members.setdefault(Path(entry.name).name, member) == member and entry.name in seen:
+                        raise InputError(f"{path} holds {show(entry.name)} twice; which one is meant is not known")
+                    seen.add(entry.name)
         except _BROKEN as error:
             raise InputError(f"{path} is truncated or damaged ({error}); get it again") from None
         except OSError as error:

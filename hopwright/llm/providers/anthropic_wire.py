@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
+from hopwright.llm.providers.base import LONGEST_NAME, Call, CallError, Reply, clean_text, read_count
 from hopwright.llm.schemas import strict_schema
 from hopwright.llm.types import Finish, Message, TokenUsage
 
@@ -71,21 +71,22 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
             text=clean_text(json.dumps(used[0], ensure_ascii=False) if used else "".join(texts)),
             finish=finish,
             usage=_read_usage(body.get("usage") or {}),
-            model_version=str(body.get("model") or ""),
-            request_id=headers.get("request-id") or str(body.get("id") or ""),
+            model_version=clean_text(str(body.get("model") or "")[:LONGEST_NAME]),
+            request_id=clean_text((headers.get("request-id") or str(body.get("id") or ""))[:LONGEST_NAME]),
             headers=headers,
         )
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise CallError("garbled", f"the answer is not a message: no {error}") from error
 
 
 def _read_usage(usage: Mapping[str, Any]) -> TokenUsage:
-    cached, written = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+    cached = read_count(usage.get("cache_read_input_tokens"))
+    written = read_count(usage.get("cache_creation_input_tokens"))
     details = usage.get("output_tokens_details") or {}
     return TokenUsage(
         # Anthropic counts the cached parts apart from `input_tokens`; here input is all of the prompt.
-        input=(usage.get("input_tokens") or 0) + cached + written, cached=cached, cache_written=written,
-        output=usage.get("output_tokens") or 0, reasoning=details.get("thinking_tokens") or 0,
+        input=read_count(usage.get("input_tokens")) + cached + written, cached=cached, cache_written=written,
+        output=read_count(usage.get("output_tokens")), reasoning=read_count(details.get("thinking_tokens")),
     )  # fmt: skip
 
 

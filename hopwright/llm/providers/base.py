@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from hopwright.foreign import JsonError, load_json
 from hopwright.llm.headers import read_retry_after
 from hopwright.llm.types import Finish, Message, Sampling, TokenUsage
 
@@ -20,6 +20,11 @@ FATAL: frozenset[ErrorKind] = frozenset({"auth", "quota", "not_found"})
 """Kinds that every further request would meet too."""
 MAYBE_BILLED: frozenset[ErrorKind] = frozenset({"timeout", "connection", "garbled"})
 """Kinds after which the provider may have generated, and billed, an answer that never arrived."""
+_MOST_TOKENS = 10**9
+LONGEST_NAME = 200
+"""Characters that are kept of what a provider calls a model or a request."""
+_LONGEST_MESSAGE = 2000
+"""Characters that are kept of what an error says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,8 @@ def classify_status(status: int, body: Mapping[str, Any] | None) -> ErrorKind:
         return "auth"
     if status == 402:
         return "quota"
-    if status == 404:
+    if status == 404 or 300 <= status < 400:
+        # A redirect is not followed: it would hand the prompt, and perhaps the key, to whoever it names.
         return "not_found"
     if status in (503, 529) or "overloaded" in code:
         return "overloaded"
@@ -101,13 +107,16 @@ def classify_status(status: int, body: Mapping[str, Any] | None) -> ErrorKind:
 def wrap_status(status: int, content: bytes, headers: Mapping[str, str]) -> CallError:
     """The error that an HTTP status and its body stand for."""
     try:
-        body = json.loads(content)
-    except ValueError:
+        body = load_json(content, halves=True)
+    except JsonError:
         body = None
     body = body if isinstance(body, dict) else None
     error = (body or {}).get("error")
     message = error.get("message") if isinstance(error, dict) else error
-    text = str(message or content[:300].decode("utf-8", "replace") or "no reason given")
+    text = str(message or content[:300].decode("utf-8", "replace") or "no reason given")[:_LONGEST_MESSAGE]
+    text = clean_text(text)
+    if 300 <= status < 400:
+        text = f"it redirects to {headers.get('location') or 'another address'}, which is not followed"
     return CallError(
         classify_status(status, body), f"HTTP {status}: {text}", status=status, headers=headers,
         retry_after_s=read_retry_after(headers),
@@ -119,19 +128,36 @@ def clean_text(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def read_count(value: object) -> int:
+    """A number of tokens as a provider states it; None is 0. Raises TypeError for what is no count."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+        raise TypeError("count of tokens")
+    return int(value)
+
+
 def describe_cause(error: BaseException) -> str:
     """The innermost cause of an error, in one line."""
+    error = find_cause(error)
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def find_cause(error: BaseException) -> BaseException:
+    """The innermost cause of an error."""
     while error.__cause__ is not None:
         error = error.__cause__
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return error
 
 
 def read_json(content: bytes) -> dict[str, Any]:
     """A response's body. Raises CallError where it is not a JSON object."""
     try:
-        body = json.loads(content)
-    except ValueError:
-        raise CallError("garbled", f"the answer is not JSON: {content[:100].decode('utf-8', 'replace')!r}") from None
+        body = load_json(content, halves=True)
+    except JsonError as error:
+        raise CallError(
+            "garbled", f"the answer is not JSON ({error}): {content[:100].decode('utf-8', 'replace')!r}"
+        ) from None
     if not isinstance(body, dict):
         raise CallError("garbled", "the answer is not a JSON object")
     return body

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from hopwright.llm.providers.base import Call, CallError, Reply, clean_text
+from hopwright.llm.providers.base import LONGEST_NAME, Call, CallError, Reply, clean_text, read_count
 from hopwright.llm.schemas import strict_schema
 from hopwright.llm.types import Finish, TokenUsage
 
@@ -65,12 +65,12 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
             text=clean_text(refusal or message.get("content") or ""),
             finish=finish,
             usage=_read_usage(body.get("usage") or {}),
-            model_version=str(body.get("model") or ""),
-            request_id=headers.get("x-request-id") or str(body.get("id") or ""),
+            model_version=clean_text(str(body.get("model") or "")[:LONGEST_NAME]),
+            request_id=clean_text((headers.get("x-request-id") or str(body.get("id") or ""))[:LONGEST_NAME]),
             headers=headers,
             logprobs=_read_logprobs(choice.get("logprobs")),
         )
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise CallError("garbled", f"the answer is not a chat completion: no {error}") from error
 
 
@@ -78,9 +78,9 @@ def _read_usage(usage: Mapping[str, Any]) -> TokenUsage:
     prompt = usage.get("prompt_tokens_details") or {}
     completion = usage.get("completion_tokens_details") or {}
     return TokenUsage(
-        input=usage.get("prompt_tokens") or 0, cached=prompt.get("cached_tokens") or 0,
-        cache_written=prompt.get("cache_write_tokens") or 0,
-        output=usage.get("completion_tokens") or 0, reasoning=completion.get("reasoning_tokens") or 0,
+        input=read_count(usage.get("prompt_tokens")), cached=read_count(prompt.get("cached_tokens")),
+        cache_written=read_count(prompt.get("cache_write_tokens")),
+        output=read_count(usage.get("completion_tokens")), reasoning=read_count(completion.get("reasoning_tokens")),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
+from hopwright.foreign import ENCODINGS, BodyError, BodyReader, read_body_limit
 from hopwright.llm.config import Endpoint
 from hopwright.llm.providers import openai_wire
 from hopwright.llm.providers.base import Call, CallError, Reply, describe_cause, read_json, wrap_status
@@ -26,7 +27,8 @@ class PlainHttpProvider:
         self.endpoint = endpoint
         self.native_choices = endpoint.dialect == "vllm"
         self._url = endpoint.base_url.rstrip("/") + "/chat/completions"
-        self._headers = {"Content-Type": "application/json", **endpoint.headers}
+        self._limit = read_body_limit()
+        self._headers = {"Content-Type": "application/json", "Accept-Encoding": ENCODINGS, **endpoint.headers}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
         # aiohttp would look for a proxy and a netrc file anew, in a thread, for every request.
@@ -39,7 +41,7 @@ class PlainHttpProvider:
             # The gate decides how many are in flight; a second limit here would only hide it.
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar(), proxy=self._proxy,
-                timeout=aiohttp.ClientTimeout(total=None),
+                timeout=aiohttp.ClientTimeout(total=None), auto_decompress=False,
             )  # fmt: skip
         body = json.dumps(openai_wire.build_body(call, self.endpoint.dialect, self.endpoint.omit), ensure_ascii=False)
         try:
@@ -49,7 +51,13 @@ class PlainHttpProvider:
                     self._url, data=body.encode("utf-8", "replace"), headers=self._headers, allow_redirects=False
                 ) as response,
             ):
-                content = await response.read()
+                try:
+                    body_reader = BodyReader(self._limit, response.headers.get("Content-Encoding"))
+                    content = b"".join([body_reader.feed(part) async for part in response.content.iter_any()])
+                except BodyError as error:
+                    # The connection is not given back: what is left of the answer would be read as the next one.
+                    response.close()
+                    raise CallError("garbled", str(error)) from None
                 status, headers = response.status, response.headers
         except TimeoutError:
             raise CallError("timeout", f"no answer within {timeout_s:g} s") from None

@@ -10,14 +10,15 @@ aiohttp client.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import httpx2
 
+from hopwright.foreign import ENCODINGS, BodyError, BodyReader, read_body_limit
 from hopwright.llm.config import Endpoint
 from hopwright.llm.providers import anthropic_wire, openai_wire
-from hopwright.llm.providers.base import Call, CallError, Reply, describe_cause, read_json, wrap_status
+from hopwright.llm.providers.base import Call, CallError, Reply, describe_cause, find_cause, read_json, wrap_status
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -25,6 +26,43 @@ if TYPE_CHECKING:
 
 _Client = TypeVar("_Client", "AsyncOpenAI", "AsyncAnthropic")
 _CONNECTIONS = 4096
+_BATCH_ANSWERS = 64
+"""How many longest answers the results of a batch may take: most are a thousandth of one."""
+
+
+class UnreadableBodyError(Exception):
+    """A response whose body is too long, or packed in a way that is not known."""
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """A response's body, unpacked here and no longer than allowed: the client's own decoders know no limit."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, reader: BodyReader) -> None:
+        self._stream = stream
+        self._reader = reader
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._stream:
+            try:
+                yield self._reader.feed(part)
+            except BodyError as error:
+                raise UnreadableBodyError(str(error)) from None
+
+    async def aclose(self) -> None:
+        """Give the connection back."""
+        await self._stream.aclose()
+
+
+async def bound_body(response: httpx2.Response) -> None:
+    """Hold a response's body to the limit, before anything of it is read; a hook of the client."""
+    path = response.request.url.path
+    limit = read_body_limit() * (_BATCH_ANSWERS if path.endswith(("/content", "/results")) else 1)
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    try:
+        reader = BodyReader(limit, response.headers.pop("content-encoding", ""))
+    except BodyError as error:
+        raise UnreadableBodyError(str(error)) from None
+    response.stream = _BoundedStream(response.stream, reader)
 
 
 class _SdkProvider(Generic[_Client]):
@@ -36,7 +74,11 @@ class _SdkProvider(Generic[_Client]):
         self.endpoint = endpoint
         self.client: _Client = client(
             api_key=key, base_url=endpoint.base_url or None, max_retries=0, default_headers=dict(endpoint.headers),
-            http_client=sdk.DefaultAioHttpClient(limits=httpx2.Limits(max_connections=_CONNECTIONS)),
+            http_client=sdk.DefaultAioHttpClient(
+                limits=httpx2.Limits(max_connections=_CONNECTIONS), headers={"Accept-Encoding": ENCODINGS},
+                # A redirect would send the prompt to whoever it names.
+                follow_redirects=False, event_hooks={"response": [bound_body]},
+            ),
         )  # fmt: skip
         self._sdk = sdk
         self._base_error = base_error
@@ -58,7 +100,9 @@ class _SdkProvider(Generic[_Client]):
             raise wrap_silence(error, timeout_s) from None
         except UnicodeError as error:
             raise CallError("bad_request", f"the prompt cannot be encoded: {error}") from None
-        except (self._base_error, httpx2.HTTPError, OSError) as error:
+        except (self._base_error, httpx2.HTTPError, OSError, UnreadableBodyError) as error:
+            if isinstance(cause := find_cause(error), UnreadableBodyError):
+                raise CallError("garbled", str(cause)) from None
             raise CallError("connection", f"connection failed: {describe_cause(error)}") from None
         return read_json(response.content), read_headers(response.headers)
 

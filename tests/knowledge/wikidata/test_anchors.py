@@ -128,7 +128,7 @@ def test_files_that_cannot_be_read_are_input_errors(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is empty"):
         list(read_anchor_questions(tmp_path / "empty.jsonl"))
     (tmp_path / "text.json").write_text("[{]")
-    with pytest.raises(InputError, match="is no JSON"):
+    with pytest.raises(InputError, match="not JSON"):
         list(read_anchor_questions(tmp_path / "text.json"))
     path = write(tmp_path / "a.jsonl.gz", [record(n) for n in range(200)], "lines")
     path.write_bytes(path.read_bytes()[:-20])

@@ -6,7 +6,6 @@ is one layer of retries, here.
 
 from __future__ import annotations
 
-import ast
 import datetime as dt
 import email.utils
 import http.client
@@ -14,19 +13,21 @@ import json
 import random
 import time
 import urllib.error
+import urllib.request
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from SPARQLWrapper import GET, JSON, POST, SPARQLWrapper
-from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 
 from hopwright.errors import ServiceError
+from hopwright.foreign import BodyError, BodyReader, JsonError, TooLargeError, load_json, read_body_limit, show
 from hopwright.knowledge.wikidata.sparql.cache import AnswerCache
 from hopwright.knowledge.wikidata.sparql.settings import SparqlSettings
 
-_CODES = {"QueryBadFormed": 400, "Unauthorized": 401, "EndPointNotFound": 404, "URITooLong": 414}
 _RETRY = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 _CHUNK = 1 << 16
+_SAID = 2000
+"""Bytes that are read of what goes with an HTTP error."""
 
 
 class Term(NamedTuple):
@@ -144,20 +145,19 @@ class SparqlClient:
         wrapper.setOnlyConneg(True)
         wrapper.setQuery(query)
         wrapper.setMethod(POST if len(query) >= self.settings.post_from else GET)
-        # setTimeout would cut this to whole seconds.
-        wrapper.timeout = self.settings.timeout_s  # type: ignore[assignment]
         self.requests += 1
         end = time.monotonic() + self.settings.timeout_s
         try:
-            with wrapper.query().response as response:
-                return _read_body(response, end, self.settings.timeout_s)
+            # SPARQLWrapper makes the request. Sent by it, the whole page of an error would be read, however long.
+            request = wrapper._createRequest()
+            with urllib.request.urlopen(request, timeout=self.settings.timeout_s) as response:
+                return _read_body(response, end)
         except urllib.error.HTTPError as error:
-            raise _judge_code(error.code, error.headers, _read_some(error)) from None
-        except SPARQLWrapperException as error:
-            code = _CODES.get(type(error).__name__, 500)
-            cause = error.__context__
-            headers = cause.headers if isinstance(cause, urllib.error.HTTPError) else None
-            raise _judge_code(code, headers, _read_said(error)) from None
+            raise _judge_code(error.code, error.headers, _read_some(error, end)) from None
+        except TooLargeError as error:
+            raise _RequestError(
+                f"gives too long an answer ({error})", again=False, advice="use a smaller batch size"
+            ) from None
         except TimeoutError:
             raise self._judge_timeout() from None
         except urllib.error.URLError as error:
@@ -196,28 +196,36 @@ def read_retry_after(value: str | None, now: dt.datetime | None = None) -> float
     if value is None:
         return None
     value = value.strip()
-    if value.isascii() and value.isdigit():
+    if value.isascii() and value.isdigit() and len(value) <= 12:
         return float(value)
     try:
         until = email.utils.parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return None
     if until.tzinfo is None:
         until = until.replace(tzinfo=dt.UTC)
     return max(0.0, (until - (now or dt.datetime.now(dt.UTC))).total_seconds())
 
 
-def _read_body(response: http.client.HTTPResponse, end: float, timeout_s: float) -> bytes:
-    parts: list[bytes] = []
-    while part := response.read1(_CHUNK):
-        parts.append(part)
-        if time.monotonic() > end:
-            # A socket's own time-out starts anew with each byte; a trickle would never end.
-            raise TimeoutError
+def _read_body(response: http.client.HTTPResponse, end: float) -> bytes:
+    try:
+        reader = BodyReader(read_body_limit(), response.headers.get("Content-Encoding"))
+        parts: list[bytes] = []
+        received = 0
+        while part := response.read1(_CHUNK):
+            received += len(part)
+            parts.append(reader.feed(part))
+            if time.monotonic() > end:
+                # A socket's own time-out starts anew with each byte; a trickle would never end.
+                raise TimeoutError
+    except TooLargeError:
+        raise
+    except BodyError as error:
+        raise _RequestError(f"gives an answer that cannot be unpacked ({error})", again=True) from None
     body = b"".join(parts)
-    promised = response.headers.get("Content-Length", "")
-    if promised.isdigit() and len(body) < int(promised):
-        raise http.client.IncompleteRead(body, int(promised) - len(body))
+    promised = response.headers.get("Content-Length", "")[:20]
+    if promised.isascii() and promised.isdigit() and received < int(promised):
+        raise http.client.IncompleteRead(body, int(promised) - received)
     kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
     if kind in ("text/html", "application/xhtml+xml") or body.lstrip()[:1] == b"<":
         raise _RequestError(
@@ -231,15 +239,15 @@ def _read_body(response: http.client.HTTPResponse, end: float, timeout_s: float)
 def _parse_answer(body: bytes, form: str) -> dict[str, Any]:
     """The answer reduced to what was asked for. Raises _RequestError when it is not the JSON of SPARQL results."""
     try:
-        answer = json.loads(body)
+        answer = load_json(body)
         if form == "boolean":
             if isinstance(answer["boolean"], bool):
                 return {"boolean": answer["boolean"]}
         else:
             rows = answer["results"]["bindings"]
-            if all(isinstance(term["value"], str) and term["type"] for row in rows for term in row.values()):
+            if all(_is_term(term) for row in rows for term in row.values()):
                 return {"results": {"bindings": rows}}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (JsonError, KeyError, TypeError, AttributeError):
         pass
     # Wikidata's service breaks off in the middle of the JSON when a query runs out of time.
     raise _RequestError(
@@ -247,6 +255,11 @@ def _parse_answer(body: bytes, form: str) -> dict[str, Any]:
         again=True,
         advice="use a smaller batch size; if it stays so, the address is not that of a query service",
     )
+
+
+def _is_term(term: dict[str, Any]) -> bool:
+    fields = (term["value"], term["type"], term.get("datatype", ""), term.get("xml:lang", ""))
+    return bool(term["type"]) and all(isinstance(field, str) for field in fields)
 
 
 def _read_row(row: dict[str, dict[str, str]]) -> SparqlRow:
@@ -282,24 +295,18 @@ def _judge_code(code: int, headers: Any, body: str) -> _RequestError:
     return _RequestError(f"refuses the query (HTTP {code}{': ' + said if said else ''})", again=False, advice=advice)
 
 
-def _read_some(error: urllib.error.HTTPError) -> str:
+def _read_some(error: urllib.error.HTTPError, end: float) -> str:
+    """The beginning of what goes with an error, as far as it comes in time."""
+    said = b""
     try:
-        return error.read(2000).decode("utf-8", "replace")
+        while len(said) < _SAID and time.monotonic() < end and (part := cast(Any, error).read1(_SAID - len(said))):
+            said += part
     except (OSError, http.client.HTTPException):
-        return ""
-
-
-def _read_said(error: Exception) -> str:
-    """What the service wrote, which SPARQLWrapper gives as the text of a bytes object after a line of its own."""
-    said = str(error).rpartition("Response:")[2].strip()
-    try:
-        raw = ast.literal_eval(said)
-    except (ValueError, SyntaxError):
-        return said
-    return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else said
+        pass
+    return said.decode("utf-8", "replace")
 
 
 def _shorten(text: object, width: int = 120) -> str:
     plain = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
     line = " ".join(plain.split())
-    return line if len(line) <= width else line[: width - 2] + " …"
+    return show(line if len(line) <= width else line[: width - 2] + " …")

@@ -1,0 +1,225 @@
+"""What comes from outside: how much of it is taken, how it is read, and how it is shown.
+
+Whoever wrote a file or answers a request decides what is in it. So every body has a longest length, before and after
+decompression; JSON that another program could not have meant is refused in one line; and control characters, which a
+terminal obeys and a page hides, are shown as what they are.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+from hopwright.errors import InputError
+
+BODY_VARIABLE = "HOPWRIGHT_MAX_ANSWER_MIB"
+"""The environment variable with the longest body of one answer to a request, in MiB."""
+_BODY_MIB = 16
+LONGEST_LINE = 16 << 20
+"""Bytes of one line of a file of records. A release's row takes some 20 kB."""
+ENCODINGS = "gzip, deflate"
+"""The compressions of bodies that are read, as a request names them."""
+LONGEST_FILE = 1 << 30
+"""Bytes of a file that is read at once."""
+_BLOCK = 1 << 20
+_DEPTH = 64
+"""Levels of arrays and objects in one JSON value. A release's row has 8."""
+_SHOWN = 200
+
+# What a terminal obeys (C0, C1), what turns text round or hides it (bidirectional marks), and what is no character.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_CONTROL_BUT_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class BodyError(ValueError):
+    """A body that is not read: too long, packed in a way that is not known, or damaged."""
+
+
+class TooLargeError(BodyError):
+    """A body that is longer than is read of one."""
+
+
+class JsonError(ValueError):
+    """What is no JSON, or none that is read; its text is one line."""
+
+
+def read_body_limit() -> int:
+    """Bytes that are read of one answer, from HOPWRIGHT_MAX_ANSWER_MIB; 16 MiB without it.
+
+    Raises InputError where the variable holds no whole number of MiB from 1 to 65,536.
+    """
+    text = os.environ.get(BODY_VARIABLE, "").strip()
+    if not text:
+        return _BODY_MIB << 20
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65_536):
+        raise InputError(f"{BODY_VARIABLE} is {show(text)!r}; it takes a whole number of MiB from 1 to 65536")
+    return int(text) << 20
+
+
+class BodyReader:
+    """Decompresses one body as it arrives, and stops once it is longer than `limit` bytes, packed or unpacked.
+
+    `encoding` is the Content-Encoding. Raises TooLargeError, and BodyError for a compression that is not known
+    or data that is damaged. Memory stays at what came, whatever it would unpack to.
+    """
+
+    def __init__(self, limit: int, encoding: str | None = "") -> None:
+        self.limit = limit
+        self._packed = self._unpacked = 0
+        self._encoding = (encoding or "").strip().lower()
+        self._wrapped = True
+        if self._encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise BodyError(f"the answer is packed as {show(self._encoding)!r}, which was not asked for")
+        self._unpack = self._start() if self._encoding not in ("", "identity") else None
+
+    def feed(self, data: bytes) -> bytes:
+        """What these bytes are, unpacked."""
+        self._packed = self._check(self._packed + len(data))
+        if self._unpack is None:
+            return data
+        parts: list[bytes] = []
+        while data:
+            try:
+                part = self._unpack.decompress(data, self.limit - self._unpacked + 1)
+            except zlib.error as error:
+                if self._encoding == "deflate" and not self._unpacked and self._wrapped:
+                    # Some servers send the bare stream.
+                    self._unpack, self._wrapped = zlib.decompressobj(-zlib.MAX_WBITS), False
+                    continue
+                raise BodyError(f"the answer's compression is damaged ({error})") from None
+            self._unpacked = self._check(self._unpacked + len(part))
+            parts.append(part)
+            data = self._unpack.unconsumed_tail
+            if self._unpack.eof:
+                # A file may hold several packed ones.
+                data = self._unpack.unused_data
+                self._unpack = self._start()
+        return b"".join(parts)
+
+    def _start(self) -> Any:
+        self._wrapped = True
+        return zlib.decompressobj(zlib.MAX_WBITS if self._encoding == "deflate" else zlib.MAX_WBITS | 16)
+
+    def _check(self, size: int) -> int:
+        if size > self.limit:
+            raise TooLargeError(
+                f"the answer is longer than {self.limit >> 20} MiB, and was not read on (the limit: {BODY_VARIABLE})"
+            )
+        return size
+
+
+def load_json(data: bytes | str, *, strict: bool = True, halves: bool = False) -> Any:
+    """The JSON value in a text, or in UTF-8. Raises JsonError. Not `strict`: strings may hold raw control characters.
+    With `halves` of surrogate pairs, the caller mends them.
+
+    Refused beside what is no JSON: NaN and infinities, numbers past a float's range or of more than 4,300 digits,
+    halves of surrogate pairs, and more than 64 levels of nesting.
+    """
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8-sig")
+        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_read_float, strict=strict)
+    except UnicodeDecodeError:
+        raise JsonError("not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise JsonError(f"not JSON: {error.msg} at line {error.lineno}, character {error.colno}") from None
+    except JsonError:
+        raise
+    except RecursionError:
+        raise JsonError(f"nested more than {_DEPTH} levels deep") from None
+    except ValueError:
+        raise JsonError("a number of more digits than are read") from None
+    _check_depth(value)
+    if not halves and _SURROGATE.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise JsonError("half of a surrogate pair, which is no character") from None
+    return value
+
+
+def read_lines(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes | None]]:
+    """Every line with its number from 1, without its end; None for one of more than `longest` bytes.
+
+    Memory stays at one longest line.
+    """
+    number = 0
+    while line := file.readline(longest + 1):
+        number += 1
+        if len(line) <= longest or line.endswith(b"\n"):
+            yield number, line.rstrip(b"\r\n")
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.readline(_BLOCK)
+        yield number, None
+
+
+def read_bounded(file: IO[bytes], most: int, what: object) -> bytes:
+    """The whole of a file that is read at once. Raises InputError, naming `what`, where it has more bytes than that."""
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise InputError(f"{what} is too large: more than {most >> 20:,} MiB are not read at once")
+    return data
+
+
+def show(text: object, longest: int = _SHOWN) -> str:
+    """A foreign text as part of a line: control characters are written as escapes, and a long text is cut."""
+    plain = str(text)
+    return escape_controls(plain if len(plain) <= longest else f"{plain[: longest - 1]}…")
+
+
+def escape_controls(text: str) -> str:
+    """The text in one line, with every control character as an escape: `\\x1b`, `\\n`, `\\u202e`."""
+    return _CONTROL.sub(_escape, text)
+
+
+def escape_page(text: str) -> str:
+    """Text of several lines, with every control character but tabs and line feeds as an escape."""
+    return _CONTROL_BUT_LINES.sub(_escape, text)
+
+
+def escape_json(text: str) -> str:
+    """JSON with the control characters that JSON itself lets through as its own escapes; it stays the same JSON."""
+    return _CONTROL_BUT_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def drop_controls(text: str) -> str:
+    """The text without control characters but tabs and line feeds, for pages: an escape would be read as text."""
+    return _CONTROL_BUT_LINES.sub("", text)
+
+
+def find_control(text: str) -> str:
+    """The name of the first control character in a text that should be one line; empty where there is none."""
+    found = _CONTROL.search(text)
+    return (unicodedata.name(found[0], "") or f"U+{ord(found[0]):04X}") if found else ""
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")
+
+
+def _refuse_constant(name: str) -> float:
+    raise JsonError(f"not JSON: {name}")
+
+
+def _read_float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise JsonError(f"a number past the range of numbers: {text[:20]}")
+    return number
+
+
+def _check_depth(value: Any) -> None:
+    holders = [value] if isinstance(value, dict | list) else []
+    for _ in range(_DEPTH):
+        below = (inner for one in holders for inner in (one.values() if isinstance(one, dict) else one))
+        holders = [inner for inner in below if isinstance(inner, dict | list)]
+        if not holders:
+            return
+    raise JsonError(f"nested more than {_DEPTH} levels deep")

@@ -1,0 +1,280 @@
+"""One target a reader: what it is fed, and what it may do with it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import lzma
+import socket
+import tarfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from annotation.export import build_task
+from annotation.forms import load_interface, parse_interface
+from annotation.schema import ReviewTaskKind
+from annotation.validate import read_annotation
+from annotation.webhook import ACTIONS, HEADER, PATH, Receiver
+from flows.console.options import read_parameter_file
+from hopwright.checks.overlap import OverlapFinder
+from hopwright.difficulty.prompting import read_open_answer, read_reasoning
+from hopwright.errors import HopwrightError
+from hopwright.evaluation.extraction import extract
+from hopwright.foreign import find_control
+from hopwright.knowledge.documents.corpus import read_corpus
+from hopwright.knowledge.external.bank import validate_bank
+from hopwright.knowledge.wikidata.anchors import AnchorQuestion, read_anchor_questions
+from hopwright.knowledge.wikidata.literals import read_literals
+from hopwright.knowledge.wikidata.parsing import parse_names, parse_texts, parse_triplets
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.sources import find_corpus, read_blocks
+from hopwright.llm.answers import WordedItem
+from hopwright.llm.config import read_settings
+from hopwright.llm.headers import read_headroom, read_retry_after
+from hopwright.llm.judging import judge
+from hopwright.llm.providers import CallError, anthropic_wire, openai_wire
+from hopwright.llm.providers.base import read_json, wrap_status
+from hopwright.llm.types import Message, Request, Sampling
+from hopwright.records import Rejected
+from hopwright.release.audit import audit
+from hopwright.release.format import to_release
+from hopwright.settings import BuildParameters, load_parameters
+from tests.annotation.reviews import annotate, choose, rate
+from tests.annotation.reviews import write as write_answer
+from tests.builders import all_items
+from tests.fuzz.hostile import TEXTS, mangled, spoilt, texts, write
+from tests.release.test_format import bare
+from tests.sample_claims import BANK
+from tests.worlds import DictGraph, settle_all
+
+ROWS = [to_release(item) for item in all_items()] + [bare(item) for item in all_items()]
+_TABLE = settle_all(default_table())
+_GRAPH = DictGraph()
+_ANCHOR: dict[str, Any] = {
+    "id": "2hop__1_2", "question": "Who wrote what Zorin Vale stars in?", "answer": "Mara Quill", "answerable": True,
+    "answer_aliases": ["M. Quill"], "paragraphs": [{"idx": 0, "title": "Zorin Vale", "paragraph_text": "An actor."}],
+    "question_decomposition": [
+        {"id": 1, "question": "Zorin Vale >> cast member", "answer": "Night", "paragraph_support_idx": 0},
+        {"id": 2, "question": "Who wrote #1?", "answer": "Mara Quill", "paragraph_support_idx": None},
+    ],
+}  # fmt: skip
+_PASSAGES: list[Any] = [[{"title": "Zorin Vale", "text": "An actor."}], {"title": "Iria", "text": "A country."}]
+_PARAMETERS = BuildParameters().model_dump(mode="json")
+_LINES = b"Q1\tP31\tQ2\nQ1\tNight\tThe Night\nQ1\tP569\tborn\t\t1990-07-03T00:00:00Z\txsd:dateTime\n"
+_WORDED: dict[str, Any] = {
+    "sub_questions": [
+        {"index": n, "question": "Who wrote Night?", "context": "Mara.", "distractors": ["a", "b", "c"]} for n in (1, 2)
+    ],
+    "question": "Who wrote the film that Zorin Vale stars in?",
+}
+_USAGE = {"prompt_tokens": 3, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 1}}
+_CHAT: dict[str, Any] = {
+    "id": "r1", "model": "tiny", "usage": _USAGE,
+    "choices": [{"finish_reason": "stop", "message": {"content": json.dumps(_WORDED), "refusal": None},
+                 "logprobs": {"content": [{"top_logprobs": [{"token": "A", "logprob": -0.1}]}]}}],
+}  # fmt: skip
+_MESSAGE: dict[str, Any] = {
+    "id": "r1", "model": "tiny", "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 2},
+    "content": [{"type": "text", "text": json.dumps(_WORDED)}, {"type": "tool_use", "input": {"a": 1}}],
+}
+_ASKED = Request(
+    messages=(Message("user", "?"),), provider="local", model="tiny", schema=WordedItem, sampling=Sampling()
+)
+_HEADERS = ("retry-after", "retry-after-ms", "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests",
+            "x-ratelimit-reset-requests")  # fmt: skip
+_KIND = ReviewTaskKind.MULTI_HOP
+_TASK = build_task(all_items()[0], _KIND)["data"]
+_ANNOTATION = annotate(choose("verdict", "Retain"), rate("clarity", 4), write_answer("comment", "Fine."))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`check` gets one example and a folder of its own; it raises for anything but a clear line or a rejection."""
+
+    name: str
+    examples: st.SearchStrategy[Any]
+    check: Callable[[Any, Path], None]
+    brief: int = 60
+    """How many examples the short run takes."""
+
+
+def expect_line(error: HopwrightError) -> None:
+    """An error as the command line shows it: some words, and not the whole document."""
+    assert 0 < len(str(error)) < 5_000, str(error)[:200]
+
+
+def check_audit(data: bytes, folder: Path) -> None:
+    path = folder / "data.jsonl"
+    path.write_bytes(data)
+    report = audit(path, _GRAPH, _TABLE)
+    said = report.text()
+    report.model_dump_json()
+    assert report.items or not report.clean
+    assert not any(find_control(line) for line in said.split("\n"))
+
+
+def check_anchors(data: bytes, folder: Path) -> None:
+    path = folder / "anchors.jsonl"
+    path.write_bytes(data)
+    with _only_lines():
+        for one in read_anchor_questions(path):
+            assert isinstance(one, AnchorQuestion | Rejected)
+            one.question.encode() if isinstance(one, AnchorQuestion) else one.model_dump_json()
+
+
+def check_passages(data: bytes, folder: Path) -> None:
+    path = folder / "passages.json"
+    path.write_bytes(data)
+    with _only_lines():
+        assert read_corpus(path)
+    with _only_lines():
+        OverlapFinder().compare(path)
+
+
+def check_corpus(case: tuple[str, bytes], folder: Path) -> None:
+    packing, data = case
+    place = folder / f"wikidata5m_all_triplet.txt{packing}"
+    place.write_bytes(data)
+    (folder / "wikidata5m_entity.txt").write_bytes(_LINES)
+    with _only_lines():
+        corpus = find_corpus(folder)
+        for source in corpus.triplets:
+            for block in read_blocks(source):
+                found = [parse_triplets(block), parse_names(block), parse_names(block, "P"), parse_texts(block)]
+                assert all(len(one.bad) <= one.lines for one in found)
+            read_literals(source, lambda *_: None)
+    place.unlink()
+
+
+def check_claims(data: bytes, folder: Path) -> None:
+    path = folder / "claims.jsonl"
+    path.write_bytes(data)
+    with _only_lines():
+        found = validate_bank(path)
+        assert all(one.reason for one in found.refused)
+        assert not any(find_control(text) for one in found.claims for text in (one.phrase, one.source_url, *one.names))
+
+
+def check_parameters(data: bytes, folder: Path) -> None:
+    for name, read in (("parameters.json", _load_parameters), ("endpoints.toml", read_settings)):
+        path = folder / name
+        path.write_bytes(data)
+        with _only_lines():
+            read(path)
+
+
+def check_answers(case: tuple[int, bytes, dict[str, str], str], folder: Path) -> None:
+    status, data, headers, text = case
+    wrap_status(status, data, headers)
+    read_headroom(headers)
+    wait = read_retry_after(headers)
+    assert wait is None or 0 <= wait < 1e13
+    for wire in (openai_wire, anthropic_wire):
+        try:
+            reply = wire.read_reply(read_json(data), headers)
+        except CallError as error:
+            assert error.kind == "garbled" and len(str(error)) < 5_000
+            continue
+        reply.text.encode()
+        assert min(reply.usage.input, reply.usage.output) >= 0
+        judge(_ASKED, reply.text, reply.finish)
+    for one in (text, data.decode("utf-8", "replace")):
+        judge(_ASKED, one, "stop")
+        read_reasoning(one)
+        read_open_answer(one)
+        for form in ("mcq", "open"):
+            for prompting in ("direct", "cot"):
+                extract(one, form, prompting, {"A": "one", "B": "two", "C": "three", "D": "four"})
+
+
+def check_annotations(case: tuple[Any, Any], folder: Path) -> None:
+    annotation, task = case
+    if not isinstance(annotation, dict) or not isinstance(task, dict):
+        return
+    with _only_lines():
+        review = read_annotation(annotation, task, parse_interface(load_interface(_KIND)), project=1, task=2, who="r1")
+        review.model_dump_json()
+
+
+def check_webhook(data: bytes, folder: Path) -> None:
+    with Receiver("secret") as receiver:
+        port = int(receiver.url.split(":")[2].split("/")[0])
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection, contextlib.suppress(OSError):
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65_536):
+                pass
+        # It still listens, and hears what is really for it.
+        body = json.dumps({"action": ACTIONS[0]}).encode()
+        head = f"POST {PATH} HTTP/1.0\r\n{HEADER}: secret\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(head + body)
+            assert b" 204 " in connection.recv(65_536)
+
+
+def _load_parameters(path: Path) -> None:
+    load_parameters(read_parameter_file(path), BuildParameters)
+
+
+@contextlib.contextmanager
+def _only_lines() -> Any:
+    try:
+        yield
+    except HopwrightError as error:
+        expect_line(error)
+
+
+def _pack(name: str, data: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def _documents(*values: Any) -> st.SearchStrategy[bytes]:
+    written = [write(value) for value in values]
+    return st.one_of(mangled([*written, b"\n".join(written)]), spoilt(list(values)).map(write))
+
+
+_gzip = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+_GZIP = _gzip.compress(_LINES) + _gzip.flush()
+_CALL = f"POST {PATH} HTTP/1.1\r\nHost: x\r\n{HEADER}: secret\r\nContent-Length: 40\r\n\r\n".encode()
+_HEADER_VALUES = st.one_of(texts, st.sampled_from(["1", "0.5", "-1", "1e400", "9" * 400, "6m0s", "Wed, 99 Foo 2020 x"]))
+
+TARGETS = (
+    Target("audit", _documents(*ROWS), check_audit, brief=30),
+    Target("anchors", _documents(_ANCHOR), check_anchors),
+    Target("passages", _documents(*_PASSAGES, *ROWS[:1]), check_passages),
+    Target(
+        "corpus",
+        st.one_of(
+            st.tuples(st.just(""), mangled([_LINES])),
+            st.tuples(st.just(".gz"), mangled([_GZIP])),
+            st.tuples(st.just(".xz"), mangled([lzma.compress(_LINES)])),
+            st.tuples(st.just(".tar.gz"), mangled([_pack("wikidata5m_all_triplet.txt", _LINES)])),
+        ),
+        check_corpus,
+    ),
+    Target("claims", _documents(*(json.loads(one.model_dump_json()) for one in BANK)), check_claims),
+    Target("parameters", _documents(_PARAMETERS), check_parameters),
+    Target(
+        "answers",
+        st.tuples(
+            st.sampled_from([200, 307, 400, 429, 500]),
+            _documents(_CHAT, _MESSAGE),
+            st.dictionaries(st.sampled_from(_HEADERS), _HEADER_VALUES),
+            st.one_of(texts, st.sampled_from(TEXTS), spoilt([_WORDED]).map(json.dumps)),
+        ),
+        check_answers,
+    ),
+    Target("annotations", st.tuples(spoilt([_ANNOTATION]), spoilt([_TASK]) | st.just(_TASK)), check_annotations),
+    Target("webhook", mangled([_CALL + b"{}", _CALL + b"[" * 40]), check_webhook, brief=12),
+)
