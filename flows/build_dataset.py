@@ -49,10 +49,13 @@ def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
 def _build(parameters: BuildParameters) -> dict[str, Any]:
     with open_run(parameters) as engine:
         run = engine.run
-        run.begin(identify(parameters), fresh=parameters.fresh)
+        identity = identify(parameters)
+        if not parameters.fresh:
+            run.refuse_other_parameters(identity)
+        check_build(run, parameters)
+        run.begin(identity, fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
         funnel = Funnel(run)
-        check_build(run, stages)
         run_retrieve(narrow(stages, RetrieveRun))
         run_synthesize(narrow(stages, SynthesizeRun))
         funnel.show()

@@ -148,12 +148,21 @@ def _load(data: Path, limit: int) -> EvalFile:
     return read_items(data, limit)
 
 
-def plan_evaluation(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:
-    """One plan a model. Raises InputError for no model, no data, or passages that the data does not have."""
+def find_data(run: RunFolder, parameters: EvaluateRun) -> Path:
+    """The dataset that is asked about. Raises InputError for no model or no data, RunError for no release."""
     wanted = parameters.evaluate
     if not wanted.models:
         raise InputError("no model to evaluate: name at least one, as endpoint/model (--model anthropic/…)")
     data = Path(wanted.data).expanduser().absolute() if wanted.data else release_folder(run)
+    if not data.exists():
+        raise InputError(f"{data}: there is no such file or folder")
+    return data
+
+
+def plan_evaluation(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:
+    """One plan a model. Raises InputError for no model, no data, or passages that the data does not have."""
+    wanted = parameters.evaluate
+    data = find_data(run, parameters)
     found = current_pool().run(describe_data, data, wanted.limit)
     if "own" in wanted.passages and found["with_passages"] < found["items"]:
         lacking = found["items"] - found["with_passages"]

@@ -217,6 +217,9 @@ def test_show_prints_every_hop_and_the_same_sample_for_a_seed(run_of_three: list
         assert item.id in text
         for hop in item.hops:
             assert hop.question in text
+    few = json.loads(call("show", "three", "--sample", "2", "--json").out)
+    assert len(few) == 2, "so many items in all"
+    assert len({item["topology"] for item in few}) == 2, "of as many topologies as there are"
     drawn = [[item["id"] for item in json.loads(call("show", "three", "--sample", "2", "--json").out)] for _ in "ab"]
     assert drawn[0] == drawn[1]
     assert set(drawn[0]) <= set(run_of_three)
