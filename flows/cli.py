@@ -7,8 +7,16 @@ from typing import Annotated, Literal
 import typer
 
 from flows.commands import cache, claims, graph, items, review
-from flows.commands.options import DryRun, Fresh, Json, Options, Run, Store, run_stage, takes
-from hopwright.settings import BuildParameters, EvaluateRun, FilterRun, ReleaseRun, RewriteRun
+from flows.commands.options import OWN_OPTIONS, DryRun, Fresh, Json, Options, Run, Store, run_stage, takes
+from hopwright.settings import (
+    BuildParameters,
+    EvaluateRun,
+    FilterRun,
+    ReleaseRun,
+    RewriteRun,
+    call_parameters,
+    spell_options,
+)
 
 app = typer.Typer(
     name="hopwright",
@@ -42,6 +50,7 @@ def main() -> None:
 
     from hopwright.errors import HopwrightError
 
+    call_parameters(spell_options(OWN_OPTIONS))
     try:
         code = app(standalone_mode=False)
     except HopwrightError as error:
@@ -50,6 +59,8 @@ def main() -> None:
     except TyperException as error:
         print(_explain_usage(error.format_message()), file=sys.stderr)
         sys.exit(error.exit_code)
+    finally:
+        call_parameters(None)
     if code == _INTERRUPTED:
         print("hopwright: interrupted; the same command continues where it stopped", file=sys.stderr)
     sys.exit(code)

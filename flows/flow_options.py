@@ -17,7 +17,16 @@ from flows.hooks import notify_failure
 from hopwright.errors import HopwrightError
 from hopwright.runs import RunFolder
 from hopwright.runs.manifest import RunManifest, StageManifest, read_manifest
-from hopwright.settings import BuildParameters, RunParameters, home, list_changes, load_parameters, merge_values
+from hopwright.settings import (
+    BuildParameters,
+    RunParameters,
+    call_parameters,
+    home,
+    list_changes,
+    load_parameters,
+    merge_values,
+    spell_titles,
+)
 
 BUILD = "build"
 """What the runs of the whole line are called, before the name of their folder."""
@@ -65,7 +74,12 @@ def with_flow_options(name: str) -> FlowOptions:
 
 
 def read_given(given: object, model: type[_P]) -> _P:
-    """A flow's parameters, as another flow or a form gave them. Raises InputError: one line."""
+    """A flow's parameters, as another flow or a form gave them. Raises InputError: one line.
+
+    In a flow that a deployment started, messages call parameters by their titles in the form from now on.
+    """
+    if find_flow_run(deployed=True) is not None or is_delegated():
+        call_parameters(spell_titles(model))
     if isinstance(given, model):
         return given
     return load_parameters(given if isinstance(given, Mapping) else {"parameters": given}, model)

@@ -24,6 +24,7 @@ from hopwright.runs.manifest import (
     render_manifest,
 )
 from hopwright.runs.mirror import Mirror
+from hopwright.settings.naming import name_parameter
 
 RUN_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 _SHOWN = 5
@@ -194,5 +195,5 @@ def refuse_differences(what: str, before: Mapping[str, Any], now: Mapping[str, A
         more = f" and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
         raise RunError(
             f"{what} was started with other parameters ({shown}{more}): "
-            "use another --run name, or --fresh to start it over"
+            f"use another {name_parameter('run')} name, or {name_parameter('fresh')} to start it over"
         )

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hopwright.settings.base import Cli, Parameters
+from hopwright.settings.base import ADDRESS_PATTERN, Cli, Parameters
 
 
 class ReviewParameters(Parameters):
@@ -13,7 +13,7 @@ class ReviewParameters(Parameters):
     url: Annotated[str, Cli(metavar="URL", main=True)] = Field(
         default="",
         max_length=500,
-        pattern=r"^(https?://\S+)?$",
+        pattern=ADDRESS_PATTERN,
         title="Label Studio address",
         description="Push the tasks to this server; empty writes the task file only.",
     )
@@ -63,7 +63,7 @@ class PullParameters(Parameters):
     url: str = Field(
         default="",
         max_length=500,
-        pattern=r"^(https?://\S+)?$",
+        pattern=ADDRESS_PATTERN,
         title="Label Studio address",
         description="The server that the review tasks were pushed to; empty takes LABEL_STUDIO_URL.",
     )
@@ -83,7 +83,7 @@ class AdjudicateParameters(Parameters):
     url: str = Field(
         default="",
         max_length=500,
-        pattern=r"^(https?://\S+)?$",
+        pattern=ADDRESS_PATTERN,
         title="Label Studio address",
         description="Push what reviewers differ on to this server; empty only decides.",
     )

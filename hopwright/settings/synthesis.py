@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from hopwright.settings.base import MODEL_PATTERN, Cli, ModelName, Parameters
+from hopwright.settings.naming import name_parameter
 from hopwright.topologies import TOPOLOGIES
 
 Share = Annotated[float, Field(ge=0, le=1000)]
@@ -217,9 +218,11 @@ class SynthesizeParameters(Parameters):
     def demand_model(self) -> Self:
         """A model is named exactly when one words."""
         if self.writer != "rules" and not self.model:
-            raise ValueError(f"the writer {self.writer} needs a model: endpoint/model (--model)")
+            model = name_parameter("synthesize.model")
+            raise ValueError(f"the writer {self.writer} needs a model: give {model} as endpoint/model")
         if self.writer == "rules" and (self.model or self.fallback_models):
-            raise ValueError("the writer rules asks no model: choose anthropic or openai (--writer), or name no model")
+            writer = name_parameter("synthesize.writer")
+            raise ValueError(f"the writer rules asks no model: set {writer} to anthropic or openai, or name no model")
         return self
 
     @field_validator("topologies")

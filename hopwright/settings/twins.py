@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from hopwright.settings.base import MODEL_PATTERN, Cli, ModelName, Parameters
+from hopwright.settings.naming import name_parameter
 
 
 class RewriteParameters(Parameters):
@@ -122,5 +123,6 @@ class RewriteParameters(Parameters):
         for name, is_lacking in lacking.items():
             if is_lacking:
                 chosen = "passages" if name in ("passage_model", "corpus") else "back_translation"
-                raise ValueError(f"{chosen} {getattr(self, chosen)!r} needs {name}")
+                named, needed = name_parameter(f"rewrite.{chosen}"), name_parameter(f"rewrite.{name}")
+                raise ValueError(f"{named} {getattr(self, chosen)} needs {needed}")
         return self

@@ -17,7 +17,7 @@ from hopwright.records import Rejected, Source
 from hopwright.records.arrow import REJECTED_SCHEMA, encode_parquet, read_parquet, rejected_to_table
 from hopwright.release.layout import find_split_files
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest, hash_file, rejected_path, write_file
-from hopwright.settings import BuildParameters, ReleaseRun, RetrieveRun
+from hopwright.settings import BuildParameters, ReleaseRun, RetrieveRun, name_parameter
 from hopwright.stages.filter import read_difficulty
 from hopwright.stages.plan import (
     StageEngine,
@@ -204,7 +204,7 @@ def _find_previous(parameters: ReleaseRun) -> Path:
     """The folder of the release before. Raises InputError when it is none."""
     folder = Path(parameters.release.previous).expanduser().absolute()
     if not (folder / "manifest.json").is_file():
-        raise InputError(f"{folder} is not a release: no manifest.json in it (--previous)")
+        raise InputError(f"{folder} is not a release: no manifest.json in it ({name_parameter('release.previous')})")
     return folder
 
 
