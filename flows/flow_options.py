@@ -23,6 +23,7 @@ from hopwright.settings import (
     call_parameters,
     home,
     list_changes,
+    list_form_titles,
     load_parameters,
     merge_values,
     spell_titles,
@@ -79,7 +80,7 @@ def read_given(given: object, model: type[_P]) -> _P:
     In a flow that a deployment started, messages call parameters by their titles in the form from now on.
     """
     if find_flow_run(deployed=True) is not None or is_delegated():
-        call_parameters(spell_titles(model))
+        call_parameters(spell_titles(model, list_form_titles(model) if model is BuildParameters else None))
     if isinstance(given, model):
         return given
     return load_parameters(given if isinstance(given, Mapping) else {"parameters": given}, model)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from hopwright.errors import InputError
 from hopwright.runs import RunFolder, list_runs
-from hopwright.settings import BuildParameters, RunParameters, apply_preset, home, load_parameters, read_presets
+from hopwright.settings import BuildParameters, RunParameters, apply_preset, home, load_parameters, read_form, read_presets
 
 _P = TypeVar("_P", bound=RunParameters)
 
@@ -29,7 +29,8 @@ def read_parameter_file(path: Path | None) -> dict[str, Any]:
 
 def read_build_parameters(file: Path | None, options: Mapping[str, Any], *, fresh: bool) -> BuildParameters:
     """Parameters of a whole run: options go before the file, and both before the preset, whatever its values are."""
-    values = merge_options(read_parameter_file(file), {**options, "fresh": fresh or None})
+    given = read_form(read_parameter_file(file), BuildParameters())
+    values = merge_options(given, {**options, "fresh": fresh or None})
     preset = values.pop("preset", "none")
     if isinstance(preset, str) and preset in read_presets():
         # Left to the parameters themselves, a value that was chosen and is the default would not count as chosen.

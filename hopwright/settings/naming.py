@@ -32,9 +32,12 @@ def spell_options(options: Mapping[str, str]) -> Callable[[str], str]:
     return lambda dotted: options.get(dotted, dotted)
 
 
-def spell_titles(model: type[BaseModel]) -> Callable[[str], str]:
-    """The speller of the form of a flow with these parameters: `Synthesis › Model`."""
-    titles = dict(_list_titles(model))
+def spell_titles(model: type[BaseModel], moved: Mapping[str, str] | None = None) -> Callable[[str], str]:
+    """The speller of the form of a flow with these parameters: `Twins › Judge of the meaning`.
+
+    `moved` gives the titles of parameters that the form shows elsewhere.
+    """
+    titles = {**dict(_list_titles(model)), **(moved or {})}
     return lambda dotted: titles.get(dotted, dotted)
 
 

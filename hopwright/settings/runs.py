@@ -1,14 +1,16 @@
 """The parameters of the flows: one stage's, and those of a whole run."""
 
+import functools
 import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hopwright.settings.base import NAME_PATTERN, Cli, Parameters, number_fields
+from hopwright.settings.base import NAME_PATTERN, Cli, Parameters
 from hopwright.settings.difficulty import FilterParameters, VllmParameters
+from hopwright.settings.form import arrange_form, read_form
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.paths import sample_folder
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, read_presets
@@ -18,6 +20,7 @@ from hopwright.settings.synthesis import SynthesizeParameters
 from hopwright.settings.twins import RewriteParameters
 
 _log = logging.getLogger(__name__)
+_B = TypeVar("_B", bound=BaseModel)
 
 
 class RunParameters(Parameters):
@@ -186,16 +189,19 @@ def order_fields(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: places.get(name, 0))
 
 
-def _order_properties(schema: dict[str, Any]) -> None:
-    fields = schema["properties"]
-    schema["properties"] = {name: fields[name] for name in order_fields(fields)}
-    number_fields(schema)
+def _arrange_properties(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    arrange_form(schema, model)
+
+
+@functools.cache
+def _make_defaults(model: type[_B]) -> _B:
+    return model()
 
 
 class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRun, RetrieveRun):
     """A whole run, from raw files to a release."""
 
-    model_config = ConfigDict(json_schema_extra=_order_properties)
+    model_config = ConfigDict(json_schema_extra=_arrange_properties)
 
     dated: bool = Field(
         default=False,
@@ -216,9 +222,15 @@ class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRu
         name = values.get("preset") if isinstance(values, Mapping) else None
         if not isinstance(name, str) or name not in read_presets():
             return values
-        defaults = cls()
+        defaults = _make_defaults(cls)
         chosen = list_changes({key: value for key, value in values.items() if key != "preset"}, defaults)
         return {**apply_preset(name, chosen, defaults), "preset": name}
+
+    @model_validator(mode="before")
+    @classmethod
+    def read_the_form(cls, values: Any) -> Any:
+        """What the form shows at the top or folds is read by its own name."""
+        return read_form(values, _make_defaults(cls)) if isinstance(values, Mapping) and values else values
 
     @model_validator(mode="before")
     @classmethod

@@ -72,10 +72,12 @@ def test_help_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["build", "--drafts", "0"], "synthesize.drafts: "),
-        (["build", "--run", "../up"], "run: "),
-        (["build", "--shard-size", "7"], "shard_size: "),
-        (["build", "--topology", "ring"], "synthesize.topologies.0: "),
+        (["build", "--drafts", "0"], "hopwright: --drafts: "),
+        (["build", "--run", "../up"], "hopwright: --run: '../up' does not fit (a name has 1 to 64 letters, digits, "),
+        (["build", "--writer", "openai"], "the writer openai needs a model: give --model as endpoint/model"),
+        (["build", "--evidence-passages", "llm"], "hopwright: --evidence-passages llm needs --passage-model"),
+        (["build", "--shard-size", "7"], "hopwright: --shard-size: "),
+        (["build", "--topology", "ring"], "hopwright: --topology: should be one of chain, "),
         (["build", "--parameters", "absent.json"], "absent.json: cannot be read"),
         (["filter"], "no runs in "),
         (["filter", "--run", "absent"], "no run 'absent'"),
