@@ -3,6 +3,7 @@
 import contextlib
 import datetime as dt
 import functools
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
@@ -33,6 +34,18 @@ BUILD = "build"
 """What the runs of the whole line are called, before the name of their folder."""
 
 _P = TypeVar("_P", bound=RunParameters)
+
+
+def say_in_one_line(record: logging.LogRecord) -> bool:
+    """A filter of Prefect's logs: what a user did wrong is told by its one line, without the traceback."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, HopwrightError):
+        record.msg, record.args, record.exc_info, record.exc_text = "%s", (str(error),), None, None
+    return True
+
+
+for _name in ("prefect.flow_runs", "prefect.task_runs", "prefect.engine"):
+    logging.getLogger(_name).addFilter(say_in_one_line)
 
 
 def find_flow_run(*, deployed: bool = False) -> FlowRun | None:
