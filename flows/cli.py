@@ -96,7 +96,7 @@ def build(
 
 @app.command()
 def audit(
-    file: Annotated[Path, typer.Argument(help="A JSONL file in the release format, ours or another's.")],
+    file: Annotated[Path, typer.Argument(help="A release's folder, or a JSONL file in the release format, ours or another's.")],
     graph: Annotated[
         Path | None, typer.Option("--graph", metavar="STORE", help="Also check against this graph store.")
     ] = None,

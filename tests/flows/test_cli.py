@@ -260,6 +260,24 @@ def test_audit_exits_with_one_when_something_is_wrong(call, tmp_path: Path) -> N
     assert call("audit", path).code == 1
 
 
+def test_audit_takes_a_releases_folder_and_refuses_what_is_no_dataset(call, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "release"
+    folder.mkdir()
+    for name in ("data.jsonl", "counterfactual.jsonl"):
+        (folder / name).write_text('{"id": "x"}\n')
+    result = call("audit", folder, "--json")
+    assert result.code == 1
+    assert [Path(report["file"]).name for report in json.loads(result.out)] == ["data.jsonl", "counterfactual.jsonl"]
+    for name, text in (("README.md", "# Words\n\nonly\n"), ("other.jsonl", '{"question": "?"}\n'), ("n.json", "[1]")):
+        (tmp_path / name).write_text(text)
+        refused = call("audit", tmp_path / name)
+        assert (refused.code, refused.out) == (1, "")
+        assert len(refused.err.strip().splitlines()) == 1
+        assert f"{name}: no dataset in the release format" in refused.err
+    (tmp_path / "bare").mkdir()
+    assert "give a release's folder" in call("audit", tmp_path / "bare").err
+
+
 def test_doctor_says_what_to_do_and_prints_no_key(call, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "secret-key")
