@@ -4,9 +4,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands.options import Json
+from flows.commands.options import Json, Options, Store, takes
+from hopwright.settings import SynthesizeRun
 
 app = typer.Typer()
+_NO_PREVIEW = (
+    "workers", "cluster", "shard_size", "models.batch", "synthesize.drafts", "synthesize.items",
+    "synthesize.claims", "synthesize.claim_share", "synthesize.embeddings", "synthesize.max_answer_share",
+    "synthesize.targets", "synthesize.keep_rules",
+)  # fmt: skip
+"""What a few items without a run have no use for."""
 
 
 @app.command()
@@ -28,6 +35,22 @@ def show(
         explain(run, as_json=as_json)
     else:
         show_sample(run, stage, sample, seed, as_json=as_json)
+
+
+@app.command()
+@takes(SynthesizeRun, leaving_out=_NO_PREVIEW)
+def preview(
+    *,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, max=100, help="How many items are made.")] = 5,
+    options: Options,
+    store: Store = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask the model at the price that is told.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a few items at once and print them; no run begins, and no file is written."""
+    from flows.console.preview import preview as make_preview
+
+    make_preview(number, store, options, agreed=yes, as_json=as_json)
 
 
 @app.command()

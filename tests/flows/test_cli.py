@@ -27,7 +27,7 @@ from tests.stage_runs import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = [
-    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["evaluate"], ["export"], ["publish"], ["show"],
+    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["evaluate"], ["export"], ["publish"], ["show"], ["preview"],
     ["explain"], ["doctor"], ["cache"], ["cache", "stats"], ["cache", "prune"], ["graph", "literals"],
     ["review", "export"], ["review", "push"], ["review", "pull"], ["review", "listen"], ["review", "agreement"],
     ["review", "adjudicate"],
