@@ -144,7 +144,8 @@ def render_summary(summary: Mapping[str, Any], links: Sequence[tuple[str, str]] 
         if len(lines) > _MOST_ROWS:
             below += [f"## {name.capitalize()}", "", *(f"- {part}" for part in text.split("; ")), ""]
             lines = ["listed below"]
-        rows += [f"| {name if first else ''} | {line} |" for first, line in zip((True, *[False] * len(lines)), lines, strict=False)]
+        names = (name, *[""] * (len(lines) - 1))
+        rows += [f"| {first} | {line} |" for first, line in zip(names, lines, strict=True)]
     if links:
         below += ["## More", "", *(f"- [{text}]({url})" for text, url in links), ""]
     head = [f"# Run {summary['run']}", "", "| figure | value |", "|---|---|"]

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from hopwright.settings import BuildParameters, identify, list_form_titles, load_parameters, spell_titles
+from hopwright.stages.release import name_dataset
 
 MOST = 12
 
@@ -54,7 +55,8 @@ def test_the_form_shows_every_parameter_once() -> None:
         sent[name] = list_defaults(group)
     read = load_parameters({**sent, "run": "r"}, BuildParameters)
     assert identify(read) == identify(defaults)
-    shown = [*form["properties"], *(f"{name}.{field}" for name, group in list_groups(form).items() for field in group["properties"])]
+    groups = list_groups(form)
+    shown = [*form["properties"], *(f"{name}.{field}" for name, one in groups.items() for field in one["properties"])]
     assert len(shown) == len(set(shown))
     own = set(list_leaves(defaults.model_dump(), defaults))
     found = {path for path in own if _is_shown(path, form)}
@@ -103,6 +105,13 @@ def test_a_preset_fills_what_the_form_left_alone_and_nothing_else() -> None:
 def test_what_is_out_of_bounds_is_refused_by_the_schema_under_either_name(values: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft202012Validator(schema()).validate(values)
+
+
+def test_two_runs_have_two_datasets_unless_they_are_named_alike() -> None:
+    one, other = (load_parameters({"run": name}, BuildParameters) for name in ("sample", "other"))
+    assert name_dataset(one.run, one) == "hopwright-sample"
+    assert name_dataset(other.run, other) == "hopwright-other"
+    assert name_dataset("other", load_parameters({"release_name": "mine"}, BuildParameters)) == "mine"
 
 
 def test_a_message_calls_a_parameter_by_its_title_in_the_form() -> None:

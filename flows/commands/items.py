@@ -19,16 +19,16 @@ _NO_PREVIEW = (
 @app.command()
 def show(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN|ITEM_ID]", help="A run, or one item; the latest run otherwise.")
+        str | None, typer.Argument(metavar="[RUN|ITEM_ID]", help="A run or the id of an item. Without it, the latest run is taken.")
     ] = None,
-    sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="How many items of each topology.")] = 5,
-    seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 0,
+    sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="Number of items to draw, evenly over the topologies.")] = 5,
+    seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
     stage: Annotated[
-        Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are shown.")
+        Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are drawn.")
     ] = "filter",
     as_json: Json = False,
 ) -> None:
-    """Print items of a run, drawn at random, with their sub-questions."""
+    """Print items of a run, drawn at random, with their sub-questions; or explain one item."""
     from flows.console.show import is_item_id, show_sample
 
     if is_item_id(run):
@@ -41,10 +41,10 @@ def show(
 @takes(SynthesizeRun, leaving_out=_NO_PREVIEW)
 def preview(
     *,
-    number: Annotated[int, typer.Option("--number", "-n", min=1, max=100, help="How many items are made.")] = 5,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, max=100, help="Number of items to make.")] = 5,
     options: Options,
     store: Store = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask the model at the price that is told.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to the printed price, and ask the model.")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a few items at once and print them; no run begins, and no file is written."""
@@ -56,10 +56,10 @@ def preview(
 @app.command()
 def explain(
     item: Annotated[str, typer.Argument(metavar="ITEM_ID", help="An item's id, as `hopwright show` prints it.")],
-    run: Annotated[str | None, typer.Option("--run", help="Look in this run only; in all of them otherwise.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Look in this run only. Without it, all runs are searched.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say where an item came from, and show everything that a model was asked for it."""
+    """Show where an item comes from, and everything that a model was asked for it."""
     from flows.console.explain import explain_item
 
     explain_item(item, run, as_json=as_json)

@@ -22,12 +22,12 @@ from hopwright.settings.runs import order_fields
 Options = dict[str, Any]
 """What was given on the command line, by field and group; None where nothing was."""
 
-Run = Annotated[str | None, typer.Option("--run", help="Name of the run's folder.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
+Run = Annotated[str | None, typer.Option("--run", help="Name of the run. Without it, the latest run is taken.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Remove what was made and start over, instead of continuing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph store; the newest one otherwise.")]
+Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph store. Without it, the newest store is taken.")]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what models would be asked and what it would cost, and do nothing.")
+    bool, typer.Option("--dry-run", help="Print what models would be asked and what it would cost, and do nothing else.")
 ]
 OWN_OPTIONS = {"run": "--run", "fresh": "--fresh"}
 """How verbs spell the parameters that they declare themselves."""

@@ -7,7 +7,15 @@ from typing import Any, TypeVar
 
 from hopwright.errors import InputError
 from hopwright.runs import RunFolder, list_runs
-from hopwright.settings import BuildParameters, RunParameters, apply_preset, home, load_parameters, read_form, read_presets
+from hopwright.settings import (
+    BuildParameters,
+    RunParameters,
+    apply_preset,
+    home,
+    load_parameters,
+    read_form,
+    read_presets,
+)
 
 _P = TypeVar("_P", bound=RunParameters)
 

@@ -101,7 +101,8 @@ def read_manifest(path: Path, model: type[_M]) -> _M | None:
         manifest = model.model_validate_json(text)
     except ValidationError:
         raise RunError(
-            f"{path}: not a manifest of this version of Hopwright; use another {name_parameter('run')} name, or {name_parameter('fresh')}"
+            f"{path}: not a manifest of this version of Hopwright; "
+            f"use another {name_parameter('run')} name, or {name_parameter('fresh')}"
         ) from None
     try:
         refuse_later(int(getattr(manifest, "versions", {}).get(RECORDS, 1)), str(path))

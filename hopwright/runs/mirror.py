@@ -220,7 +220,8 @@ class Mirror:
         if (mine.get("started"), mine.get("parameters")) != (theirs.get("started"), theirs.get("parameters")):
             raise RunError(
                 f"run {self._name!r} was begun here at {mine.get('started')} and another one of that name, in "
-                f"{self.url}, at {theirs.get('started')}: use another {name_parameter('run')} name, or move {self._folder} away"
+                f"{self.url}, at {theirs.get('started')}: use another "
+                f"{name_parameter('run')} name, or move {self._folder} away"
             )
 
     def _drop_stages(self, there: Iterable[str]) -> None:

@@ -63,14 +63,15 @@ def arrange_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
     fields: dict[str, Any] = schema["properties"]
     groups = {name: _inline(field.annotation) for name, field in model.model_fields.items() if _is_model(field)}
     shown = {name: fields[name] for name in ("run", "preset", "corpus", "notify", "fresh")}
-    for name, (group, field, title) in BASIC.items():
-        shown[name] = {**groups[group]["properties"][field], "title": title}
+    for name, (place, field, title) in BASIC.items():
+        shown[name] = {**groups[place]["properties"][field], "title": title}
     arranged = {name: shown[name] for name in _ORDER}
-    for name, group in groups.items():
+    for name, held in groups.items():
         moved = {field for place, field, _ in BASIC.values() if place == name}
-        kept = {field: value for field, value in group["properties"].items() if field not in moved}
-        arranged[name] = _fold(fields[name], {**group, "properties": kept, **_accept(group["properties"], moved)})
-    execution = {"type": "object", "additionalProperties": False, "properties": {name: fields[name] for name in _FOLDED}}
+        kept = {field: value for field, value in held["properties"].items() if field not in moved}
+        arranged[name] = _fold(fields[name], {**held, "properties": kept, **_accept(held["properties"], moved)})
+    folded = {name: fields[name] for name in _FOLDED}
+    execution = {"type": "object", "additionalProperties": False, "properties": folded}
     number_fields(execution)
     about = {"title": _EXECUTION_TITLE, "description": "How the run is cut into shards and carried out."}
     arranged[EXECUTION] = _fold(about, execution)
@@ -88,7 +89,8 @@ def list_form_titles(model: type[BaseModel]) -> dict[str, str]:
 def _fold(about: Mapping[str, Any], group: dict[str, Any]) -> dict[str, Any]:
     """A group that a form shows as one line until it is opened."""
     told = {name: about.get(name, group.get(name, "")) for name in ("title", "description")}
-    return {**told, "anyOf": [{"type": "null", "title": _FOLDED_LABEL}, {**group, "title": _OPEN_LABEL}], "default": None}
+    choices = [{"type": "null", "title": _FOLDED_LABEL}, {**group, "title": _OPEN_LABEL}]
+    return {**told, "anyOf": choices, "default": None}
 
 
 def _accept(fields: Mapping[str, Any], moved: set[str]) -> dict[str, Any]:

@@ -4,17 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, ModelName, Parameters
+from hopwright.settings.base import MODEL_PATTERN, OPTIONAL_NAME_PATTERN, Cli, ModelName, Parameters
 
 
 class ReleaseParameters(Parameters):
     """The name under which the dataset goes out."""
 
     name: Annotated[str, Cli(main=True)] = Field(
-        default="hopwright-sample",
-        pattern=NAME_PATTERN,
+        default="",
+        pattern=OPTIONAL_NAME_PATTERN,
         title="Name",
-        description="Letters, digits, dots, dashes and underscores.",
+        description="Name of the dataset and of its folder. Empty names it after the run: hopwright-RUN.",
     )
     version: Annotated[str, Cli(main=True)] = Field(
         default="",

@@ -153,13 +153,14 @@ def _fill(
             f"no item is left to release; the manifests in {run.path} say where they went. "
             "More drafts, or a corpus with dates and numbers (attribute_literals.tsv), may help"
         )
-    folder = stage.folder / parameters.release.name
+    name = name_dataset(run.name, parameters)
+    folder = stage.folder / name
     names = _list_stages(reviewed)
     order = ReleaseSpec(
         items=items.parts(),
         twins=twins.parts(),
         folder=folder,
-        name=parameters.release.name,
+        name=name,
         version=parameters.release.version,
         facts=gather_facts(engine, parameters, describe_review),
         rejections={name: dict(Stage(run, name).read().counts.rejected) for name in names},
@@ -378,6 +379,11 @@ def _describe_changes(manifest: ReleaseManifest) -> dict[str, Any]:
             "withdrawn": len(changes.withdrawn),
         }
     }
+
+
+def name_dataset(run: str, parameters: ReleaseRun) -> str:
+    """The name of a run's dataset: the one that was given, else that of the run, so that two runs have two."""
+    return parameters.release.name or f"hopwright-{run}"
 
 
 def _check(run: RunFolder, parameters: BuildParameters) -> None:

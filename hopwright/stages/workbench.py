@@ -15,7 +15,7 @@ from hopwright.records import CheckResult, Item, Rejected
 from hopwright.runs.files import hash_file
 from hopwright.settings import SynthesizeParameters, home, sample_folder
 from hopwright.stages.drafting import open_synthesizer, write_target_distribution
-from hopwright.stages.models import STORE, ModelAccess
+from hopwright.stages.models import ModelAccess
 from hopwright.stages.retrieve import ingest_corpus, name_store
 from hopwright.stages.wording import WordingShard, make_writer
 
@@ -31,7 +31,9 @@ class Workbench:
     The same seed gives the same items.
     """
 
-    def __init__(self, store: Path | None = None, *, seed: int = 0, parameters: SynthesizeParameters | None = None) -> None:
+    def __init__(
+        self, store: Path | None = None, *, seed: int = 0, parameters: SynthesizeParameters | None = None
+    ) -> None:
         self.store = store or make_sample_store()
         self.parameters = parameters or SynthesizeParameters()
         self.seed = seed

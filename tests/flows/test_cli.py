@@ -27,11 +27,11 @@ from tests.stage_runs import run_stage
 
 ROOT = Path(__file__).resolve().parents[2]
 VERBS = [
-    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["evaluate"], ["export"], ["publish"], ["show"], ["preview"],
+    ["build"], ["audit"], ["filter"], ["rewrite"], ["release"], ["evaluate"], ["export"], ["publish"], ["show"],
     ["explain"], ["doctor"], ["cache"], ["cache", "stats"], ["cache", "prune"], ["graph", "literals"],
     ["review", "export"], ["review", "push"], ["review", "pull"], ["review", "listen"], ["review", "agreement"],
     ["review", "adjudicate"],
-    ["claims", "propose"], ["claims", "check"],
+    ["preview"], ["claims", "propose"], ["claims", "check"],
     ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 

@@ -198,7 +198,7 @@ def test_a_refusal_is_one_line_of_the_log_in_the_words_of_the_form(
 
 def test_a_form_calls_what_it_shows_at_the_top_by_that_title(home: Path, deployed: Any) -> None:
     del home, deployed
-    with pytest.raises(InputError, match="^the writer openai needs a model: give Model as endpoint/model$"):
+    with pytest.raises(InputError, match=r"^the writer openai needs a model: give Model as endpoint/model$"):
         read_given({"writer": "openai"}, BuildParameters)
-    with pytest.raises(InputError, match="^Synthesis › Coherence: "):
+    with pytest.raises(InputError, match=r"^Synthesis › Coherence: "):
         read_given({"synthesize": {"coherence": 3}}, BuildParameters)

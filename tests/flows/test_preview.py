@@ -12,9 +12,9 @@ import pytest
 import flows.notebook
 from hopwright.records import Item
 from hopwright.stages.workbench import Workbench
+from tests.e2e.serving import serving
 from tests.llm.builders import KEY
 from tests.llm.wire_server import WireServer
-from tests.e2e.serving import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBER = 3

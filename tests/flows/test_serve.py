@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -48,9 +49,9 @@ def test_the_command_says_it_in_one_line(home: Path) -> None:
 
 def test_a_second_one_says_what_runs_already(home: Path) -> None:
     with serve_alone((4200, 8080)):
-        with pytest.raises(ServiceError, match=r"runs already: process \d+, Prefect http://127.0.0.1:4200, Label "):
-            with serve_alone((4300, 8081)):
-                raise AssertionError("two at once")
+        said = r"runs already: process \d+, Prefect http://127.0.0.1:4200, Label Studio http://127.0.0.1:8080; "
+        with pytest.raises(ServiceError, match=said), contextlib.ExitStack() as stack:
+            stack.enter_context(serve_alone((4300, 8081)))
     with serve_alone((4300, 8081)):
         assert (home / "serve.json").exists()
     assert not (home / "serve.json").exists()

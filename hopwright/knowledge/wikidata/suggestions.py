@@ -46,7 +46,7 @@ def _find_near(store: GraphStore, asked: str) -> Iterator[int]:
 def _find_rows(store: GraphStore, pattern: bytes) -> Iterator[int]:
     """Rows of the names that match, from their first letter; upper and lower case of English letters are the same."""
     starts: Any = store.array("name_start")
-    blob: Any = memoryview(store.array("name_blob"))
+    blob: Any = store.array("name_blob").data
     for match in re.finditer(rb"(?:\A|(?<=[\t\n]))" + pattern, blob, re.IGNORECASE):
         yield int(starts.searchsorted(match.start(), side="right")) - 1
 
