@@ -36,7 +36,10 @@ _INTERRUPTED = 130
 """What Typer makes of Ctrl-C."""
 
 ParameterFile = Annotated[
-    Path | None, typer.Option("--parameters", metavar="FILE", help="Read parameters from this JSON file; options take precedence over it.")
+    Path | None,
+    typer.Option(
+        "--parameters", metavar="FILE", help="Read parameters from this JSON file; options take precedence over it."
+    ),
 ]
 _OTHER_STAGES = ("filter", "vllm", "rewrite", "review", "release")
 
@@ -104,10 +107,15 @@ def audit(
     ] = None,
     against: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Look for the questions of this published file (MuSiQue, …); repeat it for more files."),
+        typer.Option(
+            metavar="FILE", help="Look for the questions of this published file (MuSiQue, …); repeat it for more files."
+        ),
     ] = None,
     scorecard: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also measure variety and guessability, and write the scorecard to this folder.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Also measure variety and guessability, and write the scorecard to this folder."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -134,13 +142,18 @@ def rewrite(
     options: Options,
     passages: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Instead of a run, ask 2-, 3- and 4-hop questions about each {title, text} of this file."),
+        typer.Option(
+            metavar="FILE",
+            help="Instead of a run, ask 2-, 3- and 4-hop questions about each {title, text} of this file.",
+        ),
     ] = None,
     into: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="With --passages, write the questions to this file as JSON lines.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="With --passages, write the questions to this file as JSON lines."),
     ] = None,
     question_model: Annotated[
-        str | None, typer.Option(help="With --passages, have this model (endpoint/model) ask what the graph cannot ask.")
+        str | None,
+        typer.Option(help="With --passages, have this model (endpoint/model) ask what the graph cannot ask."),
     ] = None,
     store: Store = None,
     fresh: Fresh = False,
@@ -168,7 +181,8 @@ def release(*, run: Run = None, options: Options, fresh: Fresh = False, as_json:
 def evaluate(
     *,
     data: Annotated[
-        str | None, typer.Argument(help="A release's folder or a JSONL file. Without it, the run's own release is taken.")
+        str | None,
+        typer.Argument(help="A release's folder or a JSONL file. Without it, the run's own release is taken."),
     ] = None,
     run: Run = None,
     options: Options,
@@ -186,12 +200,15 @@ def evaluate(
 @app.command("export")
 def export_dataset(
     data: Annotated[
-        str | None, typer.Argument(help="A release's folder or a JSONL file. Without it, the latest run's release is taken.")
+        str | None,
+        typer.Argument(help="A release's folder or a JSONL file. Without it, the latest run's release is taken."),
     ] = None,
     to: Annotated[
         Literal["lm-eval", "inspect", "llama-factory", "verl"], typer.Option("--to", help="Write for this tool.")
     ] = "lm-eval",
-    out: Annotated[Path | None, typer.Option("--out", help="Write to this folder. Without it, ./hopwright-TOOL is written.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write to this folder. Without it, ./hopwright-TOOL is written.")
+    ] = None,
     variant: Annotated[
         Literal["factual", "counterfactual", "both"], typer.Option(help="Export the items, their twins, or both.")
     ] = "factual",

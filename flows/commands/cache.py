@@ -19,11 +19,16 @@ def show_cache(as_json: Json = False) -> None:
 
 @app.command("prune")
 def prune_cache(
-    older_than_days: Annotated[float | None, typer.Option(min=0, help="Drop only answers that are older than this many days.")] = None,
+    older_than_days: Annotated[
+        float | None, typer.Option(min=0, help="Drop only answers that are older than this many days.")
+    ] = None,
     provider: Annotated[str, typer.Option(help="Drop only answers of this provider.")] = "",
     model: Annotated[str, typer.Option(help="Drop only answers of this model.")] = "",
     failed: Annotated[
-        bool, typer.Option("--failed", help="Drop only requests without a usable answer, so that their run sends them again.")
+        bool,
+        typer.Option(
+            "--failed", help="Drop only requests without a usable answer, so that their run sends them again."
+        ),
     ] = False,
 ) -> None:
     """Drop answers from the cache. A dropped answer is paid for again when its request is sent again."""

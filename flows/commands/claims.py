@@ -18,17 +18,21 @@ app = typer.Typer(
 def propose_claims(
     *,
     model: Annotated[str, typer.Option(help="The model that proposes claims, as endpoint/model.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The bank to write. Claims that it already holds are kept.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The bank to write. Claims that it already holds are kept.")
+    ],
     number: Annotated[int, typer.Option(min=1, max=100_000, help="Number of new claims to propose.")] = 100,
     domain: Annotated[
         list[str] | None,
-        typer.Option(help="history, art, geography, politics, science, film, sports or business. Without it, all are taken."),
+        typer.Option(
+            help="history, art, geography, politics, science, film, sports or business. Without it, all are taken."
+        ),
     ] = None,
     options: Options,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Have a model propose numbers that no graph holds, each with its source. The same command continues one that was killed."""
+    """Have a model propose numbers that no graph holds, each with its source; a repeated command continues."""
     from flows.console.claims import ProposalOptions, propose_claims, read_domains
 
     order = ProposalOptions(model, number, read_domains(domain or []), out, options)

@@ -17,7 +17,9 @@ BatchSize = Annotated[int | None, typer.Option(help="Number of entities in one q
 @app.command("ingest")
 def ingest_graph(
     source: Annotated[Path, typer.Argument(help="Folder with Wikidata5M's files.")],
-    store: Annotated[Path | None, typer.Option(help="Folder of the new store. Without it, the store is made in Hopwright's home.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Folder of the new store. Without it, the store is made in Hopwright's home.")
+    ] = None,
     split: Annotated[
         Literal["all", "transductive", "inductive"], typer.Option(help="The triplet files of the corpus to read.")
     ] = "all",
@@ -45,7 +47,9 @@ def show_graph_info(
 
 @app.command("find")
 def find_entities(
-    name: Annotated[str, typer.Argument(help="A label, an alias, the beginning of one, or an id such as Q27.")], store: Store = None, as_json: Json = False
+    name: Annotated[str, typer.Argument(help="A label, an alias, the beginning of one, or an id such as Q27.")],
+    store: Store = None,
+    as_json: Json = False,
 ) -> None:
     """List the entities that a name may mean; suggest near names where there are none."""
     from flows.console.graph import find_name
@@ -73,7 +77,8 @@ def fetch_literals(
     ],
     store: Store = None,
     property: Annotated[
-        list[str] | None, typer.Option(help="A property such as P569; repeat it for more. Without it, all known properties are fetched.")
+        list[str] | None,
+        typer.Option(help="A property such as P569; repeat it for more. Without it, all known properties are fetched."),
     ] = None,
     endpoint: Endpoint = None,
     contact: Contact = None,

@@ -19,9 +19,14 @@ _NO_PREVIEW = (
 @app.command()
 def show(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN|ITEM_ID]", help="A run or the id of an item. Without it, the latest run is taken.")
+        str | None,
+        typer.Argument(
+            metavar="[RUN|ITEM_ID]", help="A run or the id of an item. Without it, the latest run is taken."
+        ),
     ] = None,
-    sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="Number of items to draw, evenly over the topologies.")] = 5,
+    sample: Annotated[
+        int, typer.Option("--sample", min=1, max=10_000, help="Number of items to draw, evenly over the topologies.")
+    ] = 5,
     seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
     stage: Annotated[
         Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are drawn.")
@@ -56,7 +61,9 @@ def preview(
 @app.command()
 def explain(
     item: Annotated[str, typer.Argument(metavar="ITEM_ID", help="An item's id, as `hopwright show` prints it.")],
-    run: Annotated[str | None, typer.Option("--run", help="Look in this run only. Without it, all runs are searched.")] = None,
+    run: Annotated[
+        str | None, typer.Option("--run", help="Look in this run only. Without it, all runs are searched.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show where an item comes from, and everything that a model was asked for it."""

@@ -25,9 +25,12 @@ Options = dict[str, Any]
 Run = Annotated[str | None, typer.Option("--run", help="Name of the run. Without it, the latest run is taken.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Remove what was made and start over, instead of continuing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph store. Without it, the newest store is taken.")]
+Store = Annotated[
+    Path | None, typer.Option("--store", help="Folder of a graph store. Without it, the newest store is taken.")
+]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Print what models would be asked and what it would cost, and do nothing else.")
+    bool,
+    typer.Option("--dry-run", help="Print what models would be asked and what it would cost, and do nothing else."),
 ]
 OWN_OPTIONS = {"run": "--run", "fresh": "--fresh"}
 """How verbs spell the parameters that they declare themselves."""

@@ -90,7 +90,7 @@ def by_form(place: Place, early: dict[str, str]) -> dict[str, Any]:
         page.goto(f"{server}/deployments/deployment/{id}/run")
         find_field(page, "Run").wait_for()
         assert page.evaluate(HEIGHT) < 4000, "the stages' groups are folded"
-        assert "continues where it stopped" in find_field(page, "Run").inner_text()
+        assert "continues where the run stopped" in find_field(page, "Run").inner_text()
         assert list_choices(page, "Preset") == ["none", "offline", "api", "gpu", "paper"]
         keep(page, "prefect-form")
         fill(page, "Run", RUN)
