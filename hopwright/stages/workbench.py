@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from hopwright.checks import run_checks
-from hopwright.knowledge.wikidata.ingest import find_corpus
+from hopwright.knowledge.wikidata.sources import find_corpus
 from hopwright.llm.asking import RequestSender
 from hopwright.llm.types import Request
 from hopwright.planning.plan import Plan
