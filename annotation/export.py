@@ -44,7 +44,6 @@ from hopwright.records.values import render
 from hopwright.reporting.rendering import load_template
 from hopwright.topologies import topology
 
-
 _ENTITY = re.compile(r"Q[1-9]\d*")
 
 

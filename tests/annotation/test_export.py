@@ -21,7 +21,6 @@ from hopwright.records import CheckResult, Compute, Item, Surrogate, Vote
 from tests.annotation.pages import PLANTED, Page, plant, read_pages
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 
-
 ARTICLE = re.compile(r"https://www\.wikidata\.org/wiki/Special:GoToLinkedPage/enwiki/Q\d+")
 
 
