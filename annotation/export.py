@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,14 +45,17 @@ from hopwright.records.values import render
 from hopwright.reporting.rendering import load_template
 from hopwright.topologies import topology
 
+_ENTITY = re.compile(r"Q[1-9]\d*")
+
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """A fact as the page shows it."""
+    """A fact as the page shows it, with the address of the subject's article."""
 
     subject: str
     property: str
     value: str
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +166,7 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
 
 def view_hop(hop: Hop, item: Item) -> HopView:
     """A hop with its facts in words and its computation worked out."""
-    facts = [FactView(one.subject_label, one.property_label, one.object_label) for one in hop.evidence.triplets]
-    facts += [FactView(one.subject_label, one.property_label, _show_literal(one)) for one in hop.evidence.literals]
-    facts += [FactView(one.phrase, f"claimed by {one.source_title}", write_value(one)) for one in hop.evidence.claims]
+    facts = list_facts(hop)
     kind = "reverse look-up"
     if isinstance(hop.derivation, Lookup):
         kind = "look-up"
@@ -178,13 +180,43 @@ def view_hop(hop: Hop, item: Item) -> HopView:
         label=hop.label or "",
         kind=kind,
         working=write_worked_steps(hop, item),
-        facts=tuple(facts),
+        facts=tuple(dict.fromkeys([*facts, *_list_facts_read(hop, item)])),
         passages=hop.evidence.passages,
         url=_keep_web_address(hop.evidence.wikipedia_url),
         domain=str(hop.domain or ""),
         verify=hop.verify,
         sources=tuple(_keep_web_address(one.source_url) for one in hop.evidence.claims),
     )
+
+
+def list_facts(hop: Hop) -> list[FactView]:
+    """The facts that a hop itself rests on, each with the article of what it is about."""
+    held = hop.evidence
+    facts = [
+        FactView(one.subject_label, one.property_label, one.object_label, find_article(one.subject))
+        for one in held.triplets
+    ]
+    facts += [
+        FactView(one.subject_label, one.property_label, _show_literal(one), find_article(one.subject))
+        for one in held.literals
+    ]
+    facts += [
+        FactView(one.phrase, f"claimed by {one.source_title}", write_value(one), _keep_web_address(one.source_url))
+        for one in held.claims
+    ]
+    return facts
+
+
+def find_article(entity: str) -> str:
+    """The address that leads from an entity's id to its article in English; empty for an invented entity."""
+    return f"https://www.wikidata.org/wiki/Special:GoToLinkedPage/enwiki/{entity}" if _ENTITY.fullmatch(entity) else ""
+
+
+def _list_facts_read(hop: Hop, item: Item) -> list[FactView]:
+    """What a computation reads is the answers of earlier hops: the facts from which those come."""
+    if not isinstance(hop.derivation, Compute):
+        return []
+    return [fact for index in hop.depends_on for fact in list_facts(find_hop(item, index))]
 
 
 def _finish(item: Item, hop: int | None, kinds: dict[str, str], html: dict[str, Any]) -> Task:

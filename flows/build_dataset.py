@@ -1,6 +1,6 @@
 """The parent flow: a whole run, from raw files to a release."""
 
-from typing import Any
+from typing import Any, cast
 
 from prefect import flow
 
@@ -30,7 +30,8 @@ from tasks.preflight import check_build
 from tasks.reports import Funnel, list_links
 from tasks.summary import publish_summary, summarise
 
-DEFAULT = BuildParameters()
+DEFAULT = cast("BuildParameters", {})
+"""Nothing chosen: the form then shows what the schema says, and leaves the stages' groups folded."""
 _ABOUT = "Raw files → a dataset release, every stage a subflow; started again, it continues where it stopped."
 
 
@@ -49,10 +50,13 @@ def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
 def _build(parameters: BuildParameters) -> dict[str, Any]:
     with open_run(parameters) as engine:
         run = engine.run
-        run.begin(identify(parameters), fresh=parameters.fresh)
+        identity = identify(parameters)
+        if not parameters.fresh:
+            run.refuse_other_parameters(identity)
+        check_build(run, parameters)
+        run.begin(identity, fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
         funnel = Funnel(run)
-        check_build(run, stages)
         run_retrieve(narrow(stages, RetrieveRun))
         run_synthesize(narrow(stages, SynthesizeRun))
         funnel.show()

@@ -7,12 +7,20 @@ from typing import Annotated, Literal
 import typer
 
 from flows.commands import cache, claims, graph, items, review
-from flows.commands.options import DryRun, Fresh, Json, Options, Run, Store, run_stage, takes
-from hopwright.settings import BuildParameters, EvaluateRun, FilterRun, ReleaseRun, RewriteRun
+from flows.commands.options import OWN_OPTIONS, DryRun, Fresh, Json, Options, Run, Store, run_stage, takes
+from hopwright.settings import (
+    BuildParameters,
+    EvaluateRun,
+    FilterRun,
+    ReleaseRun,
+    RewriteRun,
+    call_parameters,
+    spell_options,
+)
 
 app = typer.Typer(
     name="hopwright",
-    help="Builds step-wise multi-hop QA datasets: questions that come apart into single-hop sub-questions.",
+    help="Build datasets of step-wise multi-hop questions, each of which is decomposed into single-hop sub-questions.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -28,7 +36,10 @@ _INTERRUPTED = 130
 """What Typer makes of Ctrl-C."""
 
 ParameterFile = Annotated[
-    Path | None, typer.Option("--parameters", metavar="FILE", help="JSON file of parameters; options go before it.")
+    Path | None,
+    typer.Option(
+        "--parameters", metavar="FILE", help="Read parameters from this JSON file; options take precedence over it."
+    ),
 ]
 _OTHER_STAGES = ("filter", "vllm", "rewrite", "review", "release")
 
@@ -43,6 +54,7 @@ def main() -> None:
     from hopwright.errors import HopwrightError
     from hopwright.foreign import escape_controls, escape_page
 
+    call_parameters(spell_options(OWN_OPTIONS))
     try:
         code = app(standalone_mode=False)
     except HopwrightError as error:
@@ -52,6 +64,8 @@ def main() -> None:
     except TyperException as error:
         print(escape_page(_explain_usage(error.format_message())), file=sys.stderr)
         sys.exit(error.exit_code)
+    finally:
+        call_parameters(None)
     if code == _INTERRUPTED:
         print("hopwright: interrupted; the same command continues where it stopped", file=sys.stderr)
     sys.exit(code)
@@ -68,9 +82,9 @@ def build(
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
-    """Run every stage, from raw files to a release; started again, it continues where it stopped.
+    """Run every stage, from raw files to a release; the same command continues a run that stopped.
 
-    The other options of filter, rewrite and release, and those of review export as --review-…, are taken here, too.
+    This command also takes the other options of filter, rewrite and release, and those of review export as --review-….
     """
     options["run"] = run
     names = options["synthesize"]["topologies"] or []
@@ -87,20 +101,27 @@ def build(
 
 @app.command()
 def audit(
-    file: Annotated[Path, typer.Argument(help="A JSONL file in the release format, ours or another's.")],
+    file: Annotated[
+        Path, typer.Argument(help="A release's folder, or a JSONL file in the release format, ours or another's.")
+    ],
     graph: Annotated[
-        Path | None, typer.Option("--graph", metavar="STORE", help="Also check against this graph store.")
+        Path | None, typer.Option("--graph", metavar="STORE", help="Also check the items against this graph store.")
     ] = None,
     against: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Published questions to look for (MuSiQue, …); may be given several times."),
+        typer.Option(
+            metavar="FILE", help="Look for the questions of this published file (MuSiQue, …); repeat it for more files."
+        ),
     ] = None,
     scorecard: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also measure variety and guessability, and write them there.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Also measure variety and guessability, and write the scorecard to this folder."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a dataset file and report every violation by item, hop and check; exits with 1 when there is one."""
+    """Check a dataset and report every violation by item, hop and check. The exit code is 1 if there is any."""
     from flows.console.audit import audit_file
 
     audit_file(file, graph, against or [], scorecard, as_json=as_json)
@@ -111,7 +132,7 @@ def audit(
 def filter_items(
     *, run: Run = None, options: Options, fresh: Fresh = False, dry_run: DryRun = False, as_json: Json = False
 ) -> None:
-    """Let the voters answer a run's items, and drop those that are too easy."""
+    """Have the voters answer a run's items, and drop the items that are too easy."""
     run_stage("filter", run, options, fresh, as_json, dry_run=dry_run)
 
 
@@ -123,20 +144,25 @@ def rewrite(
     options: Options,
     passages: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Instead of a run: ask 2-, 3- and 4-hop questions of each {title, text}."),
+        typer.Option(
+            metavar="FILE",
+            help="Instead of a run, ask 2-, 3- and 4-hop questions about each {title, text} of this file.",
+        ),
     ] = None,
     into: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="With --passages: the JSON lines to write.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="With --passages, write the questions to this file as JSON lines."),
     ] = None,
     question_model: Annotated[
-        str | None, typer.Option(help="With --passages: who asks what the graph does not, as endpoint/model.")
+        str | None,
+        typer.Option(help="With --passages, have this model (endpoint/model) ask what the graph cannot ask."),
     ] = None,
     store: Store = None,
     fresh: Fresh = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Make counterfactual twins of a run's items, or of passages with questions about them."""
+    """Make counterfactual twins of a run's items, or questions about passages and twins of both."""
     if passages is None:
         run_stage("rewrite", run, options, fresh, as_json, dry_run=dry_run)
         return
@@ -157,7 +183,8 @@ def release(*, run: Run = None, options: Options, fresh: Fresh = False, as_json:
 def evaluate(
     *,
     data: Annotated[
-        str | None, typer.Argument(help="A release's folder or a JSONL file; the run's own release otherwise.")
+        str | None,
+        typer.Argument(help="A release's folder or a JSONL file. Without it, the run's own release is taken."),
     ] = None,
     run: Run = None,
     options: Options,
@@ -175,17 +202,20 @@ def evaluate(
 @app.command("export")
 def export_dataset(
     data: Annotated[
-        str | None, typer.Argument(help="A release's folder or a JSONL file; the latest run's release otherwise.")
+        str | None,
+        typer.Argument(help="A release's folder or a JSONL file. Without it, the latest run's release is taken."),
     ] = None,
     to: Annotated[
-        Literal["lm-eval", "inspect", "llama-factory", "verl"], typer.Option("--to", help="The tool to write for.")
+        Literal["lm-eval", "inspect", "llama-factory", "verl"], typer.Option("--to", help="Write for this tool.")
     ] = "lm-eval",
-    out: Annotated[Path | None, typer.Option("--out", help="Folder to write; ./hopwright-TOOL otherwise.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write to this folder. Without it, ./hopwright-TOOL is written.")
+    ] = None,
     variant: Annotated[
-        Literal["factual", "counterfactual", "both"], typer.Option(help="Items, their twins, or both.")
+        Literal["factual", "counterfactual", "both"], typer.Option(help="Export the items, their twins, or both.")
     ] = "factual",
     run: Run = None,
-    seed: Annotated[int, typer.Option(help="Another seed, another half of multiple-choice examples.")] = 0,
+    seed: Annotated[int, typer.Option(help="Another seed chooses another half of multiple-choice examples.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Write a dataset for lm-evaluation-harness, Inspect, LLaMA-Factory or verl."""
@@ -198,15 +228,15 @@ def export_dataset(
 def publish_dataset(
     to: Annotated[str, typer.Option("--to", metavar="OWNER/NAME", help="The dataset repository of the Hub.")],
     folder: Annotated[
-        Path | None, typer.Argument(help="A release's folder; the latest run's release otherwise.")
+        Path | None, typer.Argument(help="A release's folder. Without it, the latest run's release is taken.")
     ] = None,
     graph: Annotated[
-        Path | None, typer.Option("--graph", metavar="STORE", help="Also audit against this graph store.")
+        Path | None, typer.Option("--graph", metavar="STORE", help="Also audit the release against this graph store.")
     ] = None,
     private: Annotated[
-        bool, typer.Option("--private/--public", help="How a repository that is not there yet is made.")
+        bool, typer.Option("--private/--public", help="Make a new repository private or public.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be uploaded, and send nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be uploaded, and send nothing.")] = False,
     run: Run = None,
     as_json: Json = False,
 ) -> None:
@@ -218,10 +248,10 @@ def publish_dataset(
 
 @app.command()
 def doctor(
-    sparql: Annotated[str | None, typer.Option(metavar="URL", help="Also ask this SPARQL service.")] = None,
+    sparql: Annotated[str | None, typer.Option(metavar="URL", help="Also query this SPARQL service.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Check what Hopwright needs on this machine, and say what to do about what is missing."""
+    """Check this machine for what Hopwright needs, and say what to do about what is missing."""
     from flows.console.doctor import examine
 
     examine(as_json=as_json, sparql=sparql)

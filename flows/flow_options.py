@@ -3,6 +3,7 @@
 import contextlib
 import datetime as dt
 import functools
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
@@ -17,12 +18,34 @@ from flows.hooks import notify_failure
 from hopwright.errors import HopwrightError
 from hopwright.runs import RunFolder
 from hopwright.runs.manifest import RunManifest, StageManifest, read_manifest
-from hopwright.settings import BuildParameters, RunParameters, home, list_changes, load_parameters, merge_values
+from hopwright.settings import (
+    BuildParameters,
+    RunParameters,
+    call_parameters,
+    home,
+    list_changes,
+    list_form_titles,
+    load_parameters,
+    merge_values,
+    spell_titles,
+)
 
 BUILD = "build"
 """What the runs of the whole line are called, before the name of their folder."""
 
 _P = TypeVar("_P", bound=RunParameters)
+
+
+def say_in_one_line(record: logging.LogRecord) -> bool:
+    """A filter of Prefect's logs: what a user did wrong is told by its one line, without the traceback."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, HopwrightError):
+        record.msg, record.args, record.exc_info, record.exc_text = "%s", (str(error),), None, None
+    return True
+
+
+for _name in ("prefect.flow_runs", "prefect.task_runs", "prefect.engine"):
+    logging.getLogger(_name).addFilter(say_in_one_line)
 
 
 def find_flow_run(*, deployed: bool = False) -> FlowRun | None:
@@ -65,7 +88,12 @@ def with_flow_options(name: str) -> FlowOptions:
 
 
 def read_given(given: object, model: type[_P]) -> _P:
-    """A flow's parameters, as another flow or a form gave them. Raises InputError: one line."""
+    """A flow's parameters, as another flow or a form gave them. Raises InputError: one line.
+
+    In a flow that a deployment started, messages call parameters by their titles in the form from now on.
+    """
+    if find_flow_run(deployed=True) is not None or is_delegated():
+        call_parameters(spell_titles(model, list_form_titles(model) if model is BuildParameters else None))
     if isinstance(given, model):
         return given
     return load_parameters(given if isinstance(given, Mapping) else {"parameters": given}, model)

@@ -1,9 +1,9 @@
 """`make serve`: Prefect's server, every deployment of `prefect.yaml`, their workers, and Label Studio, until Ctrl-C."""
 
 import contextlib
+import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -11,8 +11,9 @@ from pathlib import Path
 
 from flows.deploy import deploy_all
 from flows.label_studio import label_studio
-from flows.server_processes import end, running
-from hopwright.errors import HopwrightError, ServiceError
+from flows.server_processes import Process, end, read_port, running, start
+from hopwright.errors import HopwrightError, RunError, ServiceError
+from hopwright.runs.files import hold_lock, write_file
 from hopwright.settings import checkout, home
 
 _LABEL_STUDIO = Path(".venvs/label-studio/bin/label-studio")
@@ -24,10 +25,12 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # a background job of a shell is started deaf to Ctrl-C
         signal.signal(number, _interrupt)
     try:
+        ports = read_port("PREFECT_PORT", 4200), read_port("LABEL_STUDIO_PORT", 8080)
         with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
-            api = stack.enter_context(prefect_server(int(os.environ.get("PREFECT_PORT", "4200"))))
+            stack.enter_context(serve_alone(ports))
+            api = stack.enter_context(prefect_server(ports[0]))
             if _LABEL_STUDIO.exists():
-                stack.enter_context(label_studio(_LABEL_STUDIO, int(os.environ.get("LABEL_STUDIO_PORT", "8080"))))
+                stack.enter_context(label_studio(_LABEL_STUDIO, ports[1]))
             os.environ["PREFECT_API_URL"] = api
             listed = deploy_all(api, checkout())
             print(f"Deployments   {', '.join(name for name, _ in listed)}", flush=True)
@@ -37,22 +40,46 @@ def main() -> None:
         sys.exit(1)
 
 
+@contextlib.contextmanager
+def serve_alone(ports: tuple[int, int]) -> Iterator[None]:
+    """Be the only `make serve` of this home. Raises ServiceError, saying what runs already, where there is another."""
+    note = home() / "serve.json"
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(hold_lock(home() / "locks" / "serve.lock", "make serve"))
+        except RunError:
+            raise ServiceError(f"`make serve` runs already: {_describe_other(note)}; Ctrl-C there ends it") from None
+        places = {"Prefect": f"http://127.0.0.1:{ports[0]}", "Label Studio": f"http://127.0.0.1:{ports[1]}"}
+        write_file(note, json.dumps({"process": os.getpid(), **places}).encode())
+        try:
+            yield
+        finally:
+            note.unlink(missing_ok=True)
+
+
+def _describe_other(note: Path) -> str:
+    try:
+        found = json.loads(note.read_text("utf-8"))
+        return ", ".join(f"{name} {place}" for name, place in found.items())
+    except (OSError, ValueError, AttributeError):
+        return f"for {home()}"
+
+
 def run_workers(pools: set[str]) -> None:
     """Run a worker for each work pool until Ctrl-C. Raises ServiceError when one of them ends by itself."""
-    started: dict[str, subprocess.Popen[bytes]] = {}
+    started: dict[str, Process] = {}
     paths = os.pathsep.join(filter(None, [str(checkout()), os.environ.get("PYTHONPATH", "")]))
     try:
         for pool in sorted(pools):
             command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process"]
-            started[pool] = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths})
+            started[pool] = start(command, {**os.environ, "PYTHONPATH": paths})
         print(f"Workers       {', '.join(started)}; Ctrl-C ends everything", flush=True)
         while all(child.poll() is None for child in started.values()):
             time.sleep(_LOOK_SECONDS)
         ended = next(pool for pool, child in started.items() if child.poll() is not None)
         raise ServiceError(f"the worker of the pool {ended} has ended; what it said is above")
     finally:
-        for child in started.values():
-            end(child)
+        end(*started.values())
 
 
 @contextlib.contextmanager
@@ -73,6 +100,9 @@ def prefect_server(port: int) -> Iterator[str]:
 
 
 def _interrupt(*_: object) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):  # a second one would break off the ending
+        signal.signal(number, signal.SIG_IGN)
+    print("Ending: the workers first, which let their runs come to an end, then the servers", flush=True)
     raise KeyboardInterrupt
 
 

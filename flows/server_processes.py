@@ -1,17 +1,21 @@
 """Starting a server and ending it with the block that needed it."""
 
 import contextlib
+import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import IO
 
 from flows.local import answers
-from hopwright.errors import ServiceError
+from hopwright.errors import InputError, ServiceError
 from hopwright.settings import home
 
 _START_SECONDS = 120
-_END_SECONDS = 15
+_END_SECONDS = 60
+"""A worker lets its flow runs come to an end first."""
+Process = subprocess.Popen[bytes]
 
 
 @contextlib.contextmanager
@@ -28,7 +32,7 @@ def running(name: str, command: list[str], health: str, environment: dict[str, s
     if shutil.which(command[0]) is None:
         raise ServiceError(f"{name}: {command[0]} is not there")
     with log.open("ab") as output:
-        child = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        child = start(command, environment, output)
     try:
         deadline = time.monotonic() + _START_SECONDS
         while not answers(health):
@@ -40,11 +44,31 @@ def running(name: str, command: list[str], health: str, environment: dict[str, s
         end(child)
 
 
-def end(child: subprocess.Popen[bytes]) -> None:
-    """End a child process, if it has not ended; one that does not want to is killed."""
-    child.terminate()
-    try:
-        child.wait(timeout=_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
+def start(command: list[str], environment: Mapping[str, str], output: IO[bytes] | None = None) -> Process:
+    """Start a child process in a session of its own: Ctrl-C is for the parent, which ends its children in order.
+
+    Told by the terminal as well as by the parent, Prefect's processes would take the second signal as one to kill.
+    """
+    said = None if output is None else subprocess.STDOUT
+    return subprocess.Popen(command, env=environment, stdout=output, stderr=said, start_new_session=True)
+
+
+def end(*children: Process) -> None:
+    """End child processes, if they have not ended: asked all at once, and waited for; one that stays is killed."""
+    for child in children:
+        child.terminate()
+    deadline = time.monotonic() + _END_SECONDS
+    for child in children:
+        try:
+            child.wait(timeout=max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def read_port(variable: str, usual: int) -> int:
+    """The port that an environment variable names. Raises InputError for what is none."""
+    text = os.environ.get(variable, "").strip() or str(usual)
+    if not text.isascii() or not text.isdecimal() or not 0 < int(text) < 65_536:
+        raise InputError(f"{variable}: {text!r} is no port; a port is a number from 1 to 65535")
+    return int(text)

@@ -112,13 +112,17 @@ def open_run(parameters: RunParameters) -> Iterator[Engine]:
     prepare_models(parameters)
     cluster = functools.partial(open_cluster, parameters.cluster)
     with run.hold(), open_pool(parameters.workers, cluster):
-        if run.read_manifest() is None:
+        is_new = run.read_manifest() is None
+        if is_new:
             # What models cost is counted from here, under the moment at which the run began.
             run.begin({})
         try:
             yield Engine(run)
         finally:
             end_models(run)
+            if is_new and not run.has_stages:
+                # What was refused before its first stage leaves no empty run behind.
+                run.remove()
 
 
 @task(name="shard", task_run_name="{work.stage}-{work.index}", cache_policy=NO_CACHE, persist_result=False)

@@ -45,12 +45,12 @@ from hopwright.runs import RunFolder, StageManifest
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import ModelRun, RunParameters, list_model_fields, prompts_folder
 from hopwright.stages.models import STORE, ModelAccess, name_budget_run, open_models
+from hopwright.stages.workers import ANSWERS, UNANSWERED
 from tasks.flow_context import in_flow
 from tasks.live import LiveArtifact, name_artifact, report_model_progress
 
 _BEAT_S = 2.0
 _log = logging.getLogger(__name__)
-_SUMMED = ("requests", "from_cache", "without_answer", "sent", "rate_limited", "retries", "repairs", "fallbacks")
 _from_blocks: set[str] = set()
 """The variables that a Secret block filled in this process; what the user set is left alone."""
 
@@ -253,22 +253,28 @@ def note_models(now: Snapshot) -> dict[str, Any]:
 
 
 def sum_models(run: RunFolder) -> dict[str, Any] | None:
-    """What the stages of a run asked of models and what was spent, for its summary; None where none was asked."""
-    notes = [
-        manifest.notes["models"]
+    """What the stages of a run asked of models and what was spent, for its summary; None where none was asked.
+
+    A request is one answer of a model, as in the yield report: it counts with the finished shard that rests on it,
+    and so once, however often the run was stopped.
+    """
+    stages = [
+        manifest.notes
         for path in sorted([*run.path.glob("*/manifest.json"), *run.path.glob("*/*/manifest.json")])
         # A release has a manifest of its own.
         if "release" not in path.relative_to(run.path).parts
         if (manifest := read_manifest(path, StageManifest)) is not None and "models" in manifest.notes
     ]
-    if not notes:
+    if not stages:
         return None
-    sums = {name: sum(one[name] for one in notes) for name in _SUMMED}
     with Store(run.home / STORE) as store:
         money = read_spending(store, name_budget_run(run))
+    budgets = [notes["models"]["budget_usd"] for notes in stages]
     return {
-        **sums, "spent_usd": round(money.spent, 6), "possibly_spent_usd": round(money.possible, 6),
-        "budget_usd": next((one["budget_usd"] for one in reversed(notes) if one["budget_usd"]), None),
+        "requests": sum(notes.get(ANSWERS, 0) for notes in stages),
+        "without_answer": sum(notes.get(UNANSWERED, 0) for notes in stages),
+        "spent_usd": round(money.spent, 6), "possibly_spent_usd": round(money.possible, 6),
+        "budget_usd": next((budget for budget in reversed(budgets) if budget), None),
     }  # fmt: skip
 
 
@@ -279,6 +285,6 @@ def describe_total_usage(summed: Mapping[str, Any] | None) -> str:
     budget = f" of {summed['budget_usd']:,.2f}" if summed["budget_usd"] else ""
     possible = f", at most {summed['possibly_spent_usd']:,.2f} more" if summed["possibly_spent_usd"] else ""
     return (
-        f"{summed['requests']:,} requests, {summed['from_cache']:,} from the cache, "
-        f"{summed['without_answer']:,} without an answer; {summed['spent_usd']:,.2f}{budget} dollars spent{possible}"
+        f"{summed['requests']:,} requests, {summed['without_answer']:,} rows without an answer of use; "
+        f"{summed['spent_usd']:,.2f}{budget} dollars spent{possible}"
     )

@@ -20,10 +20,12 @@ PreflightCheck = Callable[[RunFolder, BuildParameters], None]
 
 
 def check_build(run: RunFolder, parameters: BuildParameters) -> None:
-    """Look at everything that the stages which are not finished will ask for.
+    """Look at everything that the stages which are not finished will ask for; of a run that starts over, at all.
 
     Raises InputError or ServiceError, one line: what is missing first, and how much more.
     """
+    if parameters.fresh:
+        run = run.imagine_empty()
     line = list_line()
     checks: list[PreflightCheck] = [
         *(spec.check for spec in line if spec.check is not None),

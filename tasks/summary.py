@@ -15,6 +15,9 @@ from hopwright.stages.synthesize import read_yield
 from hopwright.stages.workers import current_pool
 from tasks.models import describe_total_usage, sum_models
 
+_WIDTH = 62
+"""Letters that a cell of Prefect's page shows before it is cut off."""
+_MOST_ROWS = 3
 _YIELD = (
     "writer", "model", "asked_for", "accepted", "missing", "requests", "requests_per_item", "tokens_per_item",
     "cost_usd", "usd_per_item", "worded_by_model", "kept_in_rules_words", "rejected",
@@ -125,18 +128,28 @@ def describe_audit(audit: Mapping[str, Any] | None) -> str:
 
 def publish_summary(summary: Mapping[str, Any], links: Sequence[tuple[str, str]] = ()) -> None:
     """Show the summary in the Prefect UI; `links` are (text, address) pairs of where to look further."""
-    # A cell of the page does not wrap: what is long takes several rows.
-    rows = "\n".join(
-        f"| {name if first else ''} | {text} |"
-        for name, whole in summary_lines(summary)
-        for first, text in zip((True, *[False] * len(whole)), textwrap.wrap(whole, 80) or [""], strict=False)
-    )
-    places = "".join(f"- [{text}]({url})\n" for text, url in links)
     create_markdown_artifact(
-        key="run-summary",
-        markdown=f"# Run {summary['run']}\n\n| | |\n|---|---|\n{rows}\n" + (f"\n## More\n\n{places}" if places else ""),
-        description="The whole run",
+        key="run-summary", markdown=render_summary(summary, links), description="The figures of the whole run"
     )
+
+
+def render_summary(summary: Mapping[str, Any], links: Sequence[tuple[str, str]] = ()) -> str:
+    """The summary as Markdown: a table of figures, and below it what is too long for a cell.
+
+    A cell of Prefect's page neither wraps nor scrolls, so that a row is no wider than the page is beside its menu.
+    """
+    rows, below = [], []
+    for name, text in summary_lines(summary):
+        lines = textwrap.wrap(text, _WIDTH) or [""]
+        if len(lines) > _MOST_ROWS:
+            below += [f"## {name.capitalize()}", "", *(f"- {part}" for part in text.split("; ")), ""]
+            lines = ["listed below"]
+        names = (name, *[""] * (len(lines) - 1))
+        rows += [f"| {first} | {line} |" for first, line in zip(names, lines, strict=True)]
+    if links:
+        below += ["## More", "", *(f"- [{text}]({url})" for text, url in links), ""]
+    head = [f"# Run {summary['run']}", "", "| figure | value |", "|---|---|"]
+    return "\n".join([*head, *rows, "", *below])
 
 
 def _shares(shares: Mapping[str, float]) -> str:

@@ -60,8 +60,8 @@ def test_every_field_explains_and_bounds_itself() -> None:
         ({"review": {"url": "ftp://x"}}, r"review\.url: "),
         ({"release": {"version": "one"}}, r"release\.version: "),
         ({"preset": "cloud"}, "preset: "),
-        ({"synthesize": {"writer": "openai"}}, "synthesize: the writer openai needs a model"),
-        ({"synthesize": {"model": "a/b"}}, "synthesize: the writer rules asks no model"),
+        ({"synthesize": {"writer": "openai"}}, "the writer openai needs a model: give synthesize.model as "),
+        ({"synthesize": {"model": "a/b"}}, "the writer rules asks no model: set synthesize.writer to "),
         ({"synthesize": {"writer": "openai", "model": "gpt"}}, r"synthesize\.model: 'gpt' does not fit"),
         ({"synthesize": {"items": -1}}, r"synthesize\.items: "),
         ({"synthesize": {"rounds": 4}}, r"synthesize\.rounds: "),
@@ -71,7 +71,7 @@ def test_every_field_explains_and_bounds_itself() -> None:
             r"synthesize\.draft: there is no such parameter; is synthesize\.drafts meant\?$",
         ),
         ({"filter": 3}, "filter: "),
-        ({"release": {"name": "a/b"}}, r"release\.name: 'a/b' does not fit \(Letters, digits, dots"),
+        ({"release": {"name": "a/b"}}, r"release\.name: 'a/b' does not fit \(a name has 1 to 64 letters, digits"),
         ({"seed": -1, "shard_size": 1}, r"\(and 1 more\)$"),
     ],
 )
@@ -136,7 +136,14 @@ def test_home_and_sample_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def _leaves(schema: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     definitions = schema.get("$defs", {})
     found = []
-    for name, field in schema["properties"].items():
+    hidden = {name.strip("^$"): field for name, field in schema.get("patternProperties", {}).items()}
+    for name, field in (*schema["properties"].items(), *hidden.items()):
+        # A group that a form folds is one of two: nothing, or the group.
+        group = next((one for one in field.get("anyOf", [field]) if "properties" in one), None)
+        if group is not None:
+            assert field.get("title") and field.get("description"), name
+            found += _leaves({"$defs": definitions, **group})
+            continue
         target = field.get("$ref", "").rsplit("/", 1)[-1]
         if target:
             assert field.get("title"), name

@@ -11,7 +11,7 @@ app = typer.Typer(no_args_is_help=True, help="The cache of models' answers.", ri
 
 @app.command("stats")
 def show_cache(as_json: Json = False) -> None:
-    """Say what the cache of models' answers holds."""
+    """Show what the cache of models' answers holds."""
     from flows.console.cache import show_stats
 
     show_stats(as_json=as_json)
@@ -19,14 +19,19 @@ def show_cache(as_json: Json = False) -> None:
 
 @app.command("prune")
 def prune_cache(
-    older_than_days: Annotated[float | None, typer.Option(min=0, help="Only answers older than so many days.")] = None,
-    provider: Annotated[str, typer.Option(help="Only answers of this provider.")] = "",
-    model: Annotated[str, typer.Option(help="Only answers of this model.")] = "",
+    older_than_days: Annotated[
+        float | None, typer.Option(min=0, help="Drop only answers that are older than this many days.")
+    ] = None,
+    provider: Annotated[str, typer.Option(help="Drop only answers of this provider.")] = "",
+    model: Annotated[str, typer.Option(help="Drop only answers of this model.")] = "",
     failed: Annotated[
-        bool, typer.Option("--failed", help="Only requests that got no answer of use, so that their run asks again.")
+        bool,
+        typer.Option(
+            "--failed", help="Drop only requests without a usable answer, so that their run sends them again."
+        ),
     ] = False,
 ) -> None:
-    """Drop answers from the cache; what is dropped is paid again when it is asked again."""
+    """Drop answers from the cache. A dropped answer is paid for again when its request is sent again."""
     from flows.console.cache import prune
 
     prune(older_than_days, provider, model, failed=failed)

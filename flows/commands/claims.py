@@ -17,18 +17,22 @@ app = typer.Typer(
 @takes(ModelRun, leaving_out=("workers", "cluster", "models.batch"))
 def propose_claims(
     *,
-    model: Annotated[str, typer.Option(help="The model that proposes, as endpoint/model.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The bank; claims that it holds are kept.")],
-    number: Annotated[int, typer.Option(min=1, max=100_000, help="How many new claims are wanted.")] = 100,
+    model: Annotated[str, typer.Option(help="The model that proposes claims, as endpoint/model.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The bank to write. Claims that it already holds are kept.")
+    ],
+    number: Annotated[int, typer.Option(min=1, max=100_000, help="Number of new claims to propose.")] = 100,
     domain: Annotated[
         list[str] | None,
-        typer.Option(help="history, art, geography, politics, science, film, sports or business; all otherwise."),
+        typer.Option(
+            help="history, art, geography, politics, science, film, sports or business. Without it, all are taken."
+        ),
     ] = None,
     options: Options,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Have a model propose numbers that no graph holds, each with its source; killed, it continues."""
+    """Have a model propose numbers that no graph holds, each with its source; a repeated command continues."""
     from flows.console.claims import ProposalOptions, propose_claims, read_domains
 
     order = ProposalOptions(model, number, read_domains(domain or []), out, options)
@@ -39,14 +43,14 @@ def propose_claims(
 def check_claims(
     file: Annotated[Path, typer.Argument(help="A bank: JSON lines of claims.")],
     store: Annotated[
-        Path | None, typer.Option("--store", help="Also hold it against this graph store: what it names, what is held.")
+        Path | None, typer.Option("--store", help="Also compare the claims with this graph store.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write those that can be used there.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the usable claims to this file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Hold a bank of claims to the rules; exits with 1 when one of them cannot be used."""
+    """Check a bank of claims. The exit code is 1 if a claim cannot be used."""
     from flows.console.claims import check_claims
 
     check_claims(file, store, out, as_json=as_json)

@@ -7,22 +7,24 @@ import typer
 
 from flows.commands.options import Json, Store
 
-app = typer.Typer(no_args_is_help=True, help="Make and look into the graph store.", rich_markup_mode=None)
+app = typer.Typer(no_args_is_help=True, help="Make a graph store, and look things up in it.", rich_markup_mode=None)
 
-Endpoint = Annotated[str | None, typer.Option(help="Address of a SPARQL 1.1 service; Wikidata's otherwise.")]
-Contact = Annotated[str | None, typer.Option(help="E-mail or web address to name in the User-Agent.")]
-BatchSize = Annotated[int | None, typer.Option(help="Entities asked for in one query.")]
+Endpoint = Annotated[str | None, typer.Option(help="Address of a SPARQL 1.1 service. Without it, Wikidata's is asked.")]
+Contact = Annotated[str | None, typer.Option(help="E-mail or web address to state in the User-Agent.")]
+BatchSize = Annotated[int | None, typer.Option(help="Number of entities in one query.")]
 
 
 @app.command("ingest")
 def ingest_graph(
     source: Annotated[Path, typer.Argument(help="Folder with Wikidata5M's files.")],
-    store: Annotated[Path | None, typer.Option(help="Folder of the store; one in Hopwright's home otherwise.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Folder of the new store. Without it, the store is made in Hopwright's home.")
+    ] = None,
     split: Annotated[
-        Literal["all", "transductive", "inductive"], typer.Option(help="Which of the corpus's triplet files.")
+        Literal["all", "transductive", "inductive"], typer.Option(help="The triplet files of the corpus to read.")
     ] = "all",
-    max_malformed: Annotated[float, typer.Option(help="Share of malformed lines that is put up with.")] = 0.001,
-    force: Annotated[bool, typer.Option("--force", help="Make it again though it is up to date.")] = False,
+    max_malformed: Annotated[float, typer.Option(help="Largest share of malformed lines that is tolerated.")] = 0.001,
+    force: Annotated[bool, typer.Option("--force", help="Make the store again even if it is up to date.")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a graph store from raw files."""
@@ -34,10 +36,10 @@ def ingest_graph(
 @app.command("info")
 def show_graph_info(
     store: Store = None,
-    verify: Annotated[bool, typer.Option("--verify", help="Check every array against its hash first.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="First check every array against its hash.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what a store holds."""
+    """Show what a store holds."""
     from flows.console.graph import show_info
 
     show_info(store, verify=verify, as_json=as_json)
@@ -45,9 +47,11 @@ def show_graph_info(
 
 @app.command("find")
 def find_entities(
-    name: Annotated[str, typer.Argument(help="A label or an alias.")], store: Store = None, as_json: Json = False
+    name: Annotated[str, typer.Argument(help="A label, an alias, the beginning of one, or an id such as Q27.")],
+    store: Store = None,
+    as_json: Json = False,
 ) -> None:
-    """List the entities that a name may mean."""
+    """List the entities that a name may mean; suggest near names where there are none."""
     from flows.console.graph import find_name
 
     find_name(name, store, as_json=as_json)
@@ -57,10 +61,10 @@ def find_entities(
 def show_entity(
     id: Annotated[str, typer.Argument(help="An entity's id, such as Q27.")],
     store: Store = None,
-    most: Annotated[int, typer.Option(min=1, max=10_000, help="Facts shown in each direction.")] = 50,
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="Number of facts to show in each direction.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """Show what the store says about an entity."""
+    """Show the facts about an entity."""
     from flows.console.graph import show_facts
 
     show_facts(id, store, most, as_json=as_json)
@@ -73,7 +77,8 @@ def fetch_literals(
     ],
     store: Store = None,
     property: Annotated[
-        list[str] | None, typer.Option(help="A property such as P569; may be given several times; all known otherwise.")
+        list[str] | None,
+        typer.Option(help="A property such as P569; repeat it for more. Without it, all known properties are fetched."),
     ] = None,
     endpoint: Endpoint = None,
     contact: Contact = None,
@@ -95,7 +100,7 @@ def verify_release(
     batch_size: BatchSize = None,
     as_json: Json = False,
 ) -> None:
-    """Hold the look-ups of a release against a live graph by SPARQL."""
+    """Check the look-ups of a release against a live graph by SPARQL."""
     from flows.console.sparql import verify
 
     verify(file, {"endpoint": endpoint, "contact": contact, "batch_size": batch_size}, as_json=as_json)

@@ -4,24 +4,36 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands.options import Json
+from flows.commands.options import Json, Options, Store, takes
+from hopwright.settings import SynthesizeRun
 
 app = typer.Typer()
+_NO_PREVIEW = (
+    "workers", "cluster", "shard_size", "models.batch", "synthesize.drafts", "synthesize.items",
+    "synthesize.claims", "synthesize.claim_share", "synthesize.embeddings", "synthesize.max_answer_share",
+    "synthesize.targets", "synthesize.keep_rules",
+)  # fmt: skip
+"""What a few items without a run have no use for."""
 
 
 @app.command()
 def show(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN|ITEM_ID]", help="A run, or one item; the latest run otherwise.")
+        str | None,
+        typer.Argument(
+            metavar="[RUN|ITEM_ID]", help="A run or the id of an item. Without it, the latest run is taken."
+        ),
     ] = None,
-    sample: Annotated[int, typer.Option("--sample", min=1, max=10_000, help="How many items of each topology.")] = 5,
-    seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = 0,
+    sample: Annotated[
+        int, typer.Option("--sample", min=1, max=10_000, help="Number of items to draw, evenly over the topologies.")
+    ] = 5,
+    seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
     stage: Annotated[
-        Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are shown.")
+        Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are drawn.")
     ] = "filter",
     as_json: Json = False,
 ) -> None:
-    """Print items of a run, drawn at random, with their sub-questions."""
+    """Print items of a run, drawn at random, with their sub-questions; or explain one item."""
     from flows.console.show import is_item_id, show_sample
 
     if is_item_id(run):
@@ -31,12 +43,30 @@ def show(
 
 
 @app.command()
-def explain(
-    item: Annotated[str, typer.Argument(metavar="ITEM_ID", help="An item's id, as `hopwright show` prints it.")],
-    run: Annotated[str | None, typer.Option("--run", help="Look in this run only; in all of them otherwise.")] = None,
+@takes(SynthesizeRun, leaving_out=_NO_PREVIEW)
+def preview(
+    *,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, max=100, help="Number of items to make.")] = 5,
+    options: Options,
+    store: Store = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to the printed price, and ask the model.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say where an item came from, and show everything that a model was asked for it."""
+    """Make a few items at once and print them; no run begins, and no file is written."""
+    from flows.console.preview import preview as make_preview
+
+    make_preview(number, store, options, agreed=yes, as_json=as_json)
+
+
+@app.command()
+def explain(
+    item: Annotated[str, typer.Argument(metavar="ITEM_ID", help="An item's id, as `hopwright show` prints it.")],
+    run: Annotated[
+        str | None, typer.Option("--run", help="Look in this run only. Without it, all runs are searched.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show where an item comes from, and everything that a model was asked for it."""
     from flows.console.explain import explain_item
 
     explain_item(item, run, as_json=as_json)

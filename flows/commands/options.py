@@ -15,20 +15,25 @@ import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from hopwright.settings import RunParameters
+from hopwright.settings import RunParameters, call_parameters, spell_options
 from hopwright.settings.base import Cli
 from hopwright.settings.runs import order_fields
 
 Options = dict[str, Any]
 """What was given on the command line, by field and group; None where nothing was."""
 
-Run = Annotated[str | None, typer.Option("--run", help="Name of the run's folder.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
+Run = Annotated[str | None, typer.Option("--run", help="Name of the run. Without it, the latest run is taken.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Remove what was made and start over, instead of continuing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Store = Annotated[Path | None, typer.Option("--store", help="Folder of a graph store; the newest one otherwise.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what models would be asked and what it would cost, and do nothing.")
+Store = Annotated[
+    Path | None, typer.Option("--store", help="Folder of a graph store. Without it, the newest store is taken.")
 ]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Print what models would be asked and what it would cost, and do nothing else."),
+]
+OWN_OPTIONS = {"run": "--run", "fresh": "--fresh"}
+"""How verbs spell the parameters that they declare themselves."""
 _DECLARED = frozenset({"run", "fresh", "dated", "notify"})
 """Parameters that verbs declare themselves, or that only schedules need."""
 
@@ -43,12 +48,15 @@ def takes(
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
-        made = dict(_make_options(model, leaving_out, hiding, prefix))
+        listed = list(_make_options(model, leaving_out, hiding, prefix))
+        made = {key: annotation for key, _, annotation in listed}
+        names = {key.replace("__", "."): spelt.partition("/")[0] for key, spelt, _ in listed}
         own = inspect.signature(verb).parameters
         hints = get_type_hints(verb, include_extras=True)
 
         @functools.wraps(verb)
         def run(**given: Any) -> None:
+            call_parameters(spell_options({**OWN_OPTIONS, **names}))
             options: Options = {}
             for key in made:
                 value = given.pop(key)
@@ -85,8 +93,8 @@ def run_stage(
 
 def _make_options(
     model: type[RunParameters], leaving_out: Container[str], hiding: Container[str], prefix: str
-) -> Iterator[tuple[str, Any]]:
-    """Keys (`group__field`, or a field of the run) and the annotations from which Typer makes options."""
+) -> Iterator[tuple[str, str, Any]]:
+    """Keys (`group__field`, or a field of the run), names, and the annotations from which Typer makes options."""
     taken: set[str] = set()
     for place in order_fields(model.model_fields):
         found = model.model_fields[place]
@@ -109,7 +117,7 @@ def _make_options(
                 metavar=spelling.metavar or _show_bounds(field, kind),
                 hidden=group in hiding and not spelling.main,
             )
-            yield f"{group}__{name}" if group else name, Annotated[kind | None, option]
+            yield f"{group}__{name}" if group else name, names[0], Annotated[kind | None, option]
 
 
 def _find_kind(annotation: Any) -> Any:

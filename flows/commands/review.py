@@ -26,7 +26,7 @@ def export_review(*, run: Run = None, options: Options, fresh: Fresh = False, as
 def push_review(
     *, run: Run = None, options: Options, url: Url = None, fresh: Fresh = False, as_json: Json = False
 ) -> None:
-    """Bring a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY); repeated, it makes no doubles."""
+    """Push a run's tasks to a Label Studio server (token in LABEL_STUDIO_API_KEY). Repeating it makes no duplicates."""
     from annotation.access import find_server
     from flows.console.review import show_pushed
 
@@ -39,7 +39,7 @@ def push_review(
 @app.command("pull")
 @takes(ReviewPullRun, leaving_out=_NOT_HERE)
 def pull_review(*, run: Run = None, options: Options, url: Url = None, as_json: Json = False) -> None:
-    """Fetch what was reviewed in Label Studio, and ask back where a correction does not hold."""
+    """Fetch the reviews from Label Studio, and return corrections that do not hold to their authors."""
     from flows.console.reviews import pull
 
     pull(run, url, options["pull"], as_json=as_json)
@@ -49,9 +49,9 @@ def pull_review(*, run: Run = None, options: Options, url: Url = None, as_json: 
 def listen_review(
     run: Run = None,
     url: Url = None,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port on this machine; 0 takes a free one.")] = 8090,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 takes a free one.")] = 8090,
 ) -> None:
-    """Fetch reviews as they are made: have Label Studio call this machine, until Ctrl-C."""
+    """Fetch reviews as soon as they are made, until Ctrl-C; Label Studio calls this machine."""
     from flows.console.reviews import listen
 
     listen(run, url, port)
@@ -59,7 +59,7 @@ def listen_review(
 
 @app.command("agreement")
 def measure_review(run: Run = None, as_json: Json = False) -> None:
-    """Say how far annotators agree, and write the report; needs no server."""
+    """Measure how far annotators agree, and write the report. No server is needed."""
     from flows.console.reviews import measure
 
     measure(run, as_json=as_json)
@@ -72,10 +72,10 @@ def adjudicate_review(
     run: Run = None,
     options: Options,
     url: Url = None,
-    push: Annotated[bool, typer.Option("--push/--no-push", help="Whether disputes are pushed to the server.")] = True,
+    push: Annotated[bool, typer.Option("--push/--no-push", help="Push disputes to the server, or leave them.")] = True,
     as_json: Json = False,
 ) -> None:
-    """Decide what was reviewed, write the accepted set, and push to an adjudicator what reviewers differ on."""
+    """Decide on the reviewed items, write the accepted set, and push disputes to an adjudicator."""
     from flows.console.reviews import adjudicate
 
     adjudicate(run, url, options["adjudicate"], push=push, as_json=as_json)

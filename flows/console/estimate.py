@@ -28,10 +28,10 @@ def estimate_one_stage(stage: str, run: str | None, options: Mapping[str, Any], 
         from tasks.cost_estimates import estimate_filter, estimate_rewrite
 
         if stage == "filter":
-            parameters = parameters_of(FilterRun, run, options, fresh=False)
+            parameters = parameters_of(FilterRun, run, options, fresh=False, holding="synthesize")
             estimate = estimate_filter(parameters)
         else:
-            parameters = parameters_of(RewriteRun, run, options, fresh=False)
+            parameters = parameters_of(RewriteRun, run, options, fresh=False, holding="filter")
             estimate = estimate_rewrite(parameters)
     print_estimate(estimate, parameters, as_json=as_json)
 

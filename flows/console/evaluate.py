@@ -10,6 +10,7 @@ from flows.console.options import merge_options, parameters_of
 from flows.console.output import out, prefect_ready, print_json, show_stages
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import EvaluateRun, home, load_parameters
+from hopwright.stages.evaluate import describe_data, find_data
 
 
 def evaluate_run(
@@ -17,6 +18,8 @@ def evaluate_run(
 ) -> None:
     """Run the evaluation and print the leaderboard; a dry run prints what it would ask and cost."""
     parameters = _read_parameters(run, options, fresh)
+    # Refused here, it costs no start of Prefect.
+    describe_data(find_data(RunFolder(home(), parameters.run), parameters), parameters.evaluate.limit)
     if dry_run:
         estimate_evaluation_run(parameters, as_json=as_json)
         return
@@ -37,7 +40,7 @@ def _read_parameters(run: str | None, options: Mapping[str, Any], fresh: bool) -
     data = options["evaluate"]["data"]
     name = run or (re.sub(r"[^A-Za-z0-9._-]+", "-", Path(data).stem).strip("-.") if data else None)
     if name is None or not data or RunFolder(home(), name).read_manifest() is not None:
-        return parameters_of(EvaluateRun, name, options, fresh=fresh)
+        return parameters_of(EvaluateRun, name, options, fresh=fresh, holding="release")
     return load_parameters({**merge_options({}, options), "run": name, "fresh": fresh}, EvaluateRun)
 
 

@@ -32,5 +32,5 @@ def export_to(
 
 
 def _find_release(run: str | None) -> Path:
-    name = pick_run(run)
+    name = pick_run(run, "release")
     return home() / str(Stage(RunFolder(home(), name), "release").read().notes["folder"])

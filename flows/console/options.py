@@ -7,7 +7,15 @@ from typing import Any, TypeVar
 from hopwright.errors import InputError
 from hopwright.foreign import JsonError, load_json, read_bounded
 from hopwright.runs import RunFolder, list_runs
-from hopwright.settings import BuildParameters, RunParameters, apply_preset, home, load_parameters, read_presets
+from hopwright.settings import (
+    BuildParameters,
+    RunParameters,
+    apply_preset,
+    home,
+    load_parameters,
+    read_form,
+    read_presets,
+)
 
 _LONGEST = 16 << 20
 _P = TypeVar("_P", bound=RunParameters)
@@ -31,7 +39,8 @@ def read_parameter_file(path: Path | None) -> dict[str, Any]:
 
 def read_build_parameters(file: Path | None, options: Mapping[str, Any], *, fresh: bool) -> BuildParameters:
     """Parameters of a whole run: options go before the file, and both before the preset, whatever its values are."""
-    values = merge_options(read_parameter_file(file), {**options, "fresh": fresh or None})
+    given = read_form(read_parameter_file(file), BuildParameters())
+    values = merge_options(given, {**options, "fresh": fresh or None})
     preset = values.pop("preset", "none")
     if isinstance(preset, str) and preset in read_presets():
         # Left to the parameters themselves, a value that was chosen and is the default would not count as chosen.
@@ -58,9 +67,14 @@ def merge_options(values: Mapping[str, Any], options: Mapping[str, Any]) -> dict
     return merged
 
 
-def parameters_of(model: type[_P], run: str | None, options: Mapping[str, Any], *, fresh: bool) -> _P:
-    """Parameters of one stage: those that the run began with, and the options over them."""
-    name = pick_run(run)
+def parameters_of(
+    model: type[_P], run: str | None, options: Mapping[str, Any], *, fresh: bool, holding: str = ""
+) -> _P:
+    """Parameters of one stage: those that the run began with, and the options over them.
+
+    `holding` names the stage that the latest run must hold to be taken where none is named.
+    """
+    name = pick_run(run, holding)
     manifest = RunFolder(home(), name).read_manifest()
     if manifest is None:
         raise InputError(f"no run {name!r} in {home() / 'runs'}: `hopwright build --run {name}` makes it")
@@ -68,11 +82,14 @@ def parameters_of(model: type[_P], run: str | None, options: Mapping[str, Any], 
     return load_parameters({**merge_options(known, options), "run": name, "fresh": fresh}, model)
 
 
-def pick_run(run: str | None) -> str:
-    """The named run, else the one that began last. Raises InputError when there is none."""
+def pick_run(run: str | None, holding: str = "") -> str:
+    """The named run, else the one that began last of those that hold a stage. Raises InputError when there is none.
+
+    Where no run holds the stage, it is the last of all: whoever reads it says what it lacks.
+    """
     if run is not None:
         return run
     runs = list_runs(home())
     if not runs:
         raise InputError(f"no runs in {home() / 'runs'}: `hopwright build` makes one")
-    return runs[-1]
+    return next((name for name in reversed(runs) if (home() / "runs" / name / holding).is_dir()), runs[-1])

@@ -47,7 +47,7 @@ def _print(plan: UploadPlan, dry_run: bool) -> None:
 
 
 def _find_release(run: str | None) -> Path:
-    return home() / str(Stage(RunFolder(home(), pick_run(run)), "release").read().notes["folder"])
+    return home() / str(Stage(RunFolder(home(), pick_run(run, "release")), "release").read().notes["folder"])
 
 
 def _find_token() -> str:

@@ -11,7 +11,7 @@ _MOST_REFUSALS = 10
 
 def show_pushed(run: str | None) -> None:
     """Print what the last push did, project by project, and what it left alone."""
-    reports = json.loads((home() / "runs" / pick_run(run) / "review" / "pushed.json").read_text("utf-8"))
+    reports = json.loads((home() / "runs" / pick_run(run, "review") / "review" / "pushed.json").read_text("utf-8"))
     for report in reports:
         out.print(f"{report['title']}: {report['summary']}")
         for refusal in report["refused"][:_MOST_REFUSALS]:

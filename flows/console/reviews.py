@@ -19,7 +19,7 @@ _LISTEN_SECONDS = 300.0
 def pull(run: str | None, url: str | None, group: Mapping[str, Any], *, as_json: bool) -> None:
     """Run the flow that fetches reviews, and print what came."""
     options = {"pull": {**group, "url": find_server(url)}}
-    parameters = parameters_of(ReviewPullRun, run, options, fresh=False)
+    parameters = parameters_of(ReviewPullRun, run, options, fresh=False, holding="review")
     with prefect_ready(_import_pull) as flow:
         summary = flow(parameters)
     if as_json:
@@ -47,7 +47,7 @@ def listen(run: str | None, url: str | None, port: int) -> None:
 
     server_url = find_server(url)
     token = find_token(server_url)
-    folder = RunFolder(home(), pick_run(run))
+    folder = RunFolder(home(), pick_run(run, "review"))
     secret = Pseudonyms(reviews_folder(folder.home, folder.name)).webhook_secret(server_url.rstrip("/"))
     with Receiver(secret, port) as receiver:
         with open_server(server_url, token) as server:
@@ -80,7 +80,7 @@ def measure(run: str | None, *, as_json: bool) -> None:
     from annotation.schema import TITLES
     from annotation.stages.reviews import REPORT, measure_reviews
 
-    folder = RunFolder(home(), pick_run(run))
+    folder = RunFolder(home(), pick_run(run, "review"))
     if not folder.path.is_dir():
         raise InputError(f"no run {folder.name!r} in {home() / 'runs'}: `hopwright build --run {folder.name}` makes it")
     report = measure_reviews(folder)
@@ -103,7 +103,7 @@ def measure(run: str | None, *, as_json: bool) -> None:
 def adjudicate(run: str | None, url: str | None, group: Mapping[str, Any], *, push: bool, as_json: bool) -> None:
     """Run the flow that decides, and print what came of it."""
     options = {"adjudicate": {**group, "url": find_server(url) if push else ""}}
-    parameters = parameters_of(AdjudicateRun, run, options, fresh=False)
+    parameters = parameters_of(AdjudicateRun, run, options, fresh=False, holding="review")
     with prefect_ready(_import_adjudicate) as flow:
         manifest = flow(parameters)
     if as_json:

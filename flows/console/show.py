@@ -17,7 +17,7 @@ from hopwright.records.arrow import read_items
 from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import home
 
-_ITEM_ID = re.compile(r"hw-[0-9a-f]{8,}")
+_ITEM_ID = re.compile(r"hw-[0-9a-f]*")
 
 
 def is_item_id(text: str | None) -> TypeGuard[str]:
@@ -26,15 +26,15 @@ def is_item_id(text: str | None) -> TypeGuard[str]:
 
 
 def show_sample(run: str | None, stage: str, sample: int, seed: int, *, as_json: bool) -> None:
-    """Print items of a stage, so many of each topology, drawn evenly."""
-    source = Stage(RunFolder(home(), pick_run(run)), stage)
+    """Print so many items of a stage, drawn evenly over the topologies."""
+    source = Stage(RunFolder(home(), pick_run(run, stage)), stage)
     chosen: dict[str, list[tuple[bytes, str, Item]]] = {}
     for item in _read_all(source):
         kept = chosen.setdefault(item.topology, [])
         kept.append((_shuffle(item, seed), item.id, item))
         if len(kept) > 2 * sample:
             kept[:] = heapq.nsmallest(sample, kept)
-    items = [item for name in sorted(chosen) for _, _, item in heapq.nsmallest(sample, chosen[name])]
+    items = _take_evenly([[item for _, _, item in sorted(chosen[name])] for name in sorted(chosen)], sample)
     if as_json:
         print_json([item.model_dump(mode="json") for item in items])
         return
@@ -68,6 +68,13 @@ def describe_derivation(hop: Hop) -> str:
     if isinstance(derivation, ReverseLookup):
         return "whose " + " and ".join(f"{one.property} is {one.value}" for one in derivation.conditions())
     return f"read in {derivation.document}"
+
+
+def _take_evenly(groups: list[list[Item]], number: int) -> list[Item]:
+    """The first so many when each group gives one in turn, group by group as they come."""
+    in_turn = [(place, at) for at, group in enumerate(groups) for place in range(len(group))]
+    taken = sorted(sorted(in_turn)[:number], key=lambda pair: (pair[1], pair[0]))
+    return [groups[at][place] for place, at in taken]
 
 
 def _read_all(stage: Stage) -> Iterator[Item]:

@@ -14,7 +14,8 @@ from hopwright.stages.registry import STAGES
 
 def run_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
     """Run the flow of one stage and print its counts."""
-    parameters = parameters_of(STAGES.find(stage).parameters, run, options, fresh=fresh)
+    spec = STAGES.find(stage)
+    parameters = parameters_of(spec.parameters, run, options, fresh=fresh, holding=spec.needs[0])
     with prefect_ready(functools.partial(_import_flow, stage)) as flow, show_stages():
         manifest = flow(parameters)
     if as_json:

@@ -30,6 +30,7 @@ from hopwright.llm.types import (
     Request,
     Response,
     TokenUsage,
+    count_answers,
     key_of,
     read_response,
 )
@@ -112,6 +113,12 @@ class Client:
 
     async def complete(self, request: Request) -> Outcome:
         """The answer to one request. The same request asked twice at once is sent once."""
+        outcome = await self._complete(request)
+        self.progress.answers += count_answers(outcome)
+        self.progress.unanswered += not outcome.ok
+        return outcome
+
+    async def _complete(self, request: Request) -> Outcome:
         key = key_of(request)
         response = self.find(request, key)
         if response is not None:

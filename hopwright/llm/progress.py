@@ -56,6 +56,8 @@ class Progress:
         self.counts: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.usage = TokenUsage()
+        self.answers = self.unanswered = 0
+        """What models said, found in the store or not: the same however often a run was stopped."""
         self._started = time.monotonic()
         self._recent: deque[float] = deque(maxlen=20_000)
 

@@ -177,6 +177,13 @@ def report_sessions() -> None:
             session.report()
 
 
+def count_outcomes() -> tuple[int, int]:
+    """How many answers the sessions of this process were given, from the store or not, and requests without a use."""
+    with _LOCK:
+        made = [session.client.progress for session, *_ in _SESSIONS.values()]
+    return sum(one.answers for one in made), sum(one.unanswered for one in made)
+
+
 def close_session(store_path: Path, run: str) -> None:
     """End the session of a run, if this process has one."""
     with _LOCK:

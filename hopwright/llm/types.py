@@ -208,6 +208,13 @@ class Failure:
 
 
 Outcome = Response | Failure
+ANSWER_KINDS: frozenset[str] = frozenset({"refusal", "empty", "truncated", "invalid"})
+"""Kinds of attempts in which the model did answer, if not usably."""
+
+
+def count_answers(outcome: Outcome) -> int:
+    """How many answers a model gave before a request had its outcome; the same when it is found in the store again."""
+    return sum(attempt.kind in ANSWER_KINDS for attempt in outcome.attempts) + outcome.ok
 
 
 def schema_of(request: Request) -> dict[str, Any] | None:

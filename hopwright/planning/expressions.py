@@ -102,7 +102,10 @@ def evaluate(expression: str, answers: Mapping[int, Value], facts: Facts, claims
     outside the whitelist, on a missing or ambiguous fact, on a claim that is missing or was changed, on a tie of
     `argmax` or `argmin`, and on numbers past 10^15.
     """
-    return _Evaluator(answers, facts, claims).run(parse_expression(expression))
+    value = _Evaluator(answers, facts, claims).run(parse_expression(expression))
+    if isinstance(value, Decimal) and not expression.startswith("round("):
+        return int(value) if value == value.to_integral_value() else value.normalize()
+    return value
 
 
 @functools.lru_cache(maxsize=2_048)
@@ -255,7 +258,8 @@ class _Evaluator:
         else:
             number = Decimal(self._number(quotient))
         rounded = number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
-        return int(rounded) if rounded == rounded.to_integral_value() else rounded.normalize()
+        # A number to one decimal place has one, a nought too: the reader is asked for it.
+        return rounded if places else int(rounded)
 
     def _age(self, born: Value, then: Value) -> int:
         if not isinstance(born, dt.date) or not isinstance(then, dt.date):

@@ -108,6 +108,12 @@ class PlanSampler:
             self._calibrate()
         return self._fill(slot)
 
+    def sketch(self, slot: int) -> Plan:
+        """A plan of the graph alone, at once: without pilots, so that shares are not kept. Raises NoPlanError."""
+        if self._deck is None:
+            self._deck = _AnchorPool((), self.band_of, self._graph)
+        return self._fill(slot).plan
+
     def band_of(self, degree: int) -> str:
         """The popularity band of a degree: the thirds of the entities of which something can be asked."""
         low, high = self._bounds

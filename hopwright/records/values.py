@@ -45,13 +45,17 @@ edition, season, election, treaty; `transport`: roads, lines, stations, airports
 
 
 def render(value: Scalar, *, year: bool = False) -> str:
-    """Write a number with thousands separators (a year without), or a date as `3 July 1990`."""
+    """Write a number with thousands separators (a year without), or a date as `3 July 1990`.
+
+    A decimal that ends in noughts was rounded to so many places, and keeps them.
+    """
     if isinstance(value, dt.date):
         return f"{value.day} {_MONTHS[value.month - 1]} {value.year}"
     number = Decimal(value)
-    if number == number.to_integral_value():
-        return str(int(number)) if year else f"{int(number):,}"
-    return f"{number.normalize():,f}"
+    if year and number == number.to_integral_value():
+        return str(int(number))
+    exponent = number.as_tuple().exponent
+    return f"{number:,f}" if isinstance(exponent, int) and exponent < 0 else f"{int(number):,}"
 
 
 def parse(text: str, answer_type: AnswerType) -> Value:

@@ -24,6 +24,7 @@ from hopwright.runs.manifest import (
     render_manifest,
 )
 from hopwright.runs.mirror import Mirror
+from hopwright.settings.naming import name_parameter
 
 RUN_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 _SHOWN = 5
@@ -95,6 +96,7 @@ class RunFolder:
         """
         if fresh:
             self.remove()
+        self.refuse_other_parameters(parameters)
         manifest = self.read_manifest()
         if manifest is None:
             manifest = RunManifest(
@@ -105,12 +107,28 @@ class RunFolder:
             )
             self.save(self.manifest_path, manifest)
             return manifest
-        if manifest.parameters and any(entry.is_dir() for entry in self.path.iterdir()):
-            before = {name: value for name, value in manifest.parameters.items() if name not in _FORMER}
-            refuse_differences(f"run {self.name!r}", before, parameters)
+        if manifest.parameters and self.has_stages:
             return manifest
         # Nothing was made yet (a wrong path, say), or only single stages were run: there is nothing to contradict.
         return self._update(parameters=dict(parameters))
+
+    def refuse_other_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Raises RunError naming the parameters that differ from those with which the run made its stages."""
+        manifest = self.read_manifest()
+        if manifest is not None and manifest.parameters and self.has_stages:
+            before = {name: value for name, value in manifest.parameters.items() if name not in _FORMER}
+            refuse_differences(f"run {self.name!r}", before, parameters)
+
+    @property
+    def has_stages(self) -> bool:
+        """Whether a stage of the run was begun; a run without one holds nothing that could be shown or lost."""
+        return any(entry.is_dir() for entry in self.path.glob("[!.]*"))
+
+    def imagine_empty(self) -> RunFolder:
+        """The same run as it will be once everything in it is removed: for checks that come before the removal."""
+        empty = RunFolder(self.home, self.name)
+        empty.path = self.path / ".removed"
+        return empty
 
     def save(self, path: Path, manifest: BaseModel) -> None:
         """Write a manifest of the run or of a stage, in the storage before here."""
@@ -160,11 +178,11 @@ class RunFolder:
 
 
 def list_runs(home: Path) -> list[str]:
-    """Names of the runs below a home, the one that began last at the end."""
+    """Names of the runs below a home that began a stage, the one that began last at the end."""
     found: list[tuple[str, str]] = []
     for path in (home / "runs").glob("*/manifest.json"):
         manifest = read_manifest(path, RunManifest)
-        if manifest is not None:
+        if manifest is not None and RunFolder(home, path.parent.name).has_stages:
             found.append((manifest.started, manifest.run))
     return [name for _, name in sorted(found)]
 
@@ -177,5 +195,5 @@ def refuse_differences(what: str, before: Mapping[str, Any], now: Mapping[str, A
         more = f" and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
         raise RunError(
             f"{what} was started with other parameters ({shown}{more}): "
-            "use another --run name, or --fresh to start it over"
+            f"use another {name_parameter('run')} name, or {name_parameter('fresh')} to start it over"
         )

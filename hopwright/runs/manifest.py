@@ -15,6 +15,7 @@ import hopwright
 from hopwright.errors import InputError, RunError
 from hopwright.records import RECORDS_VERSION
 from hopwright.records.migration import refuse_later
+from hopwright.settings.naming import name_parameter
 
 _M = TypeVar("_M", bound=BaseModel)
 RECORDS = "records"
@@ -100,7 +101,8 @@ def read_manifest(path: Path, model: type[_M]) -> _M | None:
         manifest = model.model_validate_json(text)
     except ValidationError:
         raise RunError(
-            f"{path}: not a manifest of this version of Hopwright; use another run name, or --fresh"
+            f"{path}: not a manifest of this version of Hopwright; "
+            f"use another {name_parameter('run')} name, or {name_parameter('fresh')}"
         ) from None
     try:
         refuse_later(int(getattr(manifest, "versions", {}).get(RECORDS, 1)), str(path))
@@ -121,11 +123,11 @@ def gather_versions() -> dict[str, str]:
 
 
 def name_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """`field before → now` for each parameter that differs, nested ones with dots."""
+    """`field before → now` for each parameter that differs, by the name that the user knows."""
     old, new = _flatten(before), _flatten(now)
     absent = "nothing"
     return [
-        f"{name} {old.get(name, absent)} → {new.get(name, absent)}"
+        f"{name_parameter(name)} {old.get(name, absent)} → {new.get(name, absent)}"
         for name in sorted({*old, *new})
         if old.get(name, absent) != new.get(name, absent)
     ]

@@ -21,6 +21,7 @@ from uuid import uuid4
 from hopwright.errors import HopwrightError, RunError
 from hopwright.runs.files import clear_leftovers, hash_file, remove_tree, write_file
 from hopwright.runs.storage import open_storage
+from hopwright.settings.naming import name_parameter
 
 _MANIFEST = "manifest.json"
 _BEAT_S = 20.0
@@ -219,7 +220,8 @@ class Mirror:
         if (mine.get("started"), mine.get("parameters")) != (theirs.get("started"), theirs.get("parameters")):
             raise RunError(
                 f"run {self._name!r} was begun here at {mine.get('started')} and another one of that name, in "
-                f"{self.url}, at {theirs.get('started')}: use another --run name, or move {self._folder} away"
+                f"{self.url}, at {theirs.get('started')}: use another "
+                f"{name_parameter('run')} name, or move {self._folder} away"
             )
 
     def _drop_stages(self, there: Iterable[str]) -> None:

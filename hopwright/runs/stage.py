@@ -26,6 +26,7 @@ from hopwright.runs.shards import (
     read_report,
     rejected_path,
 )
+from hopwright.settings.naming import name_parameter
 
 CODE = "code"
 """Under this name the versions of a stage hold that of its code."""
@@ -77,7 +78,10 @@ class Stage:
             what = f"stage {self.name} of run {self.run.name!r}"
             refuse_differences(what, found.parameters, parameters)
             if found.inputs != dict(inputs or {}) or found.shards != shards:
-                raise RunError(f"{what} was made from other input files: use another --run name, or --fresh")
+                raise RunError(
+                    f"{what} was made from other input files: use another {name_parameter('run')} name, "
+                    f"or {name_parameter('fresh')}"
+                )
             self._manifest = found
             if found.status == "finished" and self._verify_outputs():
                 return []
@@ -183,7 +187,7 @@ class Stage:
         if made and made != now and any(part_path(self.folder, index).exists() for index in range(found.shards)):
             raise RunError(
                 f"{what} was begun by another version of the code ({made}, now {now}): go back to that one, or start "
-                "the stage over with --fresh; what models answered is not paid again"
+                f"the stage over with {name_parameter('fresh')}; what models answered is not paid again"
             )
 
     def _report(self, index: int) -> ShardReport:
@@ -199,7 +203,9 @@ class Stage:
             if not path.exists():
                 return False
             if hash_file(path) != digest:
-                raise RunError(f"{path} has changed since it was written: delete it, or start over with --fresh")
+                raise RunError(
+                    f"{path} has changed since it was written: delete it, or start over with {name_parameter('fresh')}"
+                )
         return True
 
 

@@ -2,7 +2,9 @@
 
 from hopwright.settings.base import LATEST_YEAR, Parameters, list_model_fields
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
+from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
+from hopwright.settings.naming import call_parameters, name_parameter, spell_options, spell_titles
 from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, merge_values, read_presets
 from hopwright.settings.reading import identify, load_parameters, narrow
@@ -59,16 +61,22 @@ __all__ = [
     "VllmParameters",
     "VoterName",
     "apply_preset",
+    "call_parameters",
     "checkout",
     "home",
     "identify",
     "list_changes",
+    "list_form_titles",
     "list_model_fields",
     "load_parameters",
     "merge_values",
+    "name_parameter",
     "narrow",
     "prompts_folder",
+    "read_form",
     "read_presets",
     "sample_folder",
+    "spell_options",
+    "spell_titles",
     "storage",
 ]

@@ -7,8 +7,19 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+OPTIONAL_NAME_PATTERN = r"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$"
 MODEL_PATTERN = r"^([^/\s]+/\S+)?$"
 VOTER_PATTERN = r"^(shortcuts|[a-z][a-z0-9-]*:\S+|[^\s:/]+/\S+)$"
+ADDRESS_PATTERN = r"^(https?://\S+)?$"
+_NAME_RULE = "a name has 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit"
+PATTERN_RULES = {
+    NAME_PATTERN: _NAME_RULE,
+    OPTIONAL_NAME_PATTERN: _NAME_RULE,
+    MODEL_PATTERN: "a model is named as endpoint/model, such as openai/gpt-5-mini",
+    VOTER_PATTERN: "a voter is shortcuts, vllm:MODEL, transformers:MODEL or ENDPOINT/MODEL",
+    ADDRESS_PATTERN: "an address begins with http:// or https:// and has no spaces",
+}
+"""What a text has to be like that should match a pattern, in words."""
 LATEST_YEAR = 2026
 """The last year that a date or a number of an item may name: the current one, fixed so that bytes do not change."""
 ModelName = Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]

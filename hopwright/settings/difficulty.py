@@ -19,9 +19,9 @@ class FilterParameters(Parameters):
         default=[],
         max_length=12,
         title="Voters",
-        description="Who votes: shortcuts (four solvers without weights), vllm:MODEL (served by the stage; a Hugging "
+        description="The voters: shortcuts (four solvers without weights), vllm:MODEL (served by the stage; a Hugging "
         "Face id or a folder), transformers:MODEL (in this process), or ENDPOINT/MODEL (a server that already runs). "
-        "Nobody named: shortcuts.",
+        "Empty takes shortcuts.",
     )
     max_right: Annotated[int, Cli(main=True)] = Field(
         default=1,
@@ -35,8 +35,8 @@ class FilterParameters(Parameters):
         ge=0,
         le=12,
         title="Votes required",
-        description="Votes that an item needs to be kept, unless the missing ones could not change its fate; an item "
-        "with fewer is held back. 0 requires all voters'.",
+        description="Number of votes that an item needs to be kept, unless the missing votes could not change the "
+        "decision; an item with fewer votes is held back. 0 requires the votes of all voters.",
     )
     replacements: Annotated[list[VoterName], Cli(metavar="VOTER")] = Field(
         default=[],
@@ -49,8 +49,8 @@ class FilterParameters(Parameters):
         ge=0,
         le=5,
         title="Retries",
-        description="How often a model is asked again about an item to which it gave no usable answer; for a letter, "
-        "to which it gave none at all.",
+        description="How often a model is asked again about an item after an unusable answer; for a letter, after no "
+        "answer at all.",
     )
     all_votes: Annotated[bool, Cli(("--all-votes/--stop-early",))] = Field(
         default=False,
@@ -82,35 +82,35 @@ class FilterParameters(Parameters):
         default=[],
         max_length=12,
         title="Known accuracies",
-        description="Expected accuracy of every voter, in the listed order, to order them by without a pilot.",
+        description="Expected accuracy of every voter, in the listed order. They order the voters without a pilot.",
     )
     closed_book: int = Field(
         default=0,
         ge=0,
         le=100_000,
         title="Closed-book items",
-        description="On so many items, drawn at random, models also answer without options, and every single hop "
-        "alone: that parts missing knowledge from missing reasoning. 0 leaves it out.",
+        description="Number of items, drawn at random, that models also answer without options, and every single hop "
+        "alone. This separates missing knowledge from missing reasoning. 0 leaves it out.",
     )
     context: int = Field(
         default=4096,
         ge=512,
         le=131_072,
         title="Context length",
-        description="Longest prompt and answer, in tokens, of the models that the stage runs itself.",
+        description="Largest number of tokens of prompt and answer together, for models that the stage runs itself.",
     )
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         default="auto",
         title="Number format",
-        description="Of the models that the stage runs itself; auto is the model's own with vLLM on a GPU, bfloat16 "
-        "with transformers on a GPU, and float32 on a CPU.",
+        description="Number format of models that the stage runs itself. auto takes the model's own with vLLM on a "
+        "GPU, bfloat16 with transformers on a GPU, and float32 on a CPU.",
     )
     quantization: str = Field(
         default="",
         max_length=32,
         pattern=r"^[a-z0-9_-]*$",
         title="Quantization",
-        description="What vLLM is to quantize weights with, such as fp8; empty leaves them as they are published.",
+        description="Method by which vLLM quantizes weights, such as fp8; empty leaves them as they are published.",
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto",
@@ -166,14 +166,14 @@ class VllmParameters(Parameters):
         ge=0,
         le=64,
         title="GPUs",
-        description="How many GPUs to use; 0 takes all that the machine shows. Each model is copied to all of them.",
+        description="Number of GPUs to use; 0 takes all that the machine shows. Each model is copied to all of them.",
     )
     tensor_parallel: int = Field(
         default=1,
         ge=1,
         le=64,
         title="GPUs per copy",
-        description="Over how many GPUs one copy of a model is spread, for models that do not fit on one.",
+        description="Number of GPUs over which one copy of a model is spread, for models that do not fit on one.",
     )
     memory_share: float = Field(
         default=0.9,
@@ -183,14 +183,18 @@ class VllmParameters(Parameters):
         description="The share of each GPU's memory that vLLM may take.",
     )
     port: Annotated[int, Cli(("--vllm-port",))] = Field(
-        default=0, ge=0, le=65_535, title="Port", description="Where vLLM listens on 127.0.0.1; 0 takes a free port."
+        default=0,
+        ge=0,
+        le=65_535,
+        title="Port",
+        description="Port of 127.0.0.1 on which vLLM listens; 0 takes a free port.",
     )
     start_seconds: int = Field(
         default=1800,
         ge=10,
         le=86_400,
         title="Start-up time",
-        description="How many seconds a model may take to load before the stage gives up.",
+        description="Number of seconds after which the stage gives up on a model that is still loading.",
     )
 
     deployment: Annotated[str, Cli(("--vllm-deployment",))] = Field(
@@ -198,8 +202,8 @@ class VllmParameters(Parameters):
         max_length=200,
         pattern=r"^([^/\s]+/[^/\s]+)?$",
         title="Deployment",
-        description="Where a whole build has the filter run: a Prefect deployment on a work pool of its own, such as "
-        "filter/filter, whose workers see the same home. Empty runs it in place.",
+        description="Prefect deployment that runs the filter of a whole build on a work pool of its own, such as "
+        "filter/filter. Its workers see the same home. Empty runs the filter in place.",
     )
 
     def interpreter(self) -> Path:

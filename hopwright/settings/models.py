@@ -16,22 +16,23 @@ class ModelParameters(Parameters):
         default="",
         max_length=4096,
         title="Endpoints",
-        description="TOML file that describes the places where models answer; empty takes endpoints.toml of "
-        "Hopwright's home where there is one. OpenAI and Anthropic are known without.",
+        description="TOML file that describes the endpoints of models. Empty takes endpoints.toml in Hopwright's "
+        "home, if it is there. OpenAI and Anthropic need no description.",
     )
     budget_usd: Annotated[float, Cli(("--budget",), "USD", main=True)] = Field(
         default=0,
         ge=0,
         le=1_000_000,
         title="Budget",
-        description="US dollars that the run may spend in all: it stops before they are exceeded and can be continued "
-        "with more; 0 sets no limit.",
+        description="Largest sum in US dollars that the run may spend. The run stops before it spends more, and "
+        "continues with a larger budget; 0 sets no limit.",
     )
 
     batch: Annotated[bool, Cli(main=True)] = Field(
         default=False,
         title="Batch mode",
-        description="Hand requests in by the providers' batch interfaces, at half the price; that may take a day.",
+        description="Send requests through the providers' batch interfaces, at half the price. The answers may take "
+        "a day.",
     )
 
     def endpoints_file(self) -> Path | None:

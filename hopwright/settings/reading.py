@@ -10,6 +10,8 @@ from pydantic_core import ErrorDetails
 
 from hopwright.errors import InputError
 from hopwright.foreign import show
+from hopwright.settings.base import PATTERN_RULES
+from hopwright.settings.naming import name_parameter, names_by_path
 from hopwright.settings.runs import RunParameters
 
 _SHOWN = 80
@@ -44,17 +46,25 @@ def load_parameters(values: Mapping[str, Any], model: type[_P]) -> _P:
 
 
 def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
-    """What is wrong with one parameter, by its dotted name, and what it should be."""
-    where = show(".".join(str(part) for part in error["loc"])) or "parameters"
+    """What is wrong with one parameter, by the name that its user knows, and what it should be."""
     known = _list_fields(model)
+    parts = [str(part) for part in error["loc"]]
+    where = show(".".join(parts)) or "parameters"
     if error["type"] == "extra_forbidden":
         near = difflib.get_close_matches(where, known, 1)
-        return f"{where}: there is no such parameter" + (f"; is {near[0]} meant?" if near else "")
-    if error["type"] == "string_pattern_mismatch" and where in known:
-        return f"{where}: {show(repr(error['input']), _SHOWN)} does not fit ({known[where].description})"
-    whole = isinstance(error["input"], dict) and error["type"] == "value_error"
-    given = "" if whole or error["type"] == "missing" else f", not {show(repr(error['input']), _SHOWN)}"
-    return f"{where}: {error['msg'].removeprefix('Value error, ')}{given}"
+        return f"{where}: there is no such parameter" + (f"; is {name_parameter(near[0])} meant?" if near else "")
+    # What comes after a parameter's own name is a place in its list or table.
+    own = next((".".join(parts[:end]) for end in range(len(parts), 0, -1) if ".".join(parts[:end]) in known), where)
+    named = where if names_by_path() else name_parameter(own)
+    message = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "value_error" and isinstance(error["input"], dict):
+        # Several parameters do not go together, and the message names them.
+        return message if own in known or own == "parameters" else f"{named}: {message}"
+    if error["type"] == "string_pattern_mismatch" and own in known:
+        rule = PATTERN_RULES.get(error["ctx"]["pattern"], known[own].description)
+        return f"{named}: {show(repr(error['input']), _SHOWN)} does not fit ({rule})"
+    given = "" if error["type"] == "missing" else f", not {show(repr(error['input']), _SHOWN)}"
+    return f"{named}: {message}{given}"
 
 
 def _list_fields(model: type[BaseModel], prefix: str = "") -> dict[str, FieldInfo]:

@@ -4,36 +4,36 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, ModelName, Parameters
+from hopwright.settings.base import MODEL_PATTERN, OPTIONAL_NAME_PATTERN, Cli, ModelName, Parameters
 
 
 class ReleaseParameters(Parameters):
-    """The name under which the dataset goes out."""
+    """How the dataset is named and divided into sets."""
 
     name: Annotated[str, Cli(main=True)] = Field(
-        default="hopwright-sample",
-        pattern=NAME_PATTERN,
+        default="",
+        pattern=OPTIONAL_NAME_PATTERN,
         title="Name",
-        description="Letters, digits, dots, dashes and underscores.",
+        description="Name of the dataset and of its folder. Empty names it after the run: hopwright-RUN.",
     )
     version: Annotated[str, Cli(main=True)] = Field(
         default="",
         pattern=r"^(\d{1,6}\.\d{1,6}\.\d{1,6}(-[0-9A-Za-z.-]{1,32})?)?$",
         title="Version",
-        description="Semantic version of the dataset, such as 1.0.0. Empty: 1.0.0 for the first release, and what the "
-        "changes ask for against a previous one.",
+        description="Semantic version of the dataset, such as 1.0.0. Empty takes 1.0.0 for the first release, and "
+        "otherwise the version that the changes since the previous release ask for.",
     )
     previous: Annotated[str, Cli(metavar="FOLDER")] = Field(
         default="",
         max_length=4096,
         title="Previous release",
-        description="Folder of the release before this one: the new one says what was added, changed and withdrawn.",
+        description="Folder of the previous release. The new release then lists what was added, changed and withdrawn.",
     )
     reviewed: Annotated[bool, Cli(("--reviewed/--all",))] = Field(
         default=False,
         title="With the expert review",
-        description="Release what the review accepted as the set bench, and of the rest as the set synth what gives "
-        "nothing of bench away. Otherwise everything that the filter kept is synth.",
+        description="Release the items that the review accepted as the set bench, and the rest as the set synth, as "
+        "far as it gives nothing of bench away. Without this, everything that the filter kept is synth.",
     )
     separation: Literal["facts", "paths"] = Field(
         default="facts",
@@ -50,7 +50,11 @@ class ReleaseParameters(Parameters):
         "domain and kinds of computation.",
     )
     validation: float = Field(
-        default=0.0, ge=0, le=0.4, title="Validation share", description="The same for a set validation."
+        default=0.0,
+        ge=0,
+        le=0.4,
+        title="Validation share",
+        description="This share of the machine-checked items is drawn for a set validation, in the same way.",
     )
     against: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Cli(metavar="FILE")] = Field(
         default=[],
@@ -74,19 +78,19 @@ class EvaluateParameters(Parameters):
         default=[],
         max_length=100,
         title="Models",
-        description="The models to ask, each as endpoint/model.",
+        description="The models to evaluate, each as endpoint/model.",
     )
     forms: list[Literal["mcq", "open"]] = Field(
         default=["mcq", "open"],
         min_length=1,
         title="Forms",
-        description="mcq: with the options A to D; open: the answer in words.",
+        description="mcq asks with the options A to D; open asks for the answer in words.",
     )
     promptings: list[Literal["direct", "cot"]] = Field(
         default=["direct", "cot"],
         min_length=1,
         title="Prompting",
-        description="direct: the answer at once; cot: reasoning first (chain of thought).",
+        description="direct asks for the answer at once; cot asks for the reasoning first (chain of thought).",
     )
     protocols: list[Literal["question", "alone", "independent", "chain"]] = Field(
         default=["question", "alone", "independent", "chain"],
@@ -99,12 +103,13 @@ class EvaluateParameters(Parameters):
         default=["none"],
         min_length=1,
         title="Passages",
-        description="Closed book, with the item's own passages, or with passages of other items.",
+        description="none asks closed-book; own gives the item's own passages; irrelevant gives passages of other "
+        "items.",
     )
     sub_questions: bool = Field(
         default=False,
         title="With sub-questions",
-        description="Also ask the whole question together with the sub-questions that it comes apart into.",
+        description="Also ask the whole question together with its sub-questions.",
     )
     judge: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
         default="",
@@ -114,14 +119,14 @@ class EvaluateParameters(Parameters):
         description="A model, as endpoint/model, that says whether a free answer means the gold one; empty asks none.",
     )
     limit: int = Field(
-        default=0, ge=0, le=10_000_000, title="Items", description="How many items are asked about; 0 asks about all."
+        default=0, ge=0, le=10_000_000, title="Items", description="Number of items to ask about; 0 asks about all."
     )
     max_tokens: int = Field(
         default=0,
         ge=0,
         le=1_000_000,
         title="Longest answer",
-        description="Tokens that an answer may have; 0 takes the prompts' own figures.",
+        description="Largest number of tokens of an answer; 0 takes the figures of the prompts.",
     )
 
     @field_validator("models", "forms", "promptings", "protocols", "passages")

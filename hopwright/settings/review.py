@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hopwright.settings.base import Cli, Parameters
+from hopwright.settings.base import ADDRESS_PATTERN, Cli, Parameters
 
 
 class ReviewParameters(Parameters):
@@ -13,16 +13,16 @@ class ReviewParameters(Parameters):
     url: Annotated[str, Cli(metavar="URL", main=True)] = Field(
         default="",
         max_length=500,
-        pattern=r"^(https?://\S+)?$",
+        pattern=ADDRESS_PATTERN,
         title="Label Studio address",
-        description="Push the tasks to this server; empty writes the task file only.",
+        description="Push the tasks to this server. Empty only writes the task files.",
     )
     items: Annotated[int, Cli(main=True)] = Field(
         default=300,
         ge=0,
         le=250_000,
         title="Items to review",
-        description="How many items are exported, drawn evenly over the topologies; 0 exports none.",
+        description="Number of items to export, drawn evenly over the topologies; 0 exports none.",
     )
     kinds: list[Literal["single_hop", "multi_hop", "twin"]] = Field(
         default=["single_hop", "multi_hop", "twin"],
@@ -32,28 +32,28 @@ class ReviewParameters(Parameters):
         description="What is reviewed of an item: each hop by itself, the whole question, its counterfactual twin.",
     )
     overlap: int = Field(
-        default=2, ge=1, le=10, title="Reviewers per task", description="How many people review each task."
+        default=2, ge=1, le=10, title="Reviewers per task", description="Number of people who review each task."
     )
     agreement_overlap: int = Field(
         default=3,
         ge=1,
         le=10,
         title="Reviewers of the agreement sample",
-        description="How many people review each task of the items on which agreement is measured.",
+        description="Number of people who review each task of the items on which agreement is measured.",
     )
     agreement_items: int = Field(
         default=30,
         ge=0,
         le=10_000,
         title="Agreement sample",
-        description="How many of the items go to the larger number of reviewers.",
+        description="Number of items that go to the larger number of reviewers.",
     )
     gold_share: float = Field(
         default=0.05,
         ge=0,
         le=0.5,
         title="Gold items",
-        description="Items with a planted fault, as a share of the items and for each kind of task: attention checks.",
+        description="Share of attention checks, which are items with a planted fault, for each kind of task.",
     )
 
 
@@ -63,14 +63,14 @@ class PullParameters(Parameters):
     url: str = Field(
         default="",
         max_length=500,
-        pattern=r"^(https?://\S+)?$",
+        pattern=ADDRESS_PATTERN,
         title="Label Studio address",
-        description="The server that the review tasks were pushed to; empty takes LABEL_STUDIO_URL.",
+        description="The server that holds the review tasks; empty takes LABEL_STUDIO_URL.",
     )
     all_runs: bool = Field(
         default=False,
         title="All runs",
-        description="Pull every run that was pushed to this server, whatever run is named: for a schedule.",
+        description="Pull every run that was pushed to this server, whichever run is named. A schedule uses this.",
     )
     full: bool = Field(
         default=False, title="Everything", description="Fetch every annotation again, not only those that changed."
@@ -83,9 +83,9 @@ class AdjudicateParameters(Parameters):
     url: str = Field(
         default="",
         max_length=500,
-        pattern=r"^(https?://\S+)?$",
+        pattern=ADDRESS_PATTERN,
         title="Label Studio address",
-        description="Push what reviewers differ on to this server; empty only decides.",
+        description="Push disputes to this server. Empty only decides.",
     )
     min_mean: float = Field(
         default=4.0,
@@ -111,5 +111,5 @@ class AdjudicateParameters(Parameters):
     settle_returned: bool = Field(
         default=False,
         title="Settle what was not answered",
-        description="Hand corrections that do not hold to the adjudicator instead of waiting for their authors.",
+        description="Give corrections that do not hold to the adjudicator, instead of waiting for their authors.",
     )

@@ -1,14 +1,16 @@
 """The parameters of the flows: one stage's, and those of a whole run."""
 
+import functools
 import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hopwright.settings.base import NAME_PATTERN, Cli, Parameters, number_fields
+from hopwright.settings.base import NAME_PATTERN, Cli, Parameters
 from hopwright.settings.difficulty import FilterParameters, VllmParameters
+from hopwright.settings.form import arrange_form, read_form
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.paths import sample_folder
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, read_presets
@@ -18,6 +20,7 @@ from hopwright.settings.synthesis import SynthesizeParameters
 from hopwright.settings.twins import RewriteParameters
 
 _log = logging.getLogger(__name__)
+_B = TypeVar("_B", bound=BaseModel)
 
 
 class RunParameters(Parameters):
@@ -27,7 +30,8 @@ class RunParameters(Parameters):
         default="sample",
         pattern=NAME_PATTERN,
         title="Run",
-        description="Name of the run's folder. The same name with the same parameters continues where it stopped.",
+        description="Name of the run and of its folder. The same name with the same parameters continues where the "
+        "run stopped.",
     )
     seed: int = Field(
         default=0, ge=0, le=2**31 - 1, title="Seed", description="The same seed gives the same bytes in every file."
@@ -37,18 +41,21 @@ class RunParameters(Parameters):
         ge=0,
         le=64,
         title="Worker processes",
-        description="Processes that work on shards side by side; 0 takes one per processor. The output is the same.",
+        description="Number of processes that work on shards side by side; 0 takes one per processor. The output is "
+        "the same.",
     )
     cluster: Annotated[str, Cli(metavar="ADDRESS")] = Field(
         default="",
         max_length=200,
         pattern=r"^(local|[a-z]+://\S+)?$",
         title="Dask cluster",
-        description="Where shards are made that ask no models. Empty: in worker processes of this machine. local: on a "
-        "Dask cluster of as many workers here. tcp://HOST:8786: on the Dask cluster of that scheduler.",
+        description="Where shards that ask no models are made. Empty: in worker processes of this machine. local: on a "
+        "Dask cluster with as many workers on this machine. tcp://HOST:8786: on the cluster of that Dask scheduler.",
     )
     fresh: bool = Field(
-        default=False, title="Start over", description="Remove what an earlier run of this name made, and begin again."
+        default=False,
+        title="Start over",
+        description="Remove everything that an earlier run of this name made, and begin again.",
     )
     notify: str = Field(
         default="",
@@ -121,7 +128,7 @@ class FilterRun(ModelRun):
     filter: FilterParameters = Field(
         default_factory=FilterParameters,
         title="Difficulty",
-        description="Who votes, and when an item is too easy to keep.",
+        description="Which voters answer the items, and when an item is too easy to keep.",
     )
     vllm: VllmParameters = Field(
         default_factory=VllmParameters,
@@ -149,14 +156,18 @@ class ReviewRun(RunParameters):
 class ReviewPullRun(RunParameters):
     """Annotations in Label Studio → reviews."""
 
-    pull: PullParameters = Field(default_factory=PullParameters, title="Pull", description="How reviews come home.")
+    pull: PullParameters = Field(
+        default_factory=PullParameters, title="Pull", description="How reviews are fetched from Label Studio."
+    )
 
 
 class AdjudicateRun(RunParameters):
     """Reviews → disputes and the accepted set."""
 
     adjudicate: AdjudicateParameters = Field(
-        default_factory=AdjudicateParameters, title="Decisions", description="When an item is good enough."
+        default_factory=AdjudicateParameters,
+        title="Decisions",
+        description="When an item is good enough for the set bench.",
     )
 
 
@@ -164,7 +175,9 @@ class ReleaseRun(RunParameters):
     """Items and twins → a dataset release."""
 
     release: ReleaseParameters = Field(
-        default_factory=ReleaseParameters, title="Release", description="The name under which the dataset goes out."
+        default_factory=ReleaseParameters,
+        title="Release",
+        description="How the dataset is named and divided into sets.",
     )
 
 
@@ -186,27 +199,31 @@ def order_fields(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: places.get(name, 0))
 
 
-def _order_properties(schema: dict[str, Any]) -> None:
-    fields = schema["properties"]
-    schema["properties"] = {name: fields[name] for name in order_fields(fields)}
-    number_fields(schema)
+def _arrange_properties(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    arrange_form(schema, model)
+
+
+@functools.cache
+def _make_defaults(model: type[_B]) -> _B:
+    return model()
 
 
 class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRun, RetrieveRun):
     """A whole run, from raw files to a release."""
 
-    model_config = ConfigDict(json_schema_extra=_order_properties)
+    model_config = ConfigDict(json_schema_extra=_arrange_properties)
 
     dated: bool = Field(
         default=False,
         title="Dated",
-        description="Append the day for which the run was planned to its name, so that a schedule makes one run a day.",
+        description="Append the day for which the run was planned to its name. A schedule then makes one run a day.",
     )
     preset: PresetName = Field(
         default="none",
         title="Preset",
-        description="Fills in what is left at its default. offline: no key, no GPU. api: a model words and translates, "
-        "with a budget. gpu: Omanic's four models vote, in vLLM. paper: Omanic's own figures; needs the whole corpus.",
+        description="Fills in what is left at its default. offline needs no key and no GPU. api has a model word and "
+        "translate within a budget. gpu has Omanic's four models vote in vLLM. paper takes Omanic's own figures and "
+        "needs the whole corpus.",
     )
 
     @model_validator(mode="before")
@@ -216,9 +233,15 @@ class BuildParameters(ReleaseRun, ReviewRun, RewriteRun, FilterRun, SynthesizeRu
         name = values.get("preset") if isinstance(values, Mapping) else None
         if not isinstance(name, str) or name not in read_presets():
             return values
-        defaults = cls()
+        defaults = _make_defaults(cls)
         chosen = list_changes({key: value for key, value in values.items() if key != "preset"}, defaults)
         return {**apply_preset(name, chosen, defaults), "preset": name}
+
+    @model_validator(mode="before")
+    @classmethod
+    def read_the_form(cls, values: Any) -> Any:
+        """What the form shows at the top or folds is read by its own name."""
+        return read_form(values, _make_defaults(cls)) if isinstance(values, Mapping) and values else values
 
     @model_validator(mode="before")
     @classmethod

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from hopwright.settings.base import MODEL_PATTERN, Cli, ModelName, Parameters
+from hopwright.settings.naming import name_parameter
 from hopwright.topologies import TOPOLOGIES
 
 Share = Annotated[float, Field(ge=0, le=1000)]
@@ -86,7 +87,8 @@ class TargetParameters(Parameters):
         gt=0,
         le=1,
         title="Largest share of a theme",
-        description="The same for one entity, league, race, or the clubs of one country.",
+        description="An entity, league, race, or the clubs of one country in more than this share of the items is "
+        "held back likewise.",
     )
 
     @field_validator("topologies", "kinds", "answers", "popularity", "anchoring", "difficulty", "domains")
@@ -106,24 +108,25 @@ class SynthesizeParameters(Parameters):
         ge=1,
         le=10_000_000,
         title="Drafts",
-        description="How many plans are drawn. Fewer items come out: what fails a check or is too easy is dropped.",
+        description="Number of plans to draw. Fewer items come out, because those that fail a check or are too easy "
+        "are dropped.",
     )
     topologies: Annotated[list[TopologyName], Cli(("--topology", "--topologies"))] = Field(
         default=["chain", "converging", "bridge"],
         min_length=1,
         max_length=8,
         title="Topologies",
-        description="Reasoning graphs of the hops: the three of four hops, and shorter and longer ones.",
+        description="Shapes of the questions: three topologies of four hops, and shorter and longer ones.",
     )
     targets: TargetParameters = Field(
-        default_factory=TargetParameters, title="Targets", description="What the set of items shall be like."
+        default_factory=TargetParameters, title="Targets", description="What the whole set of items should be like."
     )
     min_domains: int = Field(
         default=2,
         ge=1,
         le=4,
         title="Domains per item",
-        description="The least number of knowledge domains that the hops of one item must span.",
+        description="Smallest number of knowledge domains that the hops of one item span.",
     )
     coherence: float = Field(
         default=0.5,
@@ -138,7 +141,7 @@ class SynthesizeParameters(Parameters):
         gt=0,
         le=1,
         title="Largest share of an answer",
-        description="No final answer may be that of more than this share of the items.",
+        description="A final answer is the answer of at most this share of the items.",
     )
     embeddings: Literal["off", "on", "auto"] = Field(
         default="off",
@@ -166,46 +169,48 @@ class SynthesizeParameters(Parameters):
         ge=0,
         le=10_000_000,
         title="Items",
-        description="How many items synthesis ends with; more drafts are drawn as long as some are missing. "
-        "0 keeps all that the drafts give.",
+        description="Number of items that synthesis ends with. More drafts are drawn while items are missing. "
+        "0 keeps all items that the drafts give.",
     )
     writer: Literal["rules", "anthropic", "openai"] = Field(
         default="rules",
         title="Writer",
-        description="Who words the proven plans: rules (free, exact), or a model in Anthropic's or OpenAI's format.",
+        description="What words the proven plans: rules (free and exact), or a model that speaks Anthropic's or "
+        "OpenAI's format.",
     )
     model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
         default="",
         max_length=200,
         pattern=MODEL_PATTERN,
         title="Model",
-        description="The model that words, as endpoint/model, such as anthropic/claude-sonnet-5-5; none for rules.",
+        description="The model that words the questions, as endpoint/model, such as anthropic/claude-sonnet-5-5. "
+        "Leave it empty for rules.",
     )
     fallback_models: Annotated[list[ModelName], Cli(metavar="ENDPOINT/MODEL")] = Field(
         default=[],
         max_length=4,
         title="Fall-back models",
-        description="Models that are asked in turn while the first one is down, as endpoint/model.",
+        description="Models that are asked in turn while the first model is down, as endpoint/model.",
     )
     temperature: float = Field(
         default=0.7,
         ge=0,
         le=2,
         title="Temperature",
-        description="How freely the model words; endpoints whose models refuse it are asked without.",
+        description="Sampling temperature of the model. It is left out where an endpoint's models refuse it.",
     )
     rounds: int = Field(
         default=3,
         ge=1,
         le=3,
         title="Rounds",
-        description="Answers that a model may give for one item: the first, and those in which it puts right what was "
-        "wrong with the one before.",
+        description="Largest number of answers that a model gives for one item: the first, and those that correct "
+        "the one before.",
     )
     keep_rules: bool = Field(
         default=False,
         title="Keep the rules' wording",
-        description="When no answer of the model is fit, keep the item in the rules' words, labelled as such, "
+        description="When no answer of the model fits, keep the item in the rules' words and label it so, "
         "instead of rejecting it.",
     )
 
@@ -217,9 +222,11 @@ class SynthesizeParameters(Parameters):
     def demand_model(self) -> Self:
         """A model is named exactly when one words."""
         if self.writer != "rules" and not self.model:
-            raise ValueError(f"the writer {self.writer} needs a model: endpoint/model (--model)")
+            model = name_parameter("synthesize.model")
+            raise ValueError(f"the writer {self.writer} needs a model: give {model} as endpoint/model")
         if self.writer == "rules" and (self.model or self.fallback_models):
-            raise ValueError("the writer rules asks no model: choose anthropic or openai (--writer), or name no model")
+            writer = name_parameter("synthesize.writer")
+            raise ValueError(f"the writer rules asks no model: set {writer} to anthropic or openai, or name no model")
         return self
 
     @field_validator("topologies")

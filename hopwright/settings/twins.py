@@ -5,39 +5,40 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from hopwright.settings.base import MODEL_PATTERN, Cli, ModelName, Parameters
+from hopwright.settings.naming import name_parameter
 
 
 class RewriteParameters(Parameters):
     """Counterfactual twins: the same reasoning in a world of invented names and shifted numbers."""
 
     enabled: Annotated[bool, Cli(("--twins/--no-twins",), main=True)] = Field(
-        default=True, title="Make twins", description="Whether counterfactual twins are made at all."
+        default=True, title="Make twins", description="Make a counterfactual twin of each item."
     )
     passages: Annotated[Literal["rules", "llm", "corpus", "off"], Cli(("--evidence-passages",))] = Field(
         default="rules",
         title="Evidence passages",
-        description="What items and twins are given to read: worded from their facts by rules, by a language model, "
-        "taken from a corpus where it has the answer, or nothing.",
+        description="Passages of items and twins. rules or llm word them from the facts, corpus takes those of a "
+        "corpus that hold the answer, off makes none.",
     )
     passage_model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
         default="",
         max_length=200,
         pattern=MODEL_PATTERN,
         title="Model of the passages",
-        description="Who words them when a language model does, as endpoint/model.",
+        description="The model that words the passages where llm is chosen, as endpoint/model.",
     )
     corpus: Annotated[str, Cli(("--passage-corpus",), "FILE")] = Field(
         default="",
         max_length=4096,
         title="Corpus of passages",
-        description="JSON or JSON lines of {title, text}, when passages come from a corpus.",
+        description="File of {title, text} in JSON or JSON lines, where corpus is chosen.",
     )
     distractor_passages: int = Field(
         default=1,
         ge=0,
         le=3,
         title="Distractor passages per hop",
-        description="Passages that look as if they held the answer and do not.",
+        description="Number of passages per hop that look as if they held the answer and do not.",
     )
     back_translation: Annotated[Literal["auto", "apertium", "llm", "marian", "off"], Cli(main=True)] = Field(
         default="auto",
@@ -50,7 +51,7 @@ class RewriteParameters(Parameters):
         max_length=200,
         pattern=MODEL_PATTERN,
         title="Model of the back-translation",
-        description="Who translates when a language model does, as endpoint/model.",
+        description="The model that translates where llm is chosen, as endpoint/model.",
     )
     pivots: Annotated[list[Annotated[str, Field(min_length=2, max_length=100)]], Cli(metavar="LANGUAGE")] = Field(
         default=["Chinese"],
@@ -107,7 +108,7 @@ class RewriteParameters(Parameters):
         ge=0,
         le=100_000,
         title="Pairs for the voters",
-        description="How many originals, each with its twin, the voters answer; 0 asks none.",
+        description="Number of originals, each with its twin, that the voters answer; 0 asks none.",
     )
 
     @model_validator(mode="after")
@@ -122,5 +123,6 @@ class RewriteParameters(Parameters):
         for name, is_lacking in lacking.items():
             if is_lacking:
                 chosen = "passages" if name in ("passage_model", "corpus") else "back_translation"
-                raise ValueError(f"{chosen} {getattr(self, chosen)!r} needs {name}")
+                named, needed = name_parameter(f"rewrite.{chosen}"), name_parameter(f"rewrite.{name}")
+                raise ValueError(f"{named} {getattr(self, chosen)} needs {needed}")
         return self

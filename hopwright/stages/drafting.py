@@ -98,6 +98,10 @@ class Synthesizer:
                 rejected.append(outcome)
         return items, rejected
 
+    def sketch(self, slot: int) -> Plan:
+        """A plan of the graph alone, without the pilots that hold a run to its targets. Raises NoPlanError."""
+        return self._drawer.sketch(slot)
+
     def _fill(self, anchors: Sequence[Anchor], slot: int) -> Item | Rejected:
         try:
             drawn = self._drawer.draw(anchors, slot)

@@ -28,7 +28,7 @@ from hopwright.llm.types import Request, parse_model
 from hopwright.records.arrow import read_parquet
 from hopwright.runs import Counts, RunFolder, ShardOutput, Stage, StageManifest
 from hopwright.runs.manifest import ResourceUsage
-from hopwright.settings import EvaluateRun
+from hopwright.settings import EvaluateRun, name_parameter
 from hopwright.stages.models import ModelAccess, grant_access, open_models
 from hopwright.stages.plan import StageEngine, StagePlan, StageSpec, gather_hashes, pick_parameters
 from hopwright.stages.release import release_folder
@@ -148,12 +148,22 @@ def _load(data: Path, limit: int) -> EvalFile:
     return read_items(data, limit)
 
 
+def find_data(run: RunFolder, parameters: EvaluateRun) -> Path:
+    """The dataset that is asked about. Raises InputError for no model or no data, RunError for no release."""
+    wanted = parameters.evaluate
+    if not wanted.models:
+        models = name_parameter("evaluate.models")
+        raise InputError(f"no model to evaluate: name at least one under {models}, as endpoint/model")
+    data = Path(wanted.data).expanduser().absolute() if wanted.data else release_folder(run)
+    if not data.exists():
+        raise InputError(f"{data}: there is no such file or folder")
+    return data
+
+
 def plan_evaluation(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:
     """One plan a model. Raises InputError for no model, no data, or passages that the data does not have."""
     wanted = parameters.evaluate
-    if not wanted.models:
-        raise InputError("no model to evaluate: name at least one, as endpoint/model (--model anthropic/…)")
-    data = Path(wanted.data).expanduser().absolute() if wanted.data else release_folder(run)
+    data = find_data(run, parameters)
     found = current_pool().run(describe_data, data, wanted.limit)
     if "own" in wanted.passages and found["with_passages"] < found["items"]:
         lacking = found["items"] - found["with_passages"]

@@ -28,7 +28,7 @@ from hopwright.runs import (
     write_file,
 )
 from hopwright.runs.folder import refuse_differences
-from hopwright.settings import BuildParameters, FilterRun, narrow
+from hopwright.settings import BuildParameters, FilterRun, name_parameter, narrow
 from hopwright.stages.ensemble import (
     PLAN,
     Ensemble,
@@ -121,7 +121,7 @@ def read_report(path: Path) -> DifficultyReport:
         return DifficultyReport.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         raise RunError(
-            f"{path}: not a report of this version of Hopwright; run the filter again with --fresh"
+            f"{path}: not a report of this version of Hopwright; run the filter again with {name_parameter('fresh')}"
         ) from None
 
 

@@ -17,7 +17,7 @@ from hopwright.records import Rejected, Source
 from hopwright.records.arrow import REJECTED_SCHEMA, encode_parquet, read_parquet, rejected_to_table
 from hopwright.release.layout import find_split_files
 from hopwright.runs import Counts, RunFolder, Stage, StageManifest, hash_file, rejected_path, write_file
-from hopwright.settings import BuildParameters, ReleaseRun, RetrieveRun
+from hopwright.settings import BuildParameters, ReleaseRun, RetrieveRun, name_parameter
 from hopwright.stages.filter import read_difficulty
 from hopwright.stages.plan import (
     StageEngine,
@@ -153,13 +153,14 @@ def _fill(
             f"no item is left to release; the manifests in {run.path} say where they went. "
             "More drafts, or a corpus with dates and numbers (attribute_literals.tsv), may help"
         )
-    folder = stage.folder / parameters.release.name
+    name = name_dataset(run.name, parameters)
+    folder = stage.folder / name
     names = _list_stages(reviewed)
     order = ReleaseSpec(
         items=items.parts(),
         twins=twins.parts(),
         folder=folder,
-        name=parameters.release.name,
+        name=name,
         version=parameters.release.version,
         facts=gather_facts(engine, parameters, describe_review),
         rejections={name: dict(Stage(run, name).read().counts.rejected) for name in names},
@@ -204,7 +205,7 @@ def _find_previous(parameters: ReleaseRun) -> Path:
     """The folder of the release before. Raises InputError when it is none."""
     folder = Path(parameters.release.previous).expanduser().absolute()
     if not (folder / "manifest.json").is_file():
-        raise InputError(f"{folder} is not a release: no manifest.json in it (--previous)")
+        raise InputError(f"{folder} is not a release: no manifest.json in it ({name_parameter('release.previous')})")
     return folder
 
 
@@ -379,6 +380,11 @@ def _describe_changes(manifest: ReleaseManifest) -> dict[str, Any]:
             "withdrawn": len(changes.withdrawn),
         }
     }
+
+
+def name_dataset(run: str, parameters: ReleaseRun) -> str:
+    """The name of a run's dataset: the one that was given, else that of the run, so that two runs have two."""
+    return parameters.release.name or f"hopwright-{run}"
 
 
 def _check(run: RunFolder, parameters: BuildParameters) -> None:

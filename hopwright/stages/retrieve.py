@@ -59,7 +59,7 @@ def plan_retrieve(engine: StageEngine, parameters: RetrieveRun) -> StagePlan:
     """Read the inputs, make the store (a store of the same files is used again), cut the questions into shards."""
     corpus, questions = parameters.corpus_folder(), parameters.anchors_file()
     inputs = {path.name: hash_file(path) for path in find_corpus(corpus).paths}
-    store = engine.run.home / "stores" / _name_store(inputs)
+    store = engine.run.home / "stores" / name_store(inputs)
     inputs[f"anchors: {questions.name}"] = hash_file(questions)
     total = current_pool().run(count_questions, questions)
     figures: dict[str, Any] = engine.step("ingest", ingest_corpus, corpus, store)
@@ -78,7 +78,8 @@ def plan_retrieve(engine: StageEngine, parameters: RetrieveRun) -> StagePlan:
     )
 
 
-def _name_store(inputs: dict[str, str]) -> str:
+def name_store(inputs: dict[str, str]) -> str:
+    """The folder of the store that is made from files with these hashes."""
     text = "\n".join(f"{name} {digest}" for name, digest in sorted(inputs.items()))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -18,7 +18,7 @@ from hopwright.llm.types import Request, parse_model
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_parquet, table_to_items
 from hopwright.runs import ResourceUsage, ShardOutput
-from hopwright.settings import SynthesizeParameters
+from hopwright.settings import SynthesizeParameters, name_parameter
 from hopwright.stages.drafting import open_synthesizer, write_target_distribution
 from hopwright.stages.models import ModelAccess, open_models
 from hopwright.wording.base import RulesOnlyWriter, WordingResult
@@ -94,7 +94,7 @@ def check_models(parameters: SynthesizeParameters, access: ModelAccess) -> None:
         if other is not None and endpoint.kind not in _SPEAKS[parameters.writer]:
             raise InputError(
                 f"the endpoint {endpoint.name!r} of {model} speaks the format of the writer {other}: "
-                f"choose that (--writer {other}), or another model"
+                f"set {name_parameter('synthesize.writer')} to {other}, or choose another model"
             )
 
 

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -26,6 +26,8 @@ from hopwright.runs import ShardOutput, ShardReport, part_path, rejected_path, w
 from hopwright.runs.storage import open_storage
 
 _T = TypeVar("_T")
+ANSWERS, UNANSWERED = "answers", "without_answer"
+"""The figures of a shard that asked models: answers that they gave, and requests that got none of use."""
 _COLLECT = (20_000, 20, 100)
 _guard = threading.Lock()
 _open: list[WorkerPool] = []
@@ -50,7 +52,12 @@ def execute_shard(
     work: ShardWork, writing: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
 ) -> ShardReport:
     """Run one shard and write its files, whole or not at all; `writing` is held while they are written."""
+    before = _count_outcomes()
     output = work.process(work.spec)
+    asked = {name: count - before[name] for name, count in _count_outcomes().items() if count != before[name]}
+    if asked:
+        # Counted with the shard, a request counts once, however often the stage was stopped meanwhile.
+        output = replace(output, figures={**output.figures, **asked})
     with writing():
         report = write_shard(work.folder, work.index, output)
         if work.copy:
@@ -62,6 +69,13 @@ def execute_shard(
         # What models were asked for it is told before the shard counts as done.
         sessions.report_sessions()
     return report
+
+
+def _count_outcomes() -> dict[str, int]:
+    """What models were asked in this process so far; a worker makes one shard at a time."""
+    sessions = sys.modules.get("hopwright.llm.session")
+    answers, unanswered = (0, 0) if sessions is None else sessions.count_outcomes()
+    return {ANSWERS: answers, UNANSWERED: unanswered}
 
 
 class WorkerPool:

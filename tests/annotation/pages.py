@@ -34,6 +34,11 @@ class Page(HTMLParser):
         return " ".join(self.text.split())
 
     @property
+    def links(self) -> list[str]:
+        """Where the page's links lead."""
+        return [str(attributes["href"]) for tag, attributes in self.elements if tag == "a"]
+
+    @property
     def skeleton(self) -> list[tuple[str, frozenset[str]]]:
         """Elements and the names of their attributes."""
         return [(tag, frozenset(attributes)) for tag, attributes in self.elements]

@@ -1,16 +1,27 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.export import build_adjudication, build_task, build_tasks, list_texts
+from annotation.export import (
+    build_adjudication,
+    build_task,
+    build_tasks,
+    find_article,
+    list_facts,
+    list_texts,
+)
 from annotation.forms import check_task, load_interface, parse_interface
 from annotation.schema import CRITERIA, FIXES, ReviewTaskKind, ShownReview
 from hopwright.errors import InputError
 from hopwright.records import CheckResult, Compute, Item, Surrogate, Vote
 from tests.annotation.pages import PLANTED, Page, plant, read_pages
 from tests.builders import all_items, bridge_item, chain_item, converging_item
+
+ARTICLE = re.compile(r"https://www\.wikidata\.org/wiki/Special:GoToLinkedPage/enwiki/Q\d+")
 
 
 def twin_item() -> Item:
@@ -125,13 +136,13 @@ def test_only_web_addresses_become_links() -> None:
         assert find_links(bad) == []
 
 
-def find_links(url: str) -> list[str | None]:
-    """The links on all pages of an item whose evidence leads to `url`."""
+def find_links(url: str) -> list[str]:
+    """The links on all pages of an item whose evidence leads to `url`, but for those of its facts' own entities."""
     hop = chain_item().hops[0]
     evidence = hop.evidence.replace(wikipedia_url=url)
     hops = (hop.model_copy(update={"evidence": evidence}), *chain_item().hops[1:])
     pages = read_pages(chain_item().model_copy(update={"hops": hops}))
-    return [attributes["href"] for page in pages.values() for tag, attributes in page.elements if tag == "a"]
+    return [link for page in pages.values() for link in page.links if not ARTICLE.fullmatch(link)]
 
 
 def test_planted_markup_stays_text_on_every_page() -> None:
@@ -139,7 +150,7 @@ def test_planted_markup_stays_text_on_every_page() -> None:
     for name, page in read_pages(plant(chain_item(), PLANTED), PLANTED).items():
         assert {tag for tag, _ in page.elements} <= {tag for tag, _ in clean[name].elements}
         assert not any(one.startswith("on") for _, attributes in page.elements for one in attributes)
-        assert not any("href" in attributes for _, attributes in page.elements)
+        assert all(ARTICLE.fullmatch(link) for link in page.links)
         assert page.text.count("<script>alert(1)</script>") >= 8
 
 
@@ -199,3 +210,25 @@ def test_broken_interface_is_one_line(xml: str) -> None:
     with pytest.raises(InputError, match="not a labelling interface") as caught:
         parse_interface(xml)
     assert "\n" not in str(caught.value)
+
+
+def test_a_computation_shows_every_fact_that_it_reads_with_its_article() -> None:
+    shown = 0
+    for item in all_items():
+        whole = Page(build_task(item, ReviewTaskKind.MULTI_HOP)["data"]["item_html"])
+        for hop in item.hops:
+            page = Page(build_task(item, ReviewTaskKind.SINGLE_HOP, hop.index)["data"]["item_html"])
+            read = list_facts(hop)
+            if isinstance(hop.derivation, Compute):
+                read += [fact for index in hop.depends_on for fact in list_facts(item.hops[index - 1])]
+                shown += bool(read)
+            for fact in read:
+                for text in (fact.subject, fact.property, fact.value):
+                    assert text in page.words and text in whole.words
+                assert fact.url in page.links and fact.url in whole.links
+    assert shown > 1
+
+
+def test_only_an_entity_of_the_world_has_an_article() -> None:
+    assert find_article("Q42").endswith("/enwiki/Q42")
+    assert [find_article(id) for id in ("QX1", "Q0", "", "Q42/../x", "javascript:1")] == [""] * 5

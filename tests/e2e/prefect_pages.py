@@ -40,6 +40,11 @@ def fill(page: Any, title: str, value: str) -> None:
     find_field(page, title).locator("input, textarea").first.fill(value)
 
 
+def open_group(page: Any, title: str) -> None:
+    """Open a group that the form folds."""
+    find_field(page, title).get_by_text("Change", exact=True).first.click()
+
+
 def submit(page: Any) -> None:
     """Submit the form, and see that the server is asked to start a run: a click that meets the form as it is drawn
     again is lost.

@@ -18,7 +18,7 @@ from hopwright.stages.registry import list_line
 from tests.e2e.conftest import ROOT, Home
 from tests.e2e.deployed import Place, is_well, list_family, open_place
 from tests.e2e.prefect_database import MISSING, Database
-from tests.e2e.prefect_pages import fill, find_field, keep, list_choices, open_page, submit
+from tests.e2e.prefect_pages import fill, find_field, keep, list_choices, open_group, open_page, submit
 from tests.e2e.review_pages import IMAGES
 from tests.e2e.serving import PRICES, serving
 from tests.llm.builders import KEY
@@ -28,6 +28,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.servers]
 STAGES = [spec.name for spec in list_line()]
 RUN = "by-form"
 BLOCK = "custom-webhook/ops"
+HEIGHT = "Math.max(...[...document.querySelectorAll('*')].map(one => one.scrollHeight))"
 LISTED: list[dict[str, Any]] = yaml.safe_load((ROOT / "prefect.yaml").read_text("utf-8"))["deployments"]
 
 
@@ -88,12 +89,15 @@ def by_form(place: Place, early: dict[str, str]) -> dict[str, Any]:
     with open_page() as page:
         page.goto(f"{server}/deployments/deployment/{id}/run")
         find_field(page, "Run").wait_for()
-        assert "continues where it stopped" in find_field(page, "Run").inner_text()
+        assert page.evaluate(HEIGHT) < 4000, "the stages' groups are folded"
+        assert "continues where the run stopped" in find_field(page, "Run").inner_text()
         assert list_choices(page, "Preset") == ["none", "offline", "api", "gpu", "paper"]
         keep(page, "prefect-form")
         fill(page, "Run", RUN)
         fill(page, "Drafts", "60")
+        open_group(page, "Review")
         fill(page, "Items to review", "5")
+        open_group(page, "Execution")
         fill(page, "Shard size", "50")
         submit(page)
         rows = place.post("/flow_runs/filter", flow_runs={"deployment_id": {"any_": [id]}})
@@ -151,8 +155,9 @@ def test_the_form_explains_and_bounds_every_parameter(place: Place) -> None:
     form = place.get("/deployments/name/build-dataset/build")["parameter_openapi_schema"]["definitions"]
     fields = form["BuildParameters"]["properties"]
     order = sorted(fields, key=lambda name: fields[name]["position"])
-    assert order[:3] == ["run", "dated", "preset"]
-    assert form["FilterParameters"]["properties"]["max_right"]["maximum"] == 11
+    assert order[:3] == ["run", "preset", "corpus"]
+    assert sum(fields[name].get("default", "") is not None for name in order) == 12
+    assert fields["filter"]["anyOf"][1]["properties"]["max_right"]["maximum"] == 11
     body = {"parameters": {"parameters": {"seed": -1}}, "state": {"type": "SCHEDULED"}}
     id = place.get("/deployments/name/build-dataset/build")["id"]
     refused = httpx.post(f"{place.api}/deployments/{id}/create_flow_run", json=body, timeout=120)
@@ -227,12 +232,16 @@ def test_a_wrong_combination_is_one_line_before_any_stage_and_people_are_told(
 ) -> None:
     wrong = place.watch(early["wrong"])
     assert wrong["state_name"] == "Failed"
-    assert "InputError: rewrite: passages 'llm' needs passage_model" in wrong["state"]["message"]
+    line = "Twins › Evidence passages llm needs Twins › Model of the passages"
+    assert line in wrong["state"]["message"]
+    rows = place.post("/logs/filter", logs={"flow_run_id": {"any_": [wrong["id"]]}}, limit=200)
+    assert next(row["message"] for row in rows if line in row["message"]) == line
+    assert not [row for row in rows if "Traceback" in row["message"] or "--" in row["message"]]
     assert "\n" not in wrong["state"]["message"]
     assert list_family(place, wrong["id"]) == [wrong["id"]]
     assert not (place.home.path / "runs" / "wrong").exists()
     (told,) = [one for one in office.told if one["title"] == "Hopwright: rewrite-wrong failed"]
-    assert "needs passage_model" in told["text"]
+    assert line in told["text"]
     assert wrong["id"] in told["text"]
 
 
@@ -244,7 +253,7 @@ def test_a_stage_is_made_again_with_other_parameters_and_its_runs_own(place: Pla
     assert again["state_name"] == "Completed"
     manifest = json.loads((folder / "release" / "manifest.json").read_text("utf-8"))
     assert manifest["parameters"]["release"]["version"] == "0.2.0"
-    assert manifest["parameters"]["release"]["name"] == "hopwright-sample"
+    assert manifest["notes"]["folder"].endswith(f"/hopwright-{RUN}")
     assert {name: (folder / name / "manifest.json").read_bytes() for name in before} == before
 
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from flows.cli import main
+from hopwright.settings import call_parameters
 
 
 class Result:
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture(autouse=True)
+def dotted_names() -> Iterator[None]:
+    """What a test calls parameters by is no other test's."""
+    yield
+    call_parameters(None)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ VERBS = [
     ["explain"], ["doctor"], ["cache"], ["cache", "stats"], ["cache", "prune"], ["graph", "literals"],
     ["review", "export"], ["review", "push"], ["review", "pull"], ["review", "listen"], ["review", "agreement"],
     ["review", "adjudicate"],
-    ["claims", "propose"], ["claims", "check"],
+    ["preview"], ["claims", "propose"], ["claims", "check"],
     ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 
@@ -72,10 +72,12 @@ def test_help_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["build", "--drafts", "0"], "synthesize.drafts: "),
-        (["build", "--run", "../up"], "run: "),
-        (["build", "--shard-size", "7"], "shard_size: "),
-        (["build", "--topology", "ring"], "synthesize.topologies.0: "),
+        (["build", "--drafts", "0"], "hopwright: --drafts: "),
+        (["build", "--run", "../up"], "hopwright: --run: '../up' does not fit (a name has 1 to 64 letters, digits, "),
+        (["build", "--writer", "openai"], "the writer openai needs a model: give --model as endpoint/model"),
+        (["build", "--evidence-passages", "llm"], "hopwright: --evidence-passages llm needs --passage-model"),
+        (["build", "--shard-size", "7"], "hopwright: --shard-size: "),
+        (["build", "--topology", "ring"], "hopwright: --topology: should be one of chain, "),
         (["build", "--parameters", "absent.json"], "absent.json: cannot be read"),
         (["filter"], "no runs in "),
         (["filter", "--run", "absent"], "no run 'absent'"),
@@ -218,6 +220,9 @@ def test_show_prints_every_hop_and_the_same_sample_for_a_seed(run_of_three: list
         assert item.id in text
         for hop in item.hops:
             assert hop.question in text
+    few = json.loads(call("show", "three", "--sample", "2", "--json").out)
+    assert len(few) == 2, "so many items in all"
+    assert len({item["topology"] for item in few}) == 2, "of as many topologies as there are"
     drawn = [[item["id"] for item in json.loads(call("show", "three", "--sample", "2", "--json").out)] for _ in "ab"]
     assert drawn[0] == drawn[1]
     assert set(drawn[0]) <= set(run_of_three)
@@ -254,6 +259,24 @@ def test_audit_exits_with_one_when_something_is_wrong(call, tmp_path: Path) -> N
     assert report["items"] == 2
     assert {violation["line"] for violation in report["violations"]} == {1, 2}
     assert call("audit", path).code == 1
+
+
+def test_audit_takes_a_releases_folder_and_refuses_what_is_no_dataset(call, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "release"
+    folder.mkdir()
+    for name in ("data.jsonl", "counterfactual.jsonl"):
+        (folder / name).write_text('{"id": "x"}\n')
+    result = call("audit", folder, "--json")
+    assert result.code == 1
+    assert [Path(report["file"]).name for report in json.loads(result.out)] == ["data.jsonl", "counterfactual.jsonl"]
+    for name, text in (("README.md", "# Words\n\nonly\n"), ("other.jsonl", '{"question": "?"}\n'), ("n.json", "[1]")):
+        (tmp_path / name).write_text(text)
+        refused = call("audit", tmp_path / name)
+        assert (refused.code, refused.out) == (1, "")
+        assert len(refused.err.strip().splitlines()) == 1
+        assert f"{name}: no dataset in the release format" in refused.err
+    (tmp_path / "bare").mkdir()
+    assert "give a release's folder" in call("audit", tmp_path / "bare").err
 
 
 def test_doctor_says_what_to_do_and_prints_no_key(call, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]

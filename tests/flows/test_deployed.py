@@ -172,3 +172,33 @@ def test_a_stage_that_was_handed_over_leaves_its_budget_to_the_build(monkeypatch
     monkeypatch.setattr(flows.delegation, "run_deployment", lambda *_, **__: flow_run(state=lost))
     with pytest.raises(ServiceError, match="ended as Crashed: the machine went down"):
         delegate_to_deployment(FilterRun(run="r"), "filter/filter")
+
+
+def test_a_refusal_is_one_line_of_the_log_in_the_words_of_the_form(
+    home: Path, deployed: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    del home, deployed
+    logger = logging.getLogger("prefect.flow_runs")
+    with caplog.at_level(logging.ERROR, logger=logger.name):
+        logger.addHandler(caplog.handler)
+        try:
+            read_given({"rewrite": {"passages": "llm"}}, RewriteRun)
+        except InputError as error:
+            logger.exception("Encountered exception during execution: %r", error)
+        try:
+            raise ValueError("a bug")
+        except ValueError as error:
+            logger.exception("Encountered exception during execution: %r", error)
+        finally:
+            logger.removeHandler(caplog.handler)
+    assert caplog.messages[0] == "Twins › Evidence passages llm needs Twins › Model of the passages"
+    assert caplog.records[0].exc_info is None
+    assert caplog.records[-1].exc_info is not None, "a bug keeps its traceback"
+
+
+def test_a_form_calls_what_it_shows_at_the_top_by_that_title(home: Path, deployed: Any) -> None:
+    del home, deployed
+    with pytest.raises(InputError, match=r"^the writer openai needs a model: give Model as endpoint/model$"):
+        read_given({"writer": "openai"}, BuildParameters)
+    with pytest.raises(InputError, match=r"^Synthesis › Coherence: "):
+        read_given({"synthesize": {"coherence": 3}}, BuildParameters)

@@ -251,6 +251,7 @@ def test_a_stage_notes_what_it_asked_and_goes_on_where_the_budget_stopped_it(
     assert summed is not None
     assert summed["spent_usd"] == pytest.approx(manifest.usage.cost_usd)
     assert describe_total_usage(summed).startswith("100 requests, ")
+    assert summed["requests"] == sum(server.answered.values()) == 100, "a shard that was begun twice counts once"
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])

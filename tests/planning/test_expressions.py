@@ -1,6 +1,7 @@
 import contextlib
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import EvidenceFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.expressions import evaluate, hops_in
-from hopwright.records.values import Value
+from hopwright.records.values import Value, render
 from tests.builders import converging_item
 
 FACTS = EvidenceFacts(converging_item().hops, default_table())
@@ -89,3 +90,18 @@ def test_no_text_gets_past_the_evaluator(text: str) -> None:
 def test_hops_of_an_expression_in_order() -> None:
     assert hops_in("abs(hop3 - hop1) + 7") == (1, 3)
     assert hops_in("comb(7, 3)") == ()
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**3), st.integers(1, 3))
+def test_what_is_rounded_to_so_many_places_has_them(number: int, divisor: int, places: int) -> None:
+    value = run(f"round({number} / {divisor}, {places})")
+    assert isinstance(value, Decimal)
+    assert len(render(value).partition(".")[2]) == places
+    assert "." not in render(run(f"round({number} / {divisor}, 0)"))
+
+
+def test_what_is_computed_from_decimals_ends_in_no_nought() -> None:
+    answers: dict[int, Value] = {1: Decimal("12.5"), 2: Decimal("2.5")}
+    assert render(run("abs(hop1 - hop2)", answers)) == "10"
+    assert render(run("hop1 + hop2", {1: Decimal("1.25"), 2: Decimal("1.25")})) == "2.5"
+    assert render(run("round(86 / 2, 1)")) == "43.0"

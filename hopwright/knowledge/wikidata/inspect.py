@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,11 +11,13 @@ import numpy as np
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.ingest import IngestReport, ingest
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.knowledge.wikidata.suggestions import suggest_entities
 
 __all__ = [
     "find", "info", "ingest", "render_find", "render_info", "render_ingest", "render_show", "show",
 ]  # fmt: skip
 
+_HOW = {"alias": "by alias"}
 _QUANTILES = (0.5, 0.9, 0.99, 1.0)
 
 
@@ -52,10 +56,22 @@ def info(store: GraphStore, *, top: int = 20, verify: bool = False) -> dict[str,
     }
 
 
-def find(store: GraphStore, name: str) -> list[dict[str, Any]]:
-    """The entities that a name may mean, the likeliest first: id, label, description, degree, how it
-    matched.
+def find(store: GraphStore, name: str, *, most: int = 10) -> list[dict[str, Any]]:
+    """The entities that a name may mean, the likeliest first: id, label, description, degree, how it matched.
+
+    An entity's own id is found, too. Where no label and no alias is the name, there are at most `most` whose name
+    begins with it, or else is spelt nearly so.
     """
+    id = name.strip().upper()
+    if re.fullmatch(r"Q\d+", id) and id in store:
+        return [_describe(store, id, "id")]
+    exact = _find_exactly(store, name)
+    if exact:
+        return exact
+    return [_describe(store, id, text) for id, text in suggest_entities(store, name, most)]
+
+
+def _find_exactly(store: GraphStore, name: str) -> list[dict[str, Any]]:
     return [
         {
             "id": candidate.id,
@@ -66,6 +82,11 @@ def find(store: GraphStore, name: str) -> list[dict[str, Any]]:
         }
         for candidate in store.find(name)
     ]
+
+
+def _describe(store: GraphStore, id: str, matched: str) -> dict[str, Any]:
+    about = {"id": id, "label": store.label(id), "description": store.description(id), "degree": store.degree(id)}
+    return {**about, "matched": matched if matched == "id" else f"like {matched}"}
 
 
 def show(store: GraphStore, id: str, *, most: int = 50) -> dict[str, Any]:
@@ -149,13 +170,24 @@ def render_find(name: str, candidates: list[dict[str, Any]]) -> str:
     """What `find` gives, as text."""
     if not candidates:
         return f"no entity is named {name!r}"
+    asked = [f"no entity is named {name!r}; is one of these meant?"] if _is_guess(candidates[0]) else []
     wide = max(len(one["id"]) for one in candidates)
-    return "\n".join(
+    lines = (
         f"{one['id']:<{wide}}  {one['degree']:>8,}  {one['label']}"
         + (f": {one['description']}" if one["description"] else "")
-        + ("" if one["matched"] == "label" else "  [by alias]")
+        + _tell_match(one)
         for one in candidates
     )
+    return "\n".join([*asked, *lines])
+
+
+def _tell_match(found: Mapping[str, Any]) -> str:
+    how = str(found["matched"])
+    return "" if how in ("label", "id", f"like {found['label']}") else f"  [{_HOW.get(how, how)}]"
+
+
+def _is_guess(found: Mapping[str, Any]) -> bool:
+    return str(found["matched"]).startswith("like ")
 
 
 def render_show(entity: dict[str, Any]) -> str:

@@ -133,7 +133,7 @@ class GraphStore:
         if number < 0:
             return ()
         first = self._name_first[number]
-        return tuple(self._name_at(row) for row in range(first + 1, first + self._name_count[number]))
+        return tuple(self.name_at(row) for row in range(first + 1, first + self._name_count[number]))
 
     def description(self, id: str) -> str:
         """The corpus's description; where it gives none, one made from the entity's class, occupation and
@@ -323,13 +323,13 @@ class GraphStore:
     def knows_name(self, name: str) -> bool:
         """Whether any entity has that label or alias, case and Unicode variants aside."""
         folded = fold(name)
-        return any(fold(self._name_at(row)) == folded for row in self._rows_of(name))
+        return any(fold(self.name_at(row)) == folded for row in self._rows_of(name))
 
     def _lookup(self, name: str) -> dict[int, tuple[int, bool]]:
         """Entity → best rank, and whether a label has that rank."""
         found: dict[int, tuple[int, bool]] = {}
         for row in self._rows_of(name):
-            rank = match_rank(name, self._name_at(row))
+            rank = match_rank(name, self.name_at(row))
             if rank == 3:
                 continue
             entity = self._name_entity[row]
@@ -354,11 +354,12 @@ class GraphStore:
                 return
             yield word & ((1 << bits) - 1)
 
-    def _name_at(self, row: int) -> str:
+    def name_at(self, row: int) -> str:
+        """The name in a row of the table of names, where an entity's label goes before its aliases."""
         return str(self._name_blob[self._name_start[row] : self._name_start[row + 1] - 1], "utf-8")
 
     def _label_at(self, number: int) -> str:
-        return self._name_at(self._name_first[number]) if self._name_count[number] else ""
+        return self.name_at(self._name_first[number]) if self._name_count[number] else ""
 
     def _degree_at(self, number: int) -> int:
         return int(self._degree[number])

@@ -60,3 +60,29 @@ def test_ingest_report_lists_malformed_lines(tmp_path: Path) -> None:
     assert "up to date" in render_ingest(ingest(raw, tmp_path / "store", max_malformed=0.2))
     about = info(GraphStore.open(tmp_path / "store"))
     assert len(about["malformed_lines"]) == 1 and "1 malformed lines" in render_info(about)
+
+
+def test_an_id_is_found_in_either_case(sample: GraphStore) -> None:
+    for id in ("Q183", "q183", " Q183 "):
+        (found,) = find(sample, id)
+        assert (found["id"], found["label"], found["matched"]) == ("Q183", "Germany", "id")
+    assert find(sample, "Q999999999999") == []
+
+
+def test_what_begins_so_is_suggested_and_said_to_be_a_guess(sample: GraphStore) -> None:
+    found = find(sample, "germ")
+    assert "Q183" in [one["id"] for one in found]
+    assert all(one["matched"].removeprefix("like ").casefold().startswith("germ") for one in found)
+    assert len(find(sample, "germa", most=3)) == 3
+    text = render_find("germ", found)
+    assert text.splitlines()[0] == "no entity is named 'germ'; is one of these meant?"
+
+
+@pytest.mark.parametrize(("slip", "id"), [("Germnay", "Q183"), ("Grmany", "Q183"), ("Zermany", "Q183")])
+def test_a_slip_of_the_pen_is_forgiven(slip: str, id: str, sample: GraphStore) -> None:
+    assert id in [one["id"] for one in find(sample, slip)]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "(.*", "[[", "xyzzy plugh", "\\"])
+def test_what_is_no_name_finds_nothing(name: str, sample: GraphStore) -> None:
+    assert find(sample, name) == []

@@ -1,0 +1,105 @@
+"""A refused command leaves nothing behind: no run, and no other latest run than before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flows.console.options import pick_run
+from hopwright.errors import InputError
+from hopwright.runs import RunFolder, Stage, list_runs
+from hopwright.settings import BuildParameters, load_parameters
+from tasks.engine import open_run
+from tasks.preflight import check_build
+from tests.builders import all_items
+
+
+@pytest.fixture
+def held(home: Path) -> Path:
+    """A home with one run that holds drafts."""
+    run = RunFolder(home, "held")
+    with run.hold():
+        run.begin({})
+        Stage(run, "synthesize").begin({})
+    return home
+
+
+def list_folders(home: Path) -> list[str]:
+    return sorted(path.name for path in (home / "runs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "data.jsonl"], "no model to evaluate"),
+        (["evaluate", "absent.jsonl", "--model", "local/tiny"], "absent.jsonl: there is no such file or folder"),
+        (["evaluate", "notes.md", "--model", "local/tiny"], "notes.md"),
+        (["evaluate", "--run", "held", "--model", "local/tiny"], "no finished stage release"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_refused_evaluation_starts_nothing_and_leaves_nothing(
+    arguments: list[str],
+    message: str,
+    held: Path,
+    call,  # type: ignore[no-untyped-def]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.md").write_text("# No dataset\n\nOnly words.\n", "utf-8")
+    Path("data.jsonl").write_text("".join(f"{item.model_dump_json()}\n" for item in all_items()), "utf-8")
+    result = call(*arguments)
+    assert (result.code, result.out) == (1, "")
+    assert message in result.err
+    assert len(result.err.strip().splitlines()) == 1
+    assert list_folders(held) == ["held"]
+    assert not (held / "prefect").exists(), "no server was started for it"
+
+
+def test_a_run_that_is_refused_before_its_first_stage_is_gone(held: Path) -> None:
+    parameters = load_parameters({"run": "refused", "workers": 1}, BuildParameters)
+    with pytest.raises(InputError, match="nothing to ask"), open_run(parameters) as engine:
+        engine.run.begin({"seed": 1})
+        raise InputError("nothing to ask")
+    assert list_folders(held) == ["held"]
+
+
+def test_a_run_that_fails_in_a_stage_stays(held: Path) -> None:
+    parameters = load_parameters({"run": "broken", "workers": 1}, BuildParameters)
+    with pytest.raises(InputError), open_run(parameters) as engine:
+        Stage(engine.run, "retrieve").begin({})
+        raise InputError("a bad row")
+    assert sorted(list_runs(held)) == ["broken", "held"]
+
+
+def test_the_latest_run_is_one_that_holds_what_is_asked_for(held: Path) -> None:
+    run = RunFolder(held, "zz-evaluated")
+    with run.hold():
+        run.begin({})
+        Stage(run, "evaluate/report").begin({})
+    assert pick_run(None, "synthesize") == "held"
+    assert pick_run(None) == "zz-evaluated"
+    assert pick_run(None, "release") == "zz-evaluated", "no run holds it: the last one says what it lacks"
+
+
+def test_a_start_over_is_checked_before_anything_is_removed(held: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.models.read_secret", lambda _: "")
+    run = RunFolder(held, "held")
+    for stage in ("synthesize", "filter", "rewrite", "release"):
+        with run.hold():
+            begun = Stage(run, stage)
+            begun.begin({})
+            begun.finish()
+    values = {"run": "held", "rewrite": {"passages": "corpus", "corpus": "/no/corpus"}}
+    check_build(run, load_parameters(values, BuildParameters))  # what is finished needs nothing
+    with pytest.raises(InputError, match="/no/corpus does not exist"):
+        check_build(run, load_parameters({**values, "fresh": True}, BuildParameters))
+    assert (run.path / "rewrite").is_dir()
+
+
+def test_show_says_that_there_is_no_such_item(held: Path, call) -> None:  # type: ignore[no-untyped-def]
+    result = call("show", "hw-000")
+    assert result.code == 1
+    assert "no item 'hw-000' in the runs of" in result.err

@@ -1,0 +1,39 @@
+"""The summary on Prefect's page: a table of which nothing is cut off, and every word of it on the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tasks.summary import render_summary, summary_lines
+
+WIDEST = 62
+
+
+def make_summary() -> dict[str, Any]:
+    return {
+        "run": "r", "accepted": 77, "topologies": {"Chain": 0.5, "Bridge": 0.5},
+        "domains": {"Film, Music and Media": 0.6, "History and Literature": 0.25, "Geography and Environment": 0.15},
+        "domains_per_item": {"2": 70, "3": 7}, "mean_domains": 2.1, "computations": {"comparison": 51},
+        "items_with_computation": 51, "distinct_answers": 77, "largest_answer": {"value": "Paris", "share": 0.01},
+        "failed_checks": 0, "wording": {"writer": "rules"},
+        "targets_missed": [f"topology {name}: 30.2% of 33.3% wanted" for name in "abcdefgh"],
+        "models": None, "letters": {"A": 20, "B": 19, "C": 19, "D": 19}, "letters_p": 0.9, "too_easy": 3, "twins": 77,
+        "back_translation": "", "back_translation_skipped": "", "review_tasks": 77, "audit": None,
+        "release": "/a/very/long/path/" + "x" * 100, "folder": "/home/runs/r",
+    }  # fmt: skip
+
+
+def test_no_row_is_wider_than_the_page_and_no_word_is_lost() -> None:
+    summary = make_summary()
+    text = render_summary(summary, [("the release", "http://127.0.0.1/x")])
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert rows[0] == "| figure | value |"
+    assert max(len(row.split("|")[2].strip()) for row in rows) <= WIDEST
+    seen = "".join(text.replace("|", "").split()).replace("-", "")
+    for name, value in summary_lines(summary):
+        assert name in text or name.capitalize() in text
+        for part in value.split("; "):
+            assert "".join(part.split()).replace("-", "") in seen, part
+    assert "| targets missed | listed below |" in text
+    assert text.count("\n- topology ") == 8
+    assert "- [the release](http://127.0.0.1/x)" in text
