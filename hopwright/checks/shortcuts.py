@@ -13,7 +13,7 @@ from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import Extreme, GroupSize, read_form
-from hopwright.planning.execution import execute, hops_used, same
+from hopwright.planning.execution import execute, same
 from hopwright.planning.expressions import parse_expression
 from hopwright.planning.necessity import iter_shortcuts
 from hopwright.records import Compute, Constraint, Hop, ReverseLookup

@@ -14,7 +14,7 @@ from hopwright.planning.traversals import Edge, GraphTraversals
 _MOST_MEMBERS = 150
 _MOST_KIN = 24
 _MOST_SHARING = 400
-_SAMPLED = 4000
+_SAMPLED = 1500
 _MOST_MEASURED = 120
 _FEWEST = 4
 

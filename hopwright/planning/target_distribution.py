@@ -90,6 +90,9 @@ class SamplingPreferences:
     ceiling: float = float("inf")
     focus: str = ""
     """The domain of what the plan begins with; empty for any."""
+    scarcity: float = 0.0
+    """From 0 to 1: the larger, the more facts there must be with which such a plan could begin. Drawn once a slot, so
+    that the few of a rare kind do not come back in slot after slot."""
     min_domains: int = 0
     """How many domains a plan has to span, for as long as most of the tries last."""
 

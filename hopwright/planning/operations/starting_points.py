@@ -22,6 +22,9 @@ _OF_ONE = 0.65
 _SELDOM = 0.2
 _SAMPLED = 800
 _SMALLEST_GROUP = 4
+_GROUPS = 200
+_MANY = 60
+"""Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
 _T = TypeVar("_T")
 
 
@@ -55,7 +58,6 @@ def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
     Raises PlanningDeadEnd where none suits.
     """
     close = builder.rng.random() < _OF_ONE
-    pools = _list_paired(builder, context.readers, close=close) or _list_paired(builder, context.readers, close=False)
 
     def has_partner(edge: Edge) -> bool:
         return any(
@@ -63,7 +65,7 @@ def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
             for other in list_beside(builder, context.readers, edge, close=close)
         )
 
-    return _draw_edge(builder, pools, has_partner)
+    return _draw_edge(builder, _list_first(builder, context.readers), has_partner)
 
 
 def draw_groups(builder: PlanBuilder, context: OperationContext) -> list[ChoosableGroup]:
@@ -151,36 +153,12 @@ def _list_first(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, 
     return _focus(builder, ("first", *readers), find, lambda edge: edge.subject)
 
 
-def _list_paired(builder: PlanBuilder, readers: tuple[str, ...], *, close: bool) -> Mapping[str, Sequence[Edge]]:
-    """Property → facts from which a branch may start, where operations follow and another branch can start beside.
-
-    `close`: the other branch starts from the very same entity.
-    """
-
-    def find() -> dict[str, tuple[Edge, ...]]:
-        pools = {
-            name: [edge for edge in edges if list_beside(builder, readers, edge, close=close)]
-            for name, edges in _all_first(builder, readers).items()
-        }
-        return {name: tuple(edges) for name, edges in pools.items() if edges}
-
-    return _focus(builder, ("paired", str(close), *readers), find, lambda edge: edge.subject)
-
-
-def _all_first(builder: PlanBuilder, readers: tuple[str, ...]) -> dict[str, list[Edge]]:
-    wanted = can_precede(builder, readers)
-    return {
-        name: [edge for edge in spread(edges, _SAMPLED) if wanted(edge.object)]
-        for name, edges in builder.relations.single.items()
-    }
-
-
 def _list_groups(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, Sequence[ChoosableGroup]]:
     """Property → groups of which one member can be chosen, from which the operations follow."""
 
     def find() -> dict[str, tuple[ChoosableGroup, ...]]:
         found = {
-            name: tuple(one for group in groups for one in list_choosable(builder, group, readers))
+            name: tuple(one for group in spread(groups, _GROUPS) for one in list_choosable(builder, group, readers))
             for name, groups in builder.relations.pools.items()
         }
         return {name: groups for name, groups in found.items() if groups}
@@ -211,6 +189,8 @@ def _focus(
 
 def _draw_edge(builder: PlanBuilder, pools: Mapping[str, Sequence[Edge]], suits: Callable[[Edge], bool]) -> Edge:
     """One of the facts that may be taken and suit, rather of the band that the plan is to be of."""
+    if builder.preferences.scarcity * _MANY >= sum(map(len, pools.values())):
+        raise PlanningDeadEnd("nothing of the domain begins such a plan, or too little")
     names, weights = _weigh(builder, pools)
     band, band_of = builder.preferences.band, builder.preferences.band_of
     other: Edge | None = None
@@ -222,7 +202,7 @@ def _draw_edge(builder: PlanBuilder, pools: Mapping[str, Sequence[Edge]], suits:
             return edge
         other = other or edge
     if other is None:
-        raise PlanningDeadEnd("nothing of the domain begins such a plan" if not names else "what begins is in use")
+        raise PlanningDeadEnd("what begins such a plan is in use, or goes with nothing")
     return other
 
 
