@@ -9,12 +9,14 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from hopwright.errors import InputError
+from hopwright.settings.base import Parameters
 from hopwright.settings.runs import RunParameters
 
-_P = TypeVar("_P", bound=RunParameters)
+_P = TypeVar("_P", bound=Parameters)
+_R = TypeVar("_R", bound=RunParameters)
 
 
-def narrow(parameters: RunParameters, model: type[_P]) -> _P:
+def narrow(parameters: RunParameters, model: type[_R]) -> _R:
     """The part of a run's parameters that one stage takes."""
     return model.model_validate({name: getattr(parameters, name) for name in model.model_fields})
 
