@@ -91,7 +91,8 @@ def read_sentences(path: Path) -> Iterator[str]:
 def invent_sentences(draw: random.Random) -> list[str]:
     """Sentences of invented words, the n-th most common of which is drawn in proportion to 1/n."""
     letters, vowels = "bcdfghklmnprstvw", "aeiou"
-    words = ["".join(draw.choice(letters) + draw.choice(vowels) for _ in range(draw.randint(1, 4))) for _ in range(80_000)]
+    syllables = [consonant + vowel for consonant in letters for vowel in vowels]
+    words = ["".join(draw.choices(syllables, k=draw.randint(1, 4))) for _ in range(80_000)]
     weights = [1 / (place + 1) for place in range(len(words))]
     return [" ".join(draw.choices(words, weights, k=20)).capitalize() + "." for _ in range(40_000)]
 
@@ -105,7 +106,7 @@ def run_step(step: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Figures of some work, with the wall time, the processor time of all its processes, and the largest one's memory."""
+    """Figures of some work: its wall time, the processor time of all its processes, the memory of the largest one."""
     began = time.perf_counter()
     figures = work()
     wall = time.perf_counter() - began

@@ -16,12 +16,10 @@ def cut_passages(text: str, most: int) -> list[tuple[int, int]]:
     Passages do not overlap, leave out only white space, and end with a paragraph where one ends in their second half,
     else with a sentence, else wherever the limit is.
     """
-    words = [(match.start(), match.end()) for match in _WORD.finditer(text)]
-    if not words:
-        return []
-    if not most or len(words) <= most:
-        return [(words[0][0], words[-1][1])]
-    return list(_cut(text, words, most))
+    if not most or len(text.split()) <= most:
+        start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+        return [(start, end)] if start < end else []
+    return list(_cut(text, [match.span() for match in _WORD.finditer(text)], most))
 
 
 def _cut(text: str, words: list[tuple[int, int]], most: int) -> Iterator[tuple[int, int]]:
