@@ -18,6 +18,7 @@ from typing import Any
 from hopwright.errors import StoreError
 from hopwright.knowledge.documents.index.analysis import (
     FIELD,
+    K1,
     ROW,
     make_analyzer,
     register,
@@ -38,7 +39,9 @@ from hopwright.knowledge.documents.index.format import (
 from hopwright.knowledge.documents.store import CorpusStore
 
 _ROUNDING = 1e-4
-"""Far more than the error of tantivy's scores, which are of 32 bits."""
+"""Far more than the relative error of tantivy's scores, which are of 32 bits."""
+_WEIGHT_ERROR = 2.0**-23
+"""How far a term's weight may be off there: that of a term that all passages have is next to nothing, and lost."""
 _SPARE = 6
 """Passages beyond those wanted that a shard is asked for at first."""
 
@@ -163,11 +166,13 @@ class _Shard:
         import tantivy
 
         clauses = []
+        slack = 0.0
         for term, weight in weights.items():
             if bearers := self.count_bearers(term):
                 query = tantivy.Query.term_query(self._schema, FIELD, term, index_option="freq")
                 boost = weight / weigh_term(bearers, self.passages)
                 clauses.append((tantivy.Occur.Should, tantivy.Query.boost_query(query, boost)))
+                slack += boost * _WEIGHT_ERROR * (K1 + 1)
         if not clauses:
             return {}, -math.inf
         limit = min(limit, self.passages)
@@ -175,6 +180,6 @@ class _Shard:
         rows = self._searcher.fast_field_values(ROW, [address for _, address in hits])
         # A passage's score rises with the average length by at most the quotient of the two averages.
         longest = max(1.0, average * self.passages / self.terms) * (1 + _ROUNDING)
-        told = {row: score * longest for row, (score, _) in zip(rows, hits, strict=True)}
+        told = {row: (score + slack) * longest for row, (score, _) in zip(rows, hits, strict=True)}
         whole = len(hits) < limit or limit == self.passages
-        return told, -math.inf if whole else hits[-1][0] * longest
+        return told, -math.inf if whole else (hits[-1][0] + slack) * longest
