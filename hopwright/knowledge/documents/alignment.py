@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -67,11 +67,15 @@ class AlignedText:
         `cues` are stems of the words that say the relation; `life` is 1 for a date of birth and 2 for one of death,
         which stand in brackets without a word.
         """
-        ours, theirs = self._locate(subject), self._locate(object)
+        # A name that both ends bear tells neither: Salt Lake City is its airport's town, and a name of the airport.
+        shared = {name.casefold() for name in subject.names} & {name.casefold() for name in object.names}
+        ours, theirs = self._locate(subject, shared), self._locate(object, shared)
         stated = []
         for number, (start, end) in enumerate(self.sentences):
             one, other = _list_within(ours, start, end), _list_within(theirs, start, end)
-            if not (one or self._is_topic(subject)) or not (other or self._is_topic(object)) or not (one or other):
+            if not (one or self._is_topic(subject, shared)) or not (other or self._is_topic(object, shared)):
+                continue
+            if not one and not other:
                 continue
             pair = _find_nearest(one, other)
             if pair is None:
@@ -80,12 +84,13 @@ class AlignedText:
             stated.append(StatedFact(number, start, end, *pair, said=said))
         return sorted(stated, key=lambda one: (not one.said, one.subject is None or one.object is None, one.sentence))
 
-    def _locate(self, end: FactEnd) -> list[Place]:
+    def _locate(self, end: FactEnd, shared: Set[str]) -> list[Place]:
         if end.date is not None:
             return [(one.start, one.end) for one in self._found_dates if one.is_of(end.date)]
         if end.number is not None:
             return [(one.start, one.end) for one in self._found_numbers if one.is_of(end.number, end.unit)]
-        return sorted({place for name in _list_forms(end.names) for place in self._find_name(name)})
+        names = [name for name in end.names if name.casefold() not in shared]
+        return sorted({place for name in _list_forms(names) for place in self._find_name(name)})
 
     def _find_name(self, name: str) -> list[Place]:
         if name not in self._names:
@@ -93,8 +98,8 @@ class AlignedText:
             self._names[name] = [(start, start + len(name)) for start in found]
         return self._names[name]
 
-    def _is_topic(self, end: FactEnd) -> bool:
-        return any(name.casefold() in self._topic for name in end.names)
+    def _is_topic(self, end: FactEnd, shared: Set[str]) -> bool:
+        return not self._topic.isdisjoint({name.casefold() for name in end.names} - shared)
 
     def _closes_life(self, place: Place | None, start: int, end: int, which: int) -> bool:
         """Whether a date is the first or the second of two in brackets, in the text's first sentence."""
