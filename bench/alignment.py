@@ -37,11 +37,14 @@ _COMMON = 5
 def main() -> None:
     """Measure on what is given."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--store", type=Path)
     parser.add_argument("--redocred", type=Path)
     parser.add_argument("--wiki2", type=Path)
     parser.add_argument("--passages", type=Path)
     options = parser.parse_args()
+    if options.store is None or not (options.redocred or options.wiki2):
+        print("needs --store, and --redocred or --wiki2 with --passages: neither data set is shipped")
+        return
     graph, table = GraphStore.open(options.store), default_table()
     if options.redocred:
         measure_redocred(json.loads(options.redocred.read_text("utf-8")), graph, table)

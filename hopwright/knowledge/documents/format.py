@@ -13,6 +13,7 @@ Arrow files without compression, which any number of processes map into memory.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -97,10 +98,14 @@ class CorpusManifest(_Saved):
     @property
     def content(self) -> str:
         """A hash of everything in the parts, in their order."""
-        digest = hashlib.sha256()
-        for part in self.parts:
-            digest.update(f"{part.documents_sha256} {part.passages_sha256}\n".encode())
-        return digest.hexdigest()
+        return _hash_parts(self.parts)
+
+    def count_known(self, content: str) -> int:
+        """How many passages a former state of this corpus had, by its hash: a corpus only grows. 0 for others."""
+        for number in range(len(self.parts), 0, -1):
+            if _hash_parts(self.parts[:number]) == content:
+                return sum(part.passage_rows for part in self.parts[:number])
+        return 0
 
     def write(self, folder: Path) -> None:
         """Replace the folder's manifest, whole or not at all."""
@@ -129,6 +134,13 @@ def verify_parts(folder: Path, manifest: CorpusManifest) -> None:
                 raise StoreError(f"{folder / name} is gone; remove {folder} and add again")
             if hash_file(folder / name) != sha256:
                 raise StoreError(f"{folder / name} is damaged (other bytes); remove {folder} and add again")
+
+
+def _hash_parts(parts: Sequence[Part]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(f"{part.documents_sha256} {part.passages_sha256}\n".encode())
+    return digest.hexdigest()
 
 
 def hash_document(title: str, text: str) -> bytes:

@@ -104,6 +104,28 @@ def test_vectors_of_another_model_or_another_corpus_are_not_used(store: CorpusSt
         open_dense(CorpusStore.open(store.folder), others)
 
 
+def test_a_corpus_that_has_grown_keeps_its_vectors(store: CorpusStore, tmp_path: Path) -> None:
+    first, second = CountingEmbedder(), CountingEmbedder()
+    build_vectors(store, first, "x")
+    add(write_lines(tmp_path / "b.jsonl", make_passages(40, seed=9)), store.folder, near_duplicates=0)
+    grown = CorpusStore.open(store.folder)
+    assert build_vectors(grown, second, "x").rows == len(grown) == len(store) + len(second.embedded)
+    assert second.embedded == [one.contents for one in grown.passages(range(len(store), len(grown)))]
+    texts = [one.contents for one in grown.passages(range(len(grown)))]
+    cosines = second.embed(texts) @ second.embed(["river castle"])[0]
+    best = open_dense(grown, second).search("river castle", 5)
+    assert [score for _, score in best] == pytest.approx(np.sort(cosines)[::-1][:5].tolist(), abs=0.01)
+
+
+def test_vectors_that_a_kill_left_aside_are_taken_back(store: CorpusStore) -> None:
+    build_vectors(store, CountingEmbedder(), "x")
+    dense = store.folder / "index" / "dense"
+    dense.replace(dense.with_name("dense-former"))
+    again = CountingEmbedder()
+    assert build_vectors(store, again, "x").rows == len(store)
+    assert again.embedded == []
+
+
 def test_damaged_vectors_are_noticed(store: CorpusStore) -> None:
     build_vectors(store, CountingEmbedder(), "x")
     path = store.folder / "index" / "dense" / "numbers.npy"

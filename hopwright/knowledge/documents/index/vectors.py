@@ -47,7 +47,8 @@ class DenseManifest(SavedManifest):
 def build_vectors(
     store: CorpusStore, embedder: Embedder, spec: str, progress: Callable[[str], None] | None = None
 ) -> DenseManifest:
-    """Embed all passages of a corpus; a killed call, made again, goes on after the last batch that was written.
+    """Embed all passages of a corpus; a killed call, made again, goes on after the last batch that was written, and a
+    corpus that has grown keeps what it has.
 
     Raises ServiceError where the embedder fails, RunError when another process does the same.
     """
@@ -120,12 +121,32 @@ def quantise(vectors: Vectors) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDA
 
 
 def _read_kept(folder: Path, store: CorpusStore, embedder: Embedder) -> DenseManifest | None:
-    """The manifest of vectors that can be gone on with."""
+    """The manifest of vectors that can be gone on with; those of a corpus that has grown are moved to longer arrays."""
+    former = folder.with_name(f"{folder.name}-former")
+    if former.is_dir() and not folder.is_dir():
+        former.replace(folder)  # A killed call was about to put the longer arrays here; they were paid for.
     if not (folder / MANIFEST).is_file():
         return None
     manifest = DenseManifest.read(folder / MANIFEST)
-    fits = manifest.corpus == store.manifest.content and manifest.embedder == embedder.name
-    return manifest if fits else None
+    known = store.manifest.count_known(manifest.corpus)
+    if not known or manifest.embedder != embedder.name:
+        return None
+    if manifest.corpus == store.manifest.content:
+        return manifest
+    aside = folder.with_name(f".{folder.name}-longer.tmp")
+    remove_tree(aside)
+    with explain_os_errors(folder):
+        rows = min(known, manifest.rows)
+        for array, name in zip(_make_arrays(aside, len(store), manifest.dimensions), _FILES, strict=True):
+            array[:rows] = np.load(folder / name, mmap_mode="r")[:rows]
+            array.flush()
+        manifest = manifest.model_copy(update={"corpus": store.manifest.content, "rows": rows, "files": {}})
+        manifest.write(aside / MANIFEST)
+        remove_tree(former)
+        folder.replace(former)
+        aside.replace(folder)
+    remove_tree(former)
+    return manifest
 
 
 def _embed_rows(
