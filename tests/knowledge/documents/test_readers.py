@@ -205,6 +205,29 @@ def test_members_of_archives_are_read_one_by_one(tmp_path: Path) -> None:
         assert documents(read(tmp_path / name)) == [("Oslo", "Oslo is a capital.")]
 
 
+def test_a_packed_archive_is_unpacked_once_and_not_for_each_member(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
+        for number in reversed(range(40)):
+            (tmp_path / "inner").write_text(f"Text {number}. " + str(number**400))
+            tar.add(tmp_path / "inner", f"dump/{number}.txt")
+    counted: list[int] = []
+    plain = gzip.GzipFile.read
+
+    def read_and_count(file: gzip.GzipFile, size: int | None = -1) -> bytes:
+        data = plain(file, size)
+        counted.append(len(data))
+        return data
+
+    monkeypatch.setattr(gzip.GzipFile, "read", read_and_count)
+    rows = read(tmp_path / "a.tar.gz")
+    assert [title for title, _ in documents(rows)] == [str(number) for number in reversed(range(40))]
+    with gzip.open(tmp_path / "a.tar.gz") as file:
+        whole = len(plain(file))
+    assert sum(counted) < 6 * whole
+
+
 @pytest.mark.parametrize("name", ["a.tar.gz", "a.zip"])
 def test_truncated_archives_are_refused_before_anything_is_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / name

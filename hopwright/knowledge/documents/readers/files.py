@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import functools
 import gzip
 import lzma
 import tarfile
@@ -50,14 +51,8 @@ class SourceFile:
         reads on to the end has had its check sum verified.
         """
         with explain_damage(self.name), contextlib.ExitStack() as stack:
-            if self.member and self.path.suffix.lower() == ".zip":
-                archive = stack.enter_context(zipfile.ZipFile(self.path))
-                file: IO[bytes] = stack.enter_context(archive.open(self.member))
-            elif self.member:
-                tar = stack.enter_context(tarfile.open(self.path))
-                opened = tar.extractfile(self.member)
-                assert opened is not None
-                file = stack.enter_context(opened)
+            if self.member:
+                file = stack.enter_context(_open_archive(self.path, self.path.stat().st_mtime_ns).open(self.member))
             else:
                 _refuse_empty(self.path)
                 file = stack.enter_context(self.path.open("rb"))
@@ -65,7 +60,7 @@ class SourceFile:
 
 
 def list_source_files(source: Path) -> list[SourceFile]:
-    """List the files of a source in a fixed order: itself, or all below a folder, members of archives one by one.
+    """List the files of a source in a fixed order: itself, or all below a folder; an archive's members in its order.
 
     Raises InputError when there is none, or for an archive that is truncated or damaged.
     """
@@ -88,6 +83,28 @@ def explain_damage(name: str) -> Iterator[None]:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
 
 
+class _Archive:
+    """An archive that stays open: read in its own order, a packed one is unpacked once and not for each member."""
+
+    def __init__(self, path: Path) -> None:
+        self._zip = zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else None
+        self._tar = None if self._zip else tarfile.open(path)  # noqa: SIM115 — closed with the last reference to it
+        self._entries = {entry.name: entry for entry in self._tar or ()}
+
+    def open(self, member: str) -> IO[bytes]:
+        if self._tar is None:
+            assert self._zip is not None
+            return self._zip.open(member)
+        opened = self._tar.extractfile(self._entries[member])
+        assert opened is not None
+        return opened
+
+
+@functools.lru_cache(maxsize=1)
+def _open_archive(path: Path, _changed: int) -> _Archive:
+    return _Archive(path)
+
+
 def _walk(folder: Path) -> Iterator[Path]:
     for path in folder.rglob("*"):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
@@ -108,7 +125,7 @@ def _list_members(path: Path) -> list[SourceFile]:
     else:
         return [SourceFile(path)]
     shown = [name for name in names if not any(part.startswith((".", "__MACOSX")) for part in name.split("/"))]
-    return [SourceFile(path, name) for name in sorted(shown)]
+    return [SourceFile(path, name) for name in shown]
 
 
 def _read_through(path: Path) -> None:
