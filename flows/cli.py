@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands import cache, claims, graph, items, review
+from flows.commands import cache, claims, corpus, graph, items, review
 from flows.commands.options import OWN_OPTIONS, DryRun, Fresh, Json, Options, Run, Store, run_stage, takes
 from hopwright.settings import (
     BuildParameters,
@@ -31,6 +31,7 @@ app.add_typer(cache.app, name="cache")
 app.add_typer(claims.app, name="claims")
 app.add_typer(review.app, name="review")
 app.add_typer(graph.app, name="graph")
+app.add_typer(corpus.app, name="corpus")
 
 _INTERRUPTED = 130
 """What Typer makes of Ctrl-C."""

@@ -9,6 +9,9 @@ from pydantic import BaseModel
 from hopwright.errors import InputError
 from hopwright.settings import (
     BuildParameters,
+    CorpusAddParameters,
+    CorpusIndexParameters,
+    CorpusServeParameters,
     FilterRun,
     ReleaseRun,
     RetrieveRun,
@@ -27,11 +30,12 @@ from hopwright.settings import (
 from hopwright.stages.registry import list_line
 
 STAGE_MODELS = (RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun)
+CORPUS_MODELS = (CorpusAddParameters, CorpusIndexParameters, CorpusServeParameters)
 
 
 def test_every_field_explains_and_bounds_itself() -> None:
     seen = 0
-    for model in (BuildParameters, *STAGE_MODELS):
+    for model in (BuildParameters, *STAGE_MODELS, *CORPUS_MODELS):
         for name, schema in _leaves(model.model_json_schema()):
             assert schema.get("title"), name
             assert len(schema.get("description", "")) > 15, name

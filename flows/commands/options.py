@@ -15,7 +15,7 @@ import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from hopwright.settings import RunParameters, call_parameters, spell_options
+from hopwright.settings import Parameters, call_parameters, spell_options
 from hopwright.settings.base import Cli
 from hopwright.settings.runs import order_fields
 
@@ -39,7 +39,7 @@ _DECLARED = frozenset({"run", "fresh", "dated", "notify"})
 
 
 def takes(
-    model: type[RunParameters], *, leaving_out: Container[str] = (), hiding: Container[str] = (), prefix: str = ""
+    model: type[Parameters], *, leaving_out: Container[str] = (), hiding: Container[str] = (), prefix: str = ""
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a verb an option for each field of `model` and of its groups; the verb gets them as `options`.
 
@@ -92,7 +92,7 @@ def run_stage(
 
 
 def _make_options(
-    model: type[RunParameters], leaving_out: Container[str], hiding: Container[str], prefix: str
+    model: type[Parameters], leaving_out: Container[str], hiding: Container[str], prefix: str
 ) -> Iterator[tuple[str, str, Any]]:
     """Keys (`group__field`, or a field of the run), names, and the annotations from which Typer makes options."""
     taken: set[str] = set()

@@ -1,6 +1,7 @@
 """Where Hopwright keeps its things, and the parameters of a run, every one of them explained and bounded."""
 
 from hopwright.settings.base import LATEST_YEAR, Parameters, list_model_fields
+from hopwright.settings.corpus import CorpusAddParameters, CorpusIndexParameters, CorpusName, CorpusServeParameters
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
 from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
@@ -33,6 +34,10 @@ __all__ = [
     "AdjudicateParameters",
     "AdjudicateRun",
     "BuildParameters",
+    "CorpusAddParameters",
+    "CorpusIndexParameters",
+    "CorpusName",
+    "CorpusServeParameters",
     "DomainName",
     "EvaluateParameters",
     "EvaluateRun",

@@ -10,16 +10,17 @@ from pydantic_core import ErrorDetails
 
 from hopwright.errors import InputError
 from hopwright.foreign import show
-from hopwright.settings.base import PATTERN_RULES
+from hopwright.settings.base import PATTERN_RULES, Parameters
 from hopwright.settings.naming import name_parameter, names_by_path
 from hopwright.settings.runs import RunParameters
 
 _SHOWN = 80
 """Characters of a wrong value that are shown."""
-_P = TypeVar("_P", bound=RunParameters)
+_P = TypeVar("_P", bound=Parameters)
+_R = TypeVar("_R", bound=RunParameters)
 
 
-def narrow(parameters: RunParameters, model: type[_P]) -> _P:
+def narrow(parameters: RunParameters, model: type[_R]) -> _R:
     """The part of a run's parameters that one stage takes."""
     return model.model_validate({name: getattr(parameters, name) for name in model.model_fields})
 

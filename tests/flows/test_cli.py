@@ -32,6 +32,8 @@ VERBS = [
     ["review", "export"], ["review", "push"], ["review", "pull"], ["review", "listen"], ["review", "agreement"],
     ["review", "adjudicate"],
     ["preview"], ["claims", "propose"], ["claims", "check"],
+    ["corpus", "add"], ["corpus", "index"], ["corpus", "info"], ["corpus", "search"], ["corpus", "show"],
+    ["corpus", "serve"],
     ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 

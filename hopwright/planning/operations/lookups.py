@@ -18,6 +18,8 @@ from hopwright.planning.operations.starting_points import draw_first_edge, draw_
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.records import Compute
 
+_TITLE = 3
+
 
 def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """A named subject's fact; a later branch starts from what is named already, or from what belongs with it."""
@@ -100,11 +102,17 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         if measure.property in list_events(builder, topic)
         and measure.entry.year_ask
         and measure.property != builder.traversals.roles.birth
+        and _is_telling(builder, topic)
     ]
     if measures:
         measure = builder.prefer_measure(measures)
         return builder.measure(measure.entity, measure)
     raise PlanningDeadEnd("what the plan is about has no dated event")
+
+
+def _is_telling(builder: PlanBuilder, topic: str) -> bool:
+    """Whether a name means one work only, wherever it stands alone: short titles are those of several."""
+    return builder.traversals.kinds.kind(topic) != "work" or len(builder.traversals.graph.label(topic).split()) >= _TITLE
 
 
 def named_birth(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

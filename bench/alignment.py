@@ -1,0 +1,175 @@
+"""How well facts are found in texts: against Re-DocRED's evidence sentences and 2WikiMultihopQA's supporting facts.
+
+    python bench/alignment.py --store STORE --redocred FILE
+    python bench/alignment.py --store STORE --wiki2 FILE --passages FILE
+
+STORE is a graph store (`hopwright graph ingest`), whose property names and aliases tell the words of a relation.
+Re-DocRED: of each labelled relation with evidence, whether a sentence is found, and whether it is one of the evidence;
+and how many relations that are not labelled are found for the same pairs of types, which a graph rarely holds either.
+2WikiMultihopQA: of each evidence triple whose supporting passage is there, whether it is found in that passage, and
+whether in the supporting sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from hopwright.knowledge.documents.alignment import AlignedText, FactEnd, StatedFact, list_cues
+from hopwright.knowledge.documents.values import find_dates
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.knowledge.wikidata.store import GraphStore
+
+Measure = Counter[str]
+_COMMON = 5
+"""Relations between two types that are labelled as often as this are tried on all pairs of such types."""
+
+
+def main() -> None:
+    """Measure on what is given."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("--redocred", type=Path)
+    parser.add_argument("--wiki2", type=Path)
+    parser.add_argument("--passages", type=Path)
+    options = parser.parse_args()
+    if options.store is None or not (options.redocred or options.wiki2):
+        print("needs --store, and --redocred or --wiki2 with --passages: neither data set is shipped")
+        return
+    graph, table = GraphStore.open(options.store), default_table()
+    if options.redocred:
+        measure_redocred(json.loads(options.redocred.read_text("utf-8")), graph, table)
+    if options.wiki2 and options.passages:
+        measure_wiki2(options.wiki2, options.passages, graph, table)
+
+
+def measure_redocred(documents: list[dict[str, Any]], graph: GraphStore, table: PropertyTable) -> None:
+    """Print how many labelled relations are found, where, and how many others."""
+    typed = defaultdict[tuple[str, str], Counter[str]](Counter)
+    for document in documents:
+        for label in document["labels"]:
+            head, tail = (document["vertexSet"][label[end]][0]["type"] for end in ("h", "t"))
+            typed[head, tail][label["r"]] += 1
+    common = {pair: {name for name, count in counts.items() if count >= _COMMON} for pair, counts in typed.items()}
+    for said in (False, True):
+        total: Measure = Counter()
+        for document in documents:
+            measure_document(document, graph, table, common, total, said)
+        print_redocred(total, "with a word of the relation" if said else "both names in a sentence")
+
+
+def measure_document(
+    document: dict[str, Any],
+    graph: GraphStore,
+    table: PropertyTable,
+    typed: dict[tuple[str, str], set[str]],
+    total: Measure,
+    said: bool,
+) -> None:
+    """Add one document's figures."""
+    places, words = [], []
+    position = 0
+    for sentence in document["sents"]:
+        words.append(" ".join(sentence))
+        places.append((position, position + len(words[-1])))
+        position += len(words[-1]) + 1
+    names = [tuple(dict.fromkeys(" ".join(one["name"].split()) for one in vertex)) for vertex in document["vertexSet"]]
+    text = AlignedText(" ".join(words), [document["title"]], places)
+    ends = [read_end(vertex[0]["type"], held) for vertex, held in zip(document["vertexSet"], names, strict=True)]
+    labelled = {(label["h"], label["r"], label["t"]): label["evidence"] for label in document["labels"]}
+    for (head, property, tail), evidence in labelled.items():
+        if evidence:
+            found = find(text, ends[head], ends[tail], property, graph, table, said)
+            total["labelled"] += 1
+            total["found"] += bool(found)
+            total["in evidence"] += bool(found) and found[0].sentence in evidence
+    kinds = [vertex[0]["type"] for vertex in document["vertexSet"]]
+    for head in range(len(ends)):
+        for tail in range(len(ends)):
+            for property in typed.get((kinds[head], kinds[tail]), ()) if head != tail else ():
+                if (head, property, tail) not in labelled:
+                    total["not labelled"] += 1
+                    total["false alarms"] += bool(find(text, ends[head], ends[tail], property, graph, table, said))
+
+
+def read_end(kind: str, names: tuple[str, ...]) -> FactEnd:
+    """One end of a relation; a full date is looked for as a date."""
+    if kind == "TIME":
+        for date in find_dates(names[0]):
+            if date.month and date.day:
+                return FactEnd(date=dt.date(date.year, date.month, date.day))
+    return FactEnd(names)
+
+
+def find(
+    text: AlignedText, head: FactEnd, tail: FactEnd, property: str, graph: GraphStore, table: PropertyTable, said: bool
+) -> list[StatedFact]:
+    """Where a fact is stated: only where it is said, if that is wanted."""
+    cues = list_cues(property, graph, table)
+    roles = table.roles
+    life = 1 if property == roles.birth else 2 if property == roles.death else 0
+    found = text.find(head, tail, cues, life=life)
+    return [one for one in found if one.said or not cues] if said else found
+
+
+def print_redocred(total: Measure, how: str) -> None:
+    """One line."""
+    print(
+        f"Re-DocRED, {how}: {total['found']} of {total['labelled']} relations found "
+        f"({total['found'] / total['labelled']:.1%}), the best sentence is evidence for "
+        f"{total['in evidence'] / total['found']:.1%}; {total['false alarms']} of {total['not labelled']} others found "
+        f"({total['false alarms'] / total['not labelled']:.2%})"
+    )
+
+
+def measure_wiki2(questions: Path, passages: Path, graph: GraphStore, table: PropertyTable) -> None:
+    """Print how many evidence triples are found in their supporting passages."""
+    texts = {row["title"]: row["text"] for row in read_lines(passages)}
+    properties = {graph.property_label(id): id for id in (*table.entity, *table.literal)}
+    total: Measure = Counter()
+    seen = set[tuple[str, ...]]()
+    for row in read_lines(questions):
+        for (subject, relation, value), (title, sentence) in pair_facts(row):
+            key = (title, subject, relation, value)
+            if title not in texts or relation not in properties or key in seen:
+                continue
+            seen.add(key)
+            text = AlignedText(texts[title], [title, title.partition(" (")[0], subject])
+            dates = [one for one in find_dates(value) if one.day]
+            end = FactEnd(date=dt.date(dates[0].year, dates[0].month, dates[0].day)) if dates else FactEnd((value,))
+            about = FactEnd((subject, title.partition(" (")[0]))
+            found = find(text, about, end, properties[relation], graph, table, True)
+            total["triples"] += 1
+            total["found"] += bool(found)
+            total["sentence"] += bool(found) and found[0].sentence == sentence
+    print(
+        f"2WikiMultihopQA: {total['found']} of {total['triples']} triples are said in their passage "
+        f"({total['found'] / total['triples']:.1%}), {total['sentence'] / total['found']:.1%} of these in the "
+        "supporting sentence"
+    )
+
+
+def pair_facts(row: dict[str, Any]) -> Iterator[tuple[tuple[str, str, str], tuple[str, int]]]:
+    """Each evidence triple with its supporting fact: they stand in the same order where there are as many."""
+    if len(row["evidences"]) == len(row["supporting_facts"]):
+        for triple, (title, sentence) in zip(row["evidences"], row["supporting_facts"], strict=True):
+            yield tuple(triple), (title, sentence)
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """JSON lines."""
+    with path.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""`hopwright corpus …`: documents, and finding passages in them."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from flows.commands.options import Json, Options, takes
+from hopwright.settings import CorpusAddParameters, CorpusIndexParameters, CorpusName, CorpusServeParameters
+
+app = typer.Typer(
+    no_args_is_help=True, help="Documents that questions rest on, and finding passages in them.", rich_markup_mode=None
+)
+
+
+@app.command("add")
+@takes(CorpusAddParameters)
+def add_documents(
+    *,
+    source: Annotated[Path, typer.Argument(help="A file, an archive, or a folder with all that is below it.")],
+    options: Options,
+    as_json: Json = False,
+) -> None:
+    """Add documents to a corpus; those that it holds already, exactly or nearly, are left out."""
+    from flows.console.corpus import add
+
+    add(source, options, as_json=as_json)
+
+
+@app.command("index")
+@takes(CorpusIndexParameters)
+def index_corpus(*, options: Options, as_json: Json = False) -> None:
+    """Index a corpus for searching; killed, it continues with the shards that are missing."""
+    from flows.console.corpus import index
+
+    index(options, as_json=as_json)
+
+
+@app.command("info")
+@takes(CorpusName)
+def show_corpus_info(
+    *,
+    options: Options,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every file against its hash first.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what a corpus holds, where it comes from, and whether its index is up to date."""
+    from flows.console.corpus import show_info
+
+    show_info(options, verify=verify, as_json=as_json)
+
+
+@app.command("search")
+@takes(CorpusName)
+def search_corpus(
+    *,
+    query: Annotated[str, typer.Argument(help="What to look for, in plain words.")],
+    options: Options,
+    most: Annotated[int, typer.Option("--most", min=1, max=1000, help="Passages to show.")] = 5,
+    mode: Annotated[
+        Literal["auto", "bm25", "dense", "hybrid"],
+        typer.Option(help="By words, by meaning or both; auto takes both where there are vectors."),
+    ] = "auto",
+    as_json: Json = False,
+) -> None:
+    """Show the passages that a query finds."""
+    from flows.console.corpus import search
+
+    search(query, most, mode, options, as_json=as_json)
+
+
+@app.command("show")
+@takes(CorpusName)
+def show_document(
+    *,
+    id: Annotated[str, typer.Argument(help="A document's or passage's id, or what its source calls it.")],
+    options: Options,
+    as_json: Json = False,
+) -> None:
+    """Show a document or a passage, with its source, revision and licence."""
+    from flows.console.corpus import show
+
+    show(id, options, as_json=as_json)
+
+
+@app.command("serve")
+@takes(CorpusServeParameters)
+def serve_corpus(*, options: Options) -> None:
+    """Answer searches over HTTP, as Search-R1's retrieval server does (POST /retrieve)."""
+    from flows.console.corpus import serve
+
+    serve(options)

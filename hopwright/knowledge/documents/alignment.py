@@ -1,0 +1,159 @@
+"""Where a document states a fact: the sentence, and the places of both ends in it.
+
+A fact is *said* where both of its ends stand in one sentence beside a word of its relation, and *named* where the word
+is missing. An end that the document is about counts as present in every sentence, for articles go on with "he" and
+"it". Dates and numbers are found however they are written (`values`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import re
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
+from decimal import Decimal
+
+from hopwright.knowledge.documents.values import find_values
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph
+from hopwright.text.demonyms import list_demonyms
+from hopwright.text.mentions import find_mentions
+from hopwright.text.stems import content_stems
+
+SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
+_SHORTEST_NAME = 3
+_LIFE = re.compile(r"\(([^()]*)\)")
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """Where a text states a fact: places in characters; the place of an end that is only understood is None."""
+
+    sentence: int
+    start: int
+    end: int
+    subject: Place | None
+    object: Place | None
+    said: bool
+    """Whether a word of the relation stands there, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactEnd:
+    """One end of a fact: the names of an entity, or a date, or a number with its base unit."""
+
+    names: tuple[str, ...] = ()
+    date: dt.date | None = None
+    number: Decimal | None = None
+    unit: str = ""
+
+
+class AlignedText:
+    """A text with its sentences, in which facts are looked for. `topic` are the names of what it is about."""
+
+    def __init__(self, text: str, topic: Sequence[str] = (), sentences: Sequence[Place] | None = None) -> None:
+        self.text = text
+        self.sentences = list(sentences) if sentences is not None else split_sentences(text)
+        self._topic = frozenset(name.casefold() for name in topic)
+        self._stems = [content_stems(text[start:end]) for start, end in self.sentences]
+        self._names: dict[str, list[Place]] = {}
+        self._found_dates, self._found_numbers = find_values(text)
+
+    def find(self, subject: FactEnd, object: FactEnd, cues: frozenset[str], *, life: int = 0) -> list[StatedFact]:
+        """Where the fact is stated, the best place first: said before named, both ends there before one understood.
+
+        `cues` are stems of the words that say the relation; `life` is 1 for a date of birth and 2 for one of death,
+        which stand in brackets without a word.
+        """
+        # A name that both ends bear tells neither: Salt Lake City is its airport's town, and a name of the airport.
+        shared = {name.casefold() for name in subject.names} & {name.casefold() for name in object.names}
+        ours, theirs = self._locate(subject, shared), self._locate(object, shared)
+        stated = []
+        for number, (start, end) in enumerate(self.sentences):
+            one, other = _list_within(ours, start, end), _list_within(theirs, start, end)
+            if not (one or self._is_topic(subject, shared)) or not (other or self._is_topic(object, shared)):
+                continue
+            if not one and not other:
+                continue
+            pair = _find_nearest(one, other)
+            if pair is None:
+                continue
+            said = bool(cues & self._stems[number]) or (life > 0 and self._closes_life(pair[1], start, end, life))
+            stated.append(StatedFact(number, start, end, *pair, said=said))
+        return sorted(stated, key=lambda one: (not one.said, one.subject is None or one.object is None, one.sentence))
+
+    def _locate(self, end: FactEnd, shared: Set[str]) -> list[Place]:
+        if end.date is not None:
+            return [(one.start, one.end) for one in self._found_dates if one.is_of(end.date)]
+        if end.number is not None:
+            return [(one.start, one.end) for one in self._found_numbers if one.is_of(end.number, end.unit)]
+        names = [name for name in end.names if name.casefold() not in shared]
+        return sorted({place for name in _list_forms(names) for place in self._find_name(name)})
+
+    def _find_name(self, name: str) -> list[Place]:
+        if name not in self._names:
+            found = find_mentions(self.text, name)
+            self._names[name] = [(start, start + len(name)) for start in found]
+        return self._names[name]
+
+    def _is_topic(self, end: FactEnd, shared: Set[str]) -> bool:
+        return not self._topic.isdisjoint({name.casefold() for name in end.names} - shared)
+
+    def _closes_life(self, place: Place | None, start: int, end: int, which: int) -> bool:
+        """Whether a date is the first or the second of two in brackets, in the text's first sentence."""
+        if place is None or start != self.sentences[0][0]:
+            return False
+        for match in _LIFE.finditer(self.text, start, end):
+            dates = [(one.start, one.end) for one in self._found_dates if match.start() <= one.start < match.end()]
+            if len(dates) == 2 and dates[which - 1] == place:
+                return True
+        return False
+
+
+def split_sentences(text: str) -> list[Place]:
+    """Where the sentences of a text begin and end, in characters."""
+    starts = [0, *(match.end() for match in SENTENCE_BREAK.finditer(text))]
+    ends = [*(match.start() for match in SENTENCE_BREAK.finditer(text)), len(text)]
+    return list(zip(starts, ends, strict=True))
+
+
+@functools.lru_cache(maxsize=4096)
+def list_cues(property: str, graph: FactGraph, table: PropertyTable) -> frozenset[str]:
+    """Stems of the words that tell a property in a text; empty for those that need none (a country)."""
+    if (cues := table.roles.cues.get(property)) is not None:
+        return frozenset(content_stems(cues))
+    phrases = [graph.property_label(property), *graph.property_aliases(property)]
+    if property in table.entity:
+        phrases += table.entity[property].predicate
+    elif property in table.literal:
+        phrases += table.literal[property].year_predicate
+    return frozenset(content_stems(" ".join(phrases).replace("{o}", "").replace("{y}", "")))
+
+
+def _list_forms(names: Iterable[str]) -> list[str]:
+    """The names and what else stands for them: demonyms of a country. Very short names mean too much."""
+    held = [name for name in names if len(name) >= _SHORTEST_NAME and any(map(str.isupper, name))]
+    held = held or [name for name in names if len(name) >= _SHORTEST_NAME]
+    return [*held, *list_demonyms(held)]
+
+
+def _list_within(places: Iterable[Place], start: int, end: int) -> list[Place]:
+    return [place for place in places if start <= place[0] and place[1] <= end]
+
+
+def _find_nearest(ours: Sequence[Place], theirs: Sequence[Place]) -> tuple[Place | None, Place | None] | None:
+    """The two places that are nearest to each other and do not overlap; one alone where the other is understood."""
+    if not ours or not theirs:
+        return (ours[0] if ours else None), (theirs[0] if theirs else None)
+    apart = [
+        (max(one[0], other[0]) - min(one[1], other[1]), one, other)
+        for one in ours
+        for other in theirs
+        if one[1] <= other[0] or other[1] <= one[0]
+    ]
+    if not apart:
+        return None
+    _, one, other = min(apart)
+    return one, other

@@ -1,0 +1,146 @@
+"""The files of a source: plain, compressed, or members of archives; damaged ones are refused."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import functools
+import gzip
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+from hopwright.errors import InputError
+
+_PACKED: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+_TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
+_BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file, and its name inside the archive if it is a member of one."""
+
+    path: Path
+    member: str = ""
+
+    @property
+    def name(self) -> str:
+        """How messages name it."""
+        return f"{self.path}:{self.member}" if self.member else str(self.path)
+
+    @property
+    def ending(self) -> str:
+        """The ending that tells the format, in lower case: that of `a.jsonl.gz` is `.jsonl`."""
+        name = PurePosixPath(self.member) if self.member else PurePosixPath(self.path.name)
+        while name.suffix.lower() in _PACKED:
+            name = name.with_suffix("")
+        return name.suffix.lower()
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open the file for reading its bytes, unpacked.
+
+        Raises InputError, also in the middle of reading, when it cannot be read or is truncated or damaged. Whoever
+        reads on to the end has had its check sum verified.
+        """
+        with explain_damage(self.name), contextlib.ExitStack() as stack:
+            if self.member:
+                file = stack.enter_context(_open_archive(self.path, self.path.stat().st_mtime_ns).open(self.member))
+            else:
+                _refuse_empty(self.path)
+                file = stack.enter_context(self.path.open("rb"))
+            yield _unpack(file, self.member or self.path.name)
+
+
+def list_source_files(source: Path) -> list[SourceFile]:
+    """List the files of a source in a fixed order: itself, or all below a folder; an archive's members in its order.
+
+    Raises InputError when there is none, or for an archive that is truncated or damaged.
+    """
+    if not source.exists():
+        raise InputError(f"{source}: no such file or folder")
+    paths = sorted(_walk(source)) if source.is_dir() else [source]
+    if not paths:
+        raise InputError(f"{source}: no files in it")
+    return [file for path in paths for file in _list_members(path)]
+
+
+@contextlib.contextmanager
+def explain_damage(name: str) -> Iterator[None]:
+    """Turn what decompressors and the operating system say into one line."""
+    try:
+        yield
+    except _BROKEN as error:
+        raise InputError(f"{name} is truncated or damaged ({error}); get it again") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+
+
+class _Archive:
+    """An archive that stays open: read in its own order, a packed one is unpacked once and not for each member."""
+
+    def __init__(self, path: Path) -> None:
+        self._zip = zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else None
+        self._tar = None if self._zip else tarfile.open(path)  # noqa: SIM115 — closed with the last reference to it
+        self._entries = {entry.name: entry for entry in self._tar or ()}
+
+    def open(self, member: str) -> IO[bytes]:
+        if self._tar is None:
+            assert self._zip is not None
+            return self._zip.open(member)
+        opened = self._tar.extractfile(self._entries[member])
+        assert opened is not None
+        return opened
+
+
+@functools.lru_cache(maxsize=1)
+def _open_archive(path: Path, _changed: int) -> _Archive:
+    return _Archive(path)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file() and not hidden:
+            yield path
+
+
+def _list_members(path: Path) -> list[SourceFile]:
+    lower = path.name.lower()
+    if lower.endswith(".zip"):
+        with explain_damage(str(path)), zipfile.ZipFile(path) as archive:
+            names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    elif lower.endswith(_TARS):
+        with explain_damage(str(path)), tarfile.open(path) as tar:
+            # Listing reads all of it, so that a truncated archive is noticed before anything is added.
+            names = [entry.name for entry in tar if entry.isfile()]
+        _read_through(path)
+    else:
+        return [SourceFile(path)]
+    shown = [name for name in names if not any(part.startswith((".", "__MACOSX")) for part in name.split("/"))]
+    return [SourceFile(path, name) for name in shown]
+
+
+def _read_through(path: Path) -> None:
+    """Read a packed file to its end, where its check sum stands; tarfile stops at the archive's own end."""
+    with explain_damage(str(path)), path.open("rb") as file:
+        unpacked = _unpack(file, path.name.replace(".tgz", ".tar.gz"))
+        while unpacked.read(_BLOCK):
+            pass
+
+
+def _unpack(file: IO[bytes], name: str) -> IO[bytes]:
+    opener = _PACKED.get(PurePosixPath(name).suffix.lower())
+    return cast(IO[bytes], opener(file)) if opener else file
+
+
+def _refuse_empty(path: Path) -> None:
+    if path.stat().st_size == 0:
+        raise EOFError("no bytes")

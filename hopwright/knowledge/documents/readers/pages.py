@@ -1,0 +1,110 @@
+"""Files that are one document each: plain text, Markdown, HTML, PDF.
+
+HTML is read by trafilatura, which leaves out navigation and advertisements; PDF by pypdf; Markdown by markdown-it.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from hopwright.errors import InputError
+from hopwright.knowledge.documents.readers.files import SourceFile
+from hopwright.knowledge.documents.readers.rows import MalformedRow, RawDocument
+
+_BLANK = re.compile(r"[ \t]*\n[ \t]*\n\s*")
+Extractor = Callable[[bytes], tuple[str, str, str]]
+"""Title, text and address of a file's bytes; raises ValueError saying why there are none."""
+
+
+def read_page(file: SourceFile, extract: Extractor) -> Iterator[RawDocument | MalformedRow]:
+    """The one document of a file, or what is wrong with it."""
+    with file.open() as data:
+        content = data.read()
+    name = PurePosixPath(file.member or file.path.name)
+    try:
+        title, text, address = extract(content)
+    except ValueError as error:
+        yield MalformedRow("the file", str(error))
+        return
+    yield RawDocument(
+        title=title.strip() or name.name.partition(".")[0],
+        text=_BLANK.sub("\n\n", text).strip(),
+        place="the file",
+        original=name.name,
+        source=address or file.name,
+    )
+
+
+def extract_plain(content: bytes) -> tuple[str, str, str]:
+    """A plain text; it has no title of its own."""
+    return "", _decode(content).replace("\r\n", "\n"), ""
+
+
+def extract_markdown(content: bytes) -> tuple[str, str, str]:
+    """The words of a Markdown page, without its marks; its title is its first heading of the first level."""
+    from markdown_it import MarkdownIt
+
+    source = _decode(content)
+    title, blocks, heading = "", [], False
+    for token in MarkdownIt("commonmark").enable("table").parse(source):
+        heading = (token.type == "heading_open" and token.tag == "h1") or (heading and token.type != "heading_close")
+        if token.type == "inline":
+            words = "".join(_word_token(child) for child in token.children or ())
+            title = words if heading and not title else title
+            blocks.append(words)
+        elif token.type in ("code_block", "fence"):
+            blocks.append(token.content)
+    return title, "\n\n".join(block.strip() for block in blocks if block.strip()), ""
+
+
+def extract_html(content: bytes) -> tuple[str, str, str]:
+    """The main text of a page. Raises InputError where the extra is not installed."""
+    try:
+        from trafilatura import bare_extraction
+    except ImportError:
+        raise _ask_for_extra("HTML") from None
+    found: Any = bare_extraction(content, include_comments=False, with_metadata=True)
+    if found is None or not found.text:
+        raise ValueError("no main text is found in this HTML")
+    return found.title or "", found.text, found.url or ""
+
+
+def extract_pdf(content: bytes) -> tuple[str, str, str]:
+    """The text of a PDF, page by page. Raises InputError where the extra is not installed."""
+    try:
+        from pypdf import PdfReader
+        from pypdf.errors import PyPdfError
+    except ImportError:
+        raise _ask_for_extra("PDF") from None
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # What it warns of, it reads all the same.
+    try:
+        reader = PdfReader(io.BytesIO(content))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise ValueError("this PDF has a password")
+        pages = [page.extract_text() for page in reader.pages]
+        title = str(reader.metadata.title or "") if reader.metadata else ""
+    except (PyPdfError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"a damaged PDF ({' '.join(str(error).split()) or type(error).__name__})") from None
+    return title, "\n\n".join(pages), ""
+
+
+def _word_token(token: Any) -> str:
+    if token.type in ("softbreak", "hardbreak"):
+        return "\n"
+    return str(token.content) if token.type in ("text", "code_inline", "image") else ""
+
+
+def _decode(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 at byte {error.start}") from None
+
+
+def _ask_for_extra(kind: str) -> InputError:
+    return InputError(f"{kind} is read by an extra that is not installed: pip install 'hopwright[documents]'")

@@ -1,0 +1,111 @@
+"""Files of rows: JSON lines, one JSON array, tab-separated values, Parquet. All are read in a stream."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import IO
+
+from hopwright.errors import InputError
+from hopwright.knowledge.documents.readers.files import SourceFile
+from hopwright.knowledge.documents.readers.rows import MalformedRow, RawDocument, read_row
+
+_BATCH = 4096
+_LONGEST_FIELD = 1 << 27
+Rows = Iterator[RawDocument | MalformedRow]
+
+
+def read_json_lines(file: SourceFile) -> Rows:
+    """One JSON object a line; empty lines are passed over. Raises InputError when the file ends within a line."""
+    with file.open() as data:
+        for number, line in _number_lines(data):
+            if not line.strip():
+                continue
+            place = f"line {number}"
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                if not line.endswith(b"\n"):
+                    raise InputError(f"{file.name} ends in the middle of line {number}; get it again") from None
+                yield MalformedRow(place, _explain(error))
+                continue
+            yield from read_row(row, place)
+
+
+def read_json_array(file: SourceFile) -> Rows:
+    """One JSON array of objects. Raises InputError naming the entry after which the file is no JSON any more."""
+    import ijson
+
+    number = 0
+    with file.open() as data:
+        _skip_mark(data)
+        try:
+            for row in ijson.items(data, "item", use_float=True):
+                number += 1
+                yield from read_row(row, f"entry {number}")
+        except ijson.JSONError as error:
+            line = str(error).splitlines()[0]
+            raise InputError(f"{file.name}: no JSON after entry {number} ({line}); get it again") from None
+        while data.read(1 << 20):
+            pass  # To the end, where a packed file's check sum stands.
+    if not number:
+        raise InputError(f"{file.name}: no JSON array of objects")
+
+
+def read_tab_separated(file: SourceFile) -> Rows:
+    """Rows of tab-separated fields below a line of their names, as DPR's psgs_w100.tsv (`id`, `text`, `title`).
+
+    Fields may be quoted as CSV does. Raises InputError when no column holds a text.
+    """
+    csv.field_size_limit(_LONGEST_FIELD)
+    names: list[str] = []
+    with file.open() as data:
+        for number, line in _number_lines(data):
+            place = f"line {number}"
+            try:
+                fields = next(csv.reader([line.decode("utf-8").rstrip("\r\n")], delimiter="\t"), [])
+            except (UnicodeDecodeError, csv.Error) as error:
+                yield MalformedRow(place, _explain(error))
+                continue
+            if not names:
+                names = [name.strip().lower() for name in fields]
+                if not {"text", "contents", "passage"} & set(names):
+                    raise InputError(f"{file.name}: its first line should name the columns (id, text, title)")
+            elif len(fields) != len(names):
+                yield MalformedRow(place, f"{len(fields)} fields, not {len(names)}")
+            else:
+                yield from read_row(dict(zip(names, fields, strict=True)), place)
+
+
+def read_parquet(file: SourceFile) -> Rows:
+    """Rows of a Parquet file, batch by batch. Raises InputError when it is truncated or no Parquet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if file.member:
+        raise InputError(f"{file.name}: unpack the archive first; Parquet is not read from within one")
+    number = 0
+    try:
+        with pq.ParquetFile(file.path, memory_map=True) as table:
+            for batch in table.iter_batches(batch_size=_BATCH):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield from read_row(row, f"row {number}")
+    except (pa.ArrowInvalid, OSError) as error:
+        line = str(error).splitlines()[0]
+        raise InputError(f"{file.name}: truncated or no Parquet after row {number} ({line}); get it again") from None
+
+
+def _number_lines(data: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(data, start=1):
+        yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+
+
+def _skip_mark(data: IO[bytes]) -> None:
+    if data.seekable() and data.read(3) != b"\xef\xbb\xbf":
+        data.seek(0)
+
+
+def _explain(error: Exception) -> str:
+    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else f"cannot be parsed: {str(error).splitlines()[0]}"

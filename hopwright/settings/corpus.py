@@ -1,0 +1,123 @@
+"""How a corpus of documents is read, indexed and served."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hopwright.settings.base import NAME_PATTERN, Cli, Parameters
+
+CorpusFormat = Literal["auto", "jsonl", "json", "tsv", "parquet", "text", "markdown", "html", "pdf"]
+StemmingLanguage = Literal[
+    "none", "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian",
+    "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish",
+]  # fmt: skip
+DENSE_PATTERN = r"^(off|local|https?://\S+#\S+)$"
+
+
+class CorpusName(Parameters):
+    """Which corpus is meant."""
+
+    corpus: str = Field(
+        default="documents",
+        pattern=NAME_PATTERN,
+        title="Corpus",
+        description="Name of the corpus's folder in Hopwright's home.",
+    )
+
+
+class CorpusAddParameters(CorpusName):
+    """How documents are read into a corpus."""
+
+    format: CorpusFormat = Field(
+        default="auto",
+        title="Format",
+        description="Format of the files; auto takes it from their endings. Rows of data sets are recognised by their "
+        "fields, whatever the file's format.",
+    )
+    licence: Annotated[str, Cli(metavar="NAME")] = Field(
+        default="unknown",
+        min_length=1,
+        max_length=200,
+        title="Licence",
+        description="Licence of the documents that do not name one themselves.",
+    )
+    revision: Annotated[str, Cli(metavar="TEXT")] = Field(
+        default="",
+        max_length=200,
+        title="Revision",
+        description="State of the source, such as the date of a dump; a document's own goes before it.",
+    )
+    passage_words: int = Field(
+        default=200,
+        ge=0,
+        le=10_000,
+        title="Words of a passage",
+        description="A longer text is cut into passages of at most so many words, at the ends of sentences where that "
+        "is possible; 0 leaves every text whole.",
+    )
+    near_duplicates: float = Field(
+        default=0.9,
+        ge=0,
+        le=1,
+        title="Near duplicates",
+        description="Texts that share this part of their three-word shingles with an earlier one, and all names and "
+        "numbers, are left out; 0 leaves out exact duplicates only.",
+    )
+    max_malformed: float = Field(
+        default=0.001,
+        ge=0,
+        le=1,
+        title="Malformed rows",
+        description="Share of malformed rows in a source that is put up with; above it nothing is added.",
+    )
+
+
+class CorpusIndexParameters(CorpusName):
+    """How a corpus is indexed."""
+
+    language: StemmingLanguage = Field(
+        default="english", title="Language", description="Whose stop words are dropped and word endings are cut."
+    )
+    shards: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        title="Shards",
+        description="Parts of the index, each made by one process; 0 takes one for each 250,000 passages. What a "
+        "search finds does not depend on it.",
+    )
+    dense: Annotated[str, Cli(metavar="off|local|URL#MODEL")] = Field(
+        default="off",
+        max_length=500,
+        pattern=DENSE_PATTERN,
+        title="Dense retrieval",
+        description="Who embeds the passages for a second list of hits. local: the small model that is installed with "
+        "the extra local. http://HOST/v1#MODEL: an endpoint in OpenAI's format.",
+    )
+    workers: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        title="Worker processes",
+        description="Shards that are made side by side; 0 makes one per processor.",
+    )
+
+
+class CorpusServeParameters(CorpusName):
+    """How a corpus is served."""
+
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        max_length=253,
+        title="Address",
+        description="Address to listen at; there is no password.",
+    )
+    port: int = Field(default=8000, ge=0, le=65_535, title="Port", description="Port to listen at; 0 takes a free one.")
+    topk: int = Field(
+        default=3,
+        ge=1,
+        le=1000,
+        title="Passages per query",
+        description="How many passages answer a query that does not say so itself.",
+    )

@@ -1,0 +1,107 @@
+"""`hopwright corpus` as a user meets it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("tantivy", reason="the extra documents is not installed")
+
+from tests.knowledge.documents.builders import make_passages, write_lines
+
+ROOT = Path(__file__).resolve().parents[2]
+OSLO = {"id": "o", "title": "Oslo", "text": "Oslo is the capital of Norway.", "licence": "CC0"}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write_lines(tmp_path / "a.jsonl", [OSLO, OSLO, *make_passages(20)])
+
+
+def test_a_corpus_is_added_indexed_searched_and_shown(call: Any, source: Path) -> None:
+    added = call("corpus", "add", source, "--licence", "CC BY-SA", "--revision", "2018")
+    assert "21 documents, 21 passages" in added.out
+    assert "22 found, 21 taken, 1 duplicates" in added.out
+    assert "line 2: the same title and text as" in added.out
+    assert "1 shards, " in call("corpus", "index").out
+    (hit,) = json.loads(call("corpus", "search", "capital of Norway", "--most", "1", "--json").out)
+    assert hit["title"] == "Oslo"
+    shown = json.loads(call("corpus", "show", hit["id"], "--json").out)
+    assert (shown["licence"], shown["revision"], shown["original"]) == ("CC0", "2018", "o")
+    assert shown["span"]["text"] == shown["text"] == OSLO["text"]
+    assert "licence: CC0" in call("corpus", "show", "o").out
+    about = json.loads(call("corpus", "info", "--verify", "--json").out)
+    assert (about["documents"], about["index"]) == (21, "up to date, 1 shard, no vectors")
+    assert call("corpus", "add", source, "--licence", "CC BY-SA", "--revision", "2018").out.count("already added") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("add", "nowhere"), "nowhere: no such file or folder"),
+        (("search", "x"), "no corpus in"),
+        (("index",), "no corpus in"),
+        (("info",), "no corpus in"),
+        (("serve",), "no corpus in"),
+        (("index", "--dense", "ftp://x"), "dense: 'ftp://x' does not fit"),
+        (("info", "--corpus", "../x"), "corpus: '../x' does not fit"),
+    ],
+)
+def test_mistakes_are_one_line(call: Any, arguments: tuple[str, ...], message: str) -> None:
+    result = call("corpus", *arguments)
+    assert result.code == 1
+    assert result.out == ""
+    assert message in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_an_index_that_is_out_of_date_is_said_and_refused(call: Any, source: Path, tmp_path: Path) -> None:
+    call("corpus", "add", source)
+    assert "has no index" in call("corpus", "info").out
+    call("corpus", "index")
+    call("corpus", "add", write_lines(tmp_path / "b.jsonl", make_passages(3, seed=4)))
+    assert "has changed since it was indexed" in call("corpus", "info").out
+    assert call("corpus", "search", "river").code == 1
+    damaged = next((Path(os.environ["HOPWRIGHT_HOME"]) / "corpora" / "documents").glob("documents-*.arrow"))
+    damaged.write_bytes(damaged.read_bytes() + b"x")
+    result = call("corpus", "info", "--verify")
+    assert (result.code, "is damaged" in result.err) == (1, True)
+
+
+@contextlib.contextmanager
+def serving(home: Path) -> Iterator[str]:
+    """`hopwright corpus serve` on a free port, ended afterwards."""
+    command = [sys.executable, "-m", "flows.cli", "corpus", "serve", "--port", "0", "--topk", "2"]
+    environment = {**os.environ, "HOPWRIGHT_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+    try:
+        assert server.stderr is not None
+        line = next(line for line in server.stderr if "running on" in line)
+        yield line.split("running on ")[1].split()[0]
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
+
+
+@pytest.mark.e2e
+def test_a_served_corpus_answers(call: Any, home: Path, source: Path) -> None:
+    call("corpus", "add", source)
+    call("corpus", "index")
+    with serving(home) as url:
+        body = json.dumps({"queries": ["capital of Norway", "river"], "return_scores": True}).encode()
+        request = urllib.request.Request(f"{url}/retrieve", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as response:
+            first, second = json.load(response)["result"]
+        with urllib.request.urlopen(f"{url}/health", timeout=60) as response:
+            assert json.load(response) == {"status": "ok", "passages": 21}
+    assert first[0]["document"]["contents"] == f'"Oslo"\n{OSLO["text"]}'
+    assert len(second) == 2
