@@ -112,7 +112,8 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
 
 def _is_telling(builder: PlanBuilder, topic: str) -> bool:
     """Whether a name means one work only, wherever it stands alone: short titles are those of several."""
-    return builder.traversals.kinds.kind(topic) != "work" or len(builder.traversals.graph.label(topic).split()) >= _TITLE
+    words = builder.traversals.graph.label(topic).split()
+    return builder.traversals.kinds.kind(topic) != "work" or len(words) >= _TITLE
 
 
 def named_birth(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
