@@ -35,11 +35,15 @@ def sample(sample_folder: Path) -> GraphStore:
     return GraphStore.open(sample_folder)
 
 
-@pytest.fixture(scope="module")
-def few_pilots() -> Iterator[None]:
-    """Hardly any pilot plans: drawing them takes a planner ten seconds, and only shares of whole sets rest on them."""
+@pytest.fixture(scope="module", autouse=True)
+def few_pilots(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hardly any pilot plans: drawing them takes a planner seconds, and only shares of whole sets rest on them.
+
+    A module that is about those shares says `DRAWS_PILOTS = True`.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan_sampler, "_PILOTS", 8)
+        if not getattr(request.module, "DRAWS_PILOTS", False):
+            patch.setattr(plan_sampler, "_PILOTS", 6)
         yield
 
 

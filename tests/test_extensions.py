@@ -75,7 +75,6 @@ def make_anchors(graph: GraphStore) -> list[Anchor]:
     ]
 
 
-@pytest.mark.usefixtures("few_pilots")
 def test_a_check_keeps_items_out(install: Install, sample: GraphStore) -> None:
     synthesizer = Synthesizer(sample, default_table(), seed=3)
     item = next(one for one in draft_items(sample, 40) if "w" in one.question.casefold())
@@ -94,7 +93,6 @@ def test_a_check_keeps_items_out(install: Install, sample: GraphStore) -> None:
     assert "no_w" in {one.check for one in rejected}
 
 
-@pytest.mark.usefixtures("few_pilots")
 def test_a_topology_can_be_asked_for_and_is_drawn(install: Install, sample: GraphStore) -> None:
     wanted = {"synthesize": {"topologies": ["tail-5"]}}
     with pytest.raises(InputError, match=r"synthesize\.topologies\.0: should be one of chain, "):
@@ -143,7 +141,6 @@ def test_a_voter_votes_in_the_filter(install: Install, sample_folder: Path, samp
         make_filter(Engine(run), FilterRun(run="r", filter={"voters": ["other:x"], "max_right": 0}, fresh=True))  # type: ignore[arg-type]
 
 
-@pytest.mark.usefixtures("few_pilots")
 def test_what_a_package_proposes_becomes_a_distractor(install: Install, sample: GraphStore) -> None:
     anchors = make_anchors(sample)
 

@@ -39,6 +39,10 @@ class PlanningDeadEnd(Exception):  # noqa: N818  (not an error: the planner trie
     """This sketch cannot be completed; the text says why."""
 
 
+class NothingBegins(PlanningDeadEnd):
+    """Nothing in the source begins a plan with these operations; trying again does not help."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepOutput:
     """What a finished step offers to those that read it: its reference, and its entity or its number."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,14 +11,15 @@ from dataclasses import dataclass, field, replace
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.linking import link_claims
-from hopwright.knowledge.source import FactSource
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph, FactSource
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.execution import execute, same
 from hopwright.planning.necessity import find_shortcut
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_continue_from, can_precede
 from hopwright.planning.plan import PartialPlan, Plan, named_entities, stated_numbers
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import NothingBegins, PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.planning.programs import Branch, OperationSequence, load_sequence_index
 from hopwright.planning.random_draws import draw_by_weights
 from hopwright.planning.relations import Relations
@@ -41,6 +43,22 @@ class NoPlanError(Exception):
         self.reasons = reasons
 
 
+@dataclass(frozen=True)
+class _SurveyKey:
+    """A source, told from others by its graph and its table."""
+
+    graph: FactGraph
+    table: PropertyTable
+    source: FactSource = field(compare=False)
+
+
+@functools.lru_cache(maxsize=2)
+def _survey(key: _SurveyKey) -> tuple[GraphTraversals, Relations, DomainIndex]:
+    """What planners of one source share: finding out what can be asked of it takes seconds."""
+    traversals = GraphTraversals(key.source)
+    return traversals, Relations(traversals), DomainIndex(key.source.table, key.source.kinds)
+
+
 class Planner:
     """Draws plans over one source. Deterministic: the same key gives the same plan."""
 
@@ -51,9 +69,8 @@ class Planner:
         min_domains: int = 2,
         claims: Sequence[Claim] = (),
     ) -> None:
-        self.traversals = GraphTraversals(source)
-        self.relations = Relations(self.traversals)
-        self.domains = DomainIndex(source.table, source.kinds)
+        survey = _survey(_SurveyKey(source.graph, source.table, source))
+        self.traversals, self.relations, self.domains = survey
         self.table = source.table
         self.min_domains = min_domains
         self.claims = link_claims(claims, source.graph)
@@ -207,7 +224,7 @@ def run_programs(
     states: list[StepOutput] = []
     while True:
         place = branch.place
-        dead: set[object] = layout.hopeless if place == 0 and anchor else set()
+        dead: set[object] = layout.hopeless if place == 0 and anchor else set(layout.hopeless if place == 0 else ())
         for _ in range(_PATIENCE):
             program = branch.choose(builder.rng, dead)
             while program is not None and not _inputs_suffice(program, place, builder, states):
@@ -226,6 +243,8 @@ def run_programs(
                 reasons[str(dead_end)] += 1
                 builder.reset(mark)
                 dead.add(program.keys[place])
+                if place == 0 and isinstance(dead_end, NothingBegins):
+                    layout.hopeless.add(program.keys[place])
         else:
             raise PlanningDeadEnd("no operation goes on from what was found")
         if branch.last:

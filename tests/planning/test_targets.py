@@ -30,6 +30,8 @@ from hopwright.records import Anchor, Compute, Constraint, Domain, Lookup, Rever
 TABLE = default_table()
 SHAPES = {"chain": 1.0, "converging": 1.0, "bridge": 1.0}
 
+DRAWS_PILOTS = True
+
 
 @pytest.fixture(scope="module")
 def planner(sample: GraphStore) -> Planner:

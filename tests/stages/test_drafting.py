@@ -13,8 +13,6 @@ from hopwright.stages.drafting import Synthesizer
 from hopwright.stages.selection import DraftKey, select
 from tests.conftest import SAMPLE
 
-pytestmark = pytest.mark.usefixtures("few_pilots")
-
 
 @pytest.fixture(scope="module")
 def anchors(sample: GraphStore) -> list[Anchor]:

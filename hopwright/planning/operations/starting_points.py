@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_precede, list_beside
 from hopwright.planning.operations.operation_inputs import full_date, list_closed_set, list_events
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd
+from hopwright.planning.plan_builder import NothingBegins, PlanBuilder, PlanningDeadEnd
 from hopwright.planning.random_draws import draw
 from hopwright.planning.relations import Group
 from hopwright.planning.traversals import Edge, spread
@@ -20,9 +20,9 @@ from hopwright.planning.traversals import Edge, spread
 _DRAWN = 16
 _OF_ONE = 0.65
 _SELDOM = 0.2
-_SAMPLED = 800
+_SAMPLED = 500
 _SMALLEST_GROUP = 4
-_GROUPS = 200
+_GROUPS = 80
 _MANY = 60
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
 _T = TypeVar("_T")
@@ -71,6 +71,8 @@ def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
 def draw_groups(builder: PlanBuilder, context: OperationContext) -> list[ChoosableGroup]:
     """Some of the groups that a plan can begin with, in a drawn order; a property's groups are drawn alike."""
     pools = _list_groups(builder, context.readers)
+    if not pools:
+        raise NothingBegins("no group of the domain begins such a plan")
     names, weights = _weigh(builder, pools)
     if not any(weights):
         return []
@@ -94,6 +96,8 @@ def draw_closed_sets(builder: PlanBuilder, context: OperationContext) -> list[Cl
 
     pools = _focus(builder, ("closed", *context.readers), find, lambda one: one.owner)
     found = [one for choices in pools.values() for one in choices]
+    if not found:
+        raise NothingBegins("no set of the domain that is known to the last begins such a plan")
     return builder.rng.sample(found, min(_DRAWN, len(found)))
 
 
@@ -190,7 +194,7 @@ def _focus(
 def _draw_edge(builder: PlanBuilder, pools: Mapping[str, Sequence[Edge]], suits: Callable[[Edge], bool]) -> Edge:
     """One of the facts that may be taken and suit, rather of the band that the plan is to be of."""
     if builder.preferences.scarcity * _MANY >= sum(map(len, pools.values())):
-        raise PlanningDeadEnd("nothing of the domain begins such a plan, or too little")
+        raise NothingBegins("nothing of the domain begins such a plan, or too little")
     names, weights = _weigh(builder, pools)
     band, band_of = builder.preferences.band, builder.preferences.band_of
     other: Edge | None = None
@@ -207,12 +211,10 @@ def _draw_edge(builder: PlanBuilder, pools: Mapping[str, Sequence[Edge]], suits:
 
 
 def _weigh(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> tuple[list[str], list[float]]:
-    """The properties that a plan may begin with, and their weights: by the root of their size, those over their share
-    more seldom.
-    """
+    """The properties that a plan may begin with, and their weights: by size, those over their share more seldom."""
     known, seldom = builder.preferences.weights, builder.traversals.roles.seldom
     return list(pools), [
-        known.get(name, 1.0) * (_SELDOM if name in seldom else 1.0) * len(options) ** 0.5
+        known.get(name, 1.0) * (_SELDOM if name in seldom else 1.0) * len(options) ** 0.85
         for name, options in pools.items()
     ]
 
