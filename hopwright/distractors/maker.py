@@ -64,7 +64,7 @@ _LIKENESS_WEIGHTS = (1.5, 2.5, 1.5)
 """Of form, names and facts (see `choose_three`)."""
 _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
-_MOST_YEARS: Mapping[str, int] = {"person": 50, "work": 30, "event": 40}
+_MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
 _FEWEST_CHOICES = 3
 """The least number of ways to choose that a reader would compute."""

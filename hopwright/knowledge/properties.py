@@ -174,6 +174,8 @@ class EntityProperty(_Entry):
     """What the object is to the subject, as a noun: `director`."""
     group: tuple[str, ...] = ()
     """What several objects are to their subject, to follow `all`: `in the cast of {s}`."""
+    count_ask: tuple[str, ...] = ()
+    """Full questions for how many objects a subject has, where all are known: `How many countries border {s}?`"""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
     ask_typed: tuple[str, ...] = ()

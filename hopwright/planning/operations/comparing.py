@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
@@ -97,7 +97,7 @@ def most_of_all(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     raise PlanningDeadEnd("no set that is known to the last can be compared")
 
 
-def _draw_groups(builder: PlanBuilder, context: OperationContext) -> list[ChoosableGroup]:
+def _draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterable[ChoosableGroup]:
     """Groups around what the plan names already, or around entities drawn anew."""
     if not builder.topics:
         return draw_groups(builder, context)

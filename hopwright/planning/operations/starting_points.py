@@ -6,7 +6,7 @@ is what the lists are kept by: whichever plan asks first, they are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from hopwright.planning.operations.base import OperationContext
@@ -20,9 +20,9 @@ from hopwright.planning.traversals import Edge, spread
 _DRAWN = 16
 _OF_ONE = 0.65
 _SELDOM = 0.2
-_SAMPLED = 500
+_SAMPLED = 120
+_OFTEN = 0.2
 _SMALLEST_GROUP = 4
-_GROUPS = 80
 _MANY = 60
 """Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
 _T = TypeVar("_T")
@@ -49,7 +49,7 @@ class ChoosableGroup(NamedTuple):
 
 def draw_first_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
     """A fact to begin a plan with. Raises PlanningDeadEnd where none suits."""
-    return _draw_edge(builder, _list_first(builder, context.readers), lambda edge: True)
+    return _draw_edge(builder, context.readers, lambda edge: True)
 
 
 def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
@@ -65,18 +65,18 @@ def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
             for other in list_beside(builder, context.readers, edge, close=close)
         )
 
-    return _draw_edge(builder, _list_first(builder, context.readers), has_partner)
+    return _draw_edge(builder, context.readers, has_partner)
 
 
-def draw_groups(builder: PlanBuilder, context: OperationContext) -> list[ChoosableGroup]:
-    """Some of the groups that a plan can begin with, in a drawn order; a property's groups are drawn alike."""
-    pools = _list_groups(builder, context.readers)
+def draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterator[ChoosableGroup]:
+    """Ways to choose one of a group that a plan can begin with, in a drawn order; groups of a property are drawn alike."""
+    pools = _focus(builder, ("groups",), lambda: builder.relations.pools, lambda one: one.members[0])
     if not pools:
         raise NothingBegins("no group of the domain begins such a plan")
     names, weights = _weigh(builder, pools)
-    if not any(weights):
-        return []
-    return [draw(builder.rng, pools[name]) for name in builder.rng.choices(names, weights, k=_DRAWN)]
+    for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
+        found = list_choosable(builder, draw(builder.rng, pools[name]), context.readers)
+        yield from builder.rng.sample(found, len(found))
 
 
 def draw_closed_sets(builder: PlanBuilder, context: OperationContext) -> list[ClosedChoice]:
@@ -132,42 +132,39 @@ def list_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...])
     ]
 
 
-def _list_first(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, Sequence[Edge]]:
-    """Property → facts on whose objects the operations follow."""
+def _begins(builder: PlanBuilder, readers: tuple[str, ...]) -> Callable[[Edge], bool]:
+    """Whether operations can follow on a fact."""
+    wanted = can_precede(builder, readers)
+    # One that says in what its subject lies is not followed by another such.
+    outward = can_precede(builder, (OUTWARD_LOOKUP, *readers[1:])) if readers[:1] == ("extend",) else wanted
+    within = builder.traversals.roles.within
 
-    def find() -> dict[str, tuple[Edge, ...]]:
-        wanted = can_precede(builder, readers)
-        # One that says in what its subject lies is not followed by another such.
-        outward = can_precede(builder, (OUTWARD_LOOKUP, *readers[1:])) if readers[:1] == ("extend",) else wanted
-        within = builder.traversals.roles.within
-        return {
-            name: kept
-            for name, edges in builder.relations.single.items()
-            if (
-                kept := tuple(
-                    edge
-                    for edge in spread(edges, _SAMPLED)
-                    if (outward if name in within else wanted)(edge.object)
-                    and _are_told_apart(builder, edge)
-                    and _goes_back(builder, edge, readers)
-                )
-            )
-        }
+    def begins(edge: Edge) -> bool:
+        follows = outward if edge.property in within else wanted
+        return follows(edge.object) and _are_told_apart(builder, edge) and _goes_back(builder, edge, readers)
+
+    return begins
+
+
+def _list_first(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, Sequence[Edge]]:
+    """Property → facts among which to look for one on which the operations follow.
+
+    Where many do, these are all facts of the property; where few do, just those.
+    """
+
+    def find() -> dict[str, Sequence[Edge]]:
+        begins = _begins(builder, readers)
+        found: dict[str, Sequence[Edge]] = {}
+        for name, edges in builder.relations.single.items():
+            able = tuple(filter(begins, spread(edges, _SAMPLED)))
+            if able and len(edges) > _SAMPLED:
+                often = len(able) > _OFTEN * _SAMPLED
+                found[name] = edges if often else tuple(filter(begins, spread(edges, 4 * _SAMPLED)))
+            elif able:
+                found[name] = able
+        return found
 
     return _focus(builder, ("first", *readers), find, lambda edge: edge.subject)
-
-
-def _list_groups(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, Sequence[ChoosableGroup]]:
-    """Property → groups of which one member can be chosen, from which the operations follow."""
-
-    def find() -> dict[str, tuple[ChoosableGroup, ...]]:
-        found = {
-            name: tuple(one for group in spread(groups, _GROUPS) for one in list_choosable(builder, group, readers))
-            for name, groups in builder.relations.pools.items()
-        }
-        return {name: groups for name, groups in found.items() if groups}
-
-    return _focus(builder, ("groups", *readers), find, lambda one: one.group.members[0])
 
 
 def _focus(
@@ -191,8 +188,9 @@ def _focus(
     return known[narrow]  # type: ignore[return-value]
 
 
-def _draw_edge(builder: PlanBuilder, pools: Mapping[str, Sequence[Edge]], suits: Callable[[Edge], bool]) -> Edge:
+def _draw_edge(builder: PlanBuilder, readers: tuple[str, ...], suits: Callable[[Edge], bool]) -> Edge:
     """One of the facts that may be taken and suit, rather of the band that the plan is to be of."""
+    pools, begins = _list_first(builder, readers), _begins(builder, readers)
     if builder.preferences.scarcity * _MANY >= sum(map(len, pools.values())):
         raise NothingBegins("nothing of the domain begins such a plan, or too little")
     names, weights = _weigh(builder, pools)
@@ -200,7 +198,7 @@ def _draw_edge(builder: PlanBuilder, pools: Mapping[str, Sequence[Edge]], suits:
     other: Edge | None = None
     for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
         edge = draw(builder.rng, pools[name])
-        if not (builder.admits(edge.subject) and builder.admits(edge.object) and suits(edge)):
+        if not (builder.admits(edge.subject) and builder.admits(edge.object) and begins(edge) and suits(edge)):
             continue
         if not band or band_of(builder.traversals.degree(edge.subject)) == band:
             return edge

@@ -29,7 +29,6 @@ from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
-    CLOSED_COUNT_FRAMES,
     COUNT_FRAMES,
     DISTANCE_FRAMES,
     FIRST_AFTER_FRAMES,
@@ -87,7 +86,10 @@ class ComputationVerbaliser:
             case AgeInYear():
                 return self._ask_age_in_year(form, say)
             case GroupSize() if not form.members.entities:
-                return self._pick(CLOSED_COUNT_FRAMES).format(members=self._members(form.members, say))
+                asked = self._text.table.entity[form.members.property].count_ask
+                if not asked:
+                    raise ExpressionError(f"no words for how many {form.members.property}")
+                return self._text.fill(asked, "s", say(form.members.shared))
             case GroupSize():
                 many = pluralise_verb(self._member_predicate(form.members, form.members.entities[0], say))
                 return self._pick(COUNT_FRAMES).format(names=self._names(form.members.entities), many=many)

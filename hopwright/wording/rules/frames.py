@@ -75,8 +75,6 @@ SPAN_FRAMES = (
     "How many years passed between the first and the last of these: {all}?",
 )
 
-CLOSED_COUNT_FRAMES = ("How many {members} are there?", "What is the number of {members}?")
-
 COUNT_FRAMES = (
     "How many of {names} {many}?", "Of {names}, how many {many}?", "Among {names}, how many {many}?",
     "Out of {names}, how many {many}?", "How many among {names} {many}?",
