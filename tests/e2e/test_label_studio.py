@@ -198,7 +198,7 @@ def test_planted_text_is_shown_as_text_and_the_page_stays_usable(
     button.click()
     (annotation,) = wait_for_annotations(label_studio, held.id, 1)
     given = {one["from_name"]: one["value"] for one in annotation["result"]}
-    assert given["fix_question"]["text"] == [drop_controls(PLANTED)], "all but the direction marks went through the page"
+    assert given["fix_question"]["text"] == [drop_controls(PLANTED)], "the text went through the page unchanged"
 
 
 def make_showcase(kind: ReviewTaskKind) -> list[tuple[Task, Item]]:
