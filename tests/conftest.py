@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import settings
 from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning import plan_sampler
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"
@@ -31,6 +33,18 @@ def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sample(sample_folder: Path) -> GraphStore:
     """The graph of the shipped sample."""
     return GraphStore.open(sample_folder)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_pilots(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hardly any pilot plans: drawing them takes a planner seconds, and only shares of whole sets rest on them.
+
+    A module that is about those shares says `DRAWS_PILOTS = True`.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if not getattr(request.module, "DRAWS_PILOTS", False):
+            patch.setattr(plan_sampler, "_PILOTS", 6)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Items drafted from the shipped sample, for tests that need many real ones."""
+"""Items drafted from the shipped sample, for tests that need real ones: one growing supply for a test process."""
 
 from __future__ import annotations
 
@@ -9,25 +9,37 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Anchor, Item
 from hopwright.stages.drafting import Synthesizer
 
+_STEP, _MOST_SLOTS = 20, 8_000
+
+
+def draft_items(graph: GraphStore, count: int = 150) -> tuple[Item, ...]:
+    """The first `count` different checked items around entities from all over the sample; ten or so take a second."""
+    return _get_supply(graph).take(count)
+
+
+class _Supply:
+    """Drafts slots only as far as somebody asks for items."""
+
+    def __init__(self, graph: GraphStore) -> None:
+        self._anchors = [
+            Anchor(question_id=f"q-{id}", question="?", answer=graph.label(id), entity=id, entity_label=graph.label(id))
+            for id in list(graph.entities())[::11]
+            if 4 < graph.degree(id) <= 400
+        ]
+        self._synthesizer = Synthesizer(graph, default_table(), seed=3)
+        self._items: dict[str, Item] = {}
+        self._slots = 0
+
+    def take(self, count: int) -> tuple[Item, ...]:
+        while len(self._items) < count:
+            if self._slots >= _MOST_SLOTS:
+                raise AssertionError(f"only {len(self._items)} items from {self._slots} slots")
+            for item in self._synthesizer.draft(self._anchors, self._slots, _STEP)[0]:
+                self._items.setdefault(item.id, item)
+            self._slots += _STEP
+        return tuple(self._items.values())[:count]
+
 
 @functools.cache
-def draft_items(graph: GraphStore, count: int = 150, step: int = 250) -> tuple[Item, ...]:
-    """At least `count` checked items around entities from all over the sample, `step` slots at a time."""
-    entities = [entity for entity in graph.entities() if 4 <= graph.degree(entity) <= 400][::23]
-    anchors = [
-        Anchor(
-            question_id=entity,
-            question="?",
-            answer=graph.label(entity),
-            entity=entity,
-            entity_label=graph.label(entity),
-        )
-        for entity in entities
-    ]
-    synthesizer = Synthesizer(graph, default_table(), seed=5)
-    items: list[Item] = []
-    for start in range(0, 20_000, step):
-        items += synthesizer.draft(anchors, start, step)[0]
-        if len(items) >= count:
-            return tuple(items)
-    raise AssertionError(f"only {len(items)} items from 20,000 slots")
+def _get_supply(graph: GraphStore) -> _Supply:
+    return _Supply(graph)

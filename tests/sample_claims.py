@@ -51,10 +51,10 @@ BANK = (
 
 @functools.cache
 def draft_claimed_items(graph: GraphStore, slots: int = 60, share: float = 1.0, seed: int = 4) -> tuple[Item, ...]:
-    """The checked items of so many slots, each of which may rest on a claim."""
+    """The different checked items of so many slots, each of which may rest on a claim."""
     mix = TargetDistribution(dict.fromkeys(TOPOLOGIES, 1.0), claim_share=share)
     items, _ = Synthesizer(graph, default_table(), seed=seed, distribution=mix, claims=BANK).draft((), 0, slots)
-    return tuple(items)
+    return tuple({item.id: item for item in items}.values())
 
 
 def pick_claimed(graph: GraphStore) -> list[Item]:

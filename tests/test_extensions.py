@@ -30,7 +30,7 @@ from hopwright.stages.registry import STAGES, stages_after
 from hopwright.stages.workers import open_pool
 from hopwright.topologies import TOPOLOGIES
 from tasks.engine import Engine
-from tests.sample_items import draft_sample_items
+from tests.drafts import draft_items
 from tests.stage_runs import run_stage
 
 REGISTRIES: tuple[Registry[object], ...] = (ADDED, VOTERS, PROPOSERS, PROVIDERS, TOPOLOGIES, STAGES)  # type: ignore[assignment]
@@ -77,7 +77,7 @@ def make_anchors(graph: GraphStore) -> list[Anchor]:
 
 def test_a_check_keeps_items_out(install: Install, sample: GraphStore) -> None:
     synthesizer = Synthesizer(sample, default_table(), seed=3)
-    item = draft_sample_items(sample)[0]
+    item = next(one for one in draft_items(sample, 40) if "w" in one.question.casefold())
     assert "no_w" not in {result.name for result in run_checks(item, synthesizer.context)}
     install(
         "from hopwright.checks import Check\n"
@@ -88,7 +88,7 @@ def test_a_check_keeps_items_out(install: Install, sample: GraphStore) -> None:
     )
     last = run_checks(item, synthesizer.context)[-1]
     assert (last.name, last.outcome, last.reason) == ("no_w", "fail", "there is a w in it")
-    items, rejected = synthesizer.draft(make_anchors(sample), 0, 40)
+    items, rejected = synthesizer.draft(make_anchors(sample), 0, 20)
     assert all("w" not in one.question.casefold() for one in items)
     assert "no_w" in {one.check for one in rejected}
 
@@ -104,7 +104,7 @@ def test_a_topology_can_be_asked_for_and_is_drawn(install: Install, sample: Grap
     )
     parameters = load_parameters(wanted, BuildParameters)
     synthesizer = Synthesizer(sample, default_table(), seed=3, topologies=parameters.synthesize.topologies)
-    items, _ = synthesizer.draft(make_anchors(sample), 0, 60)
+    items, _ = synthesizer.draft(make_anchors(sample), 0, 25)
     assert items
     assert {(item.topology, len(item.hops)) for item in items} == {("tail-5", 5)}
     assert to_release(items[0])["motif_type"] == "Converging"
@@ -126,7 +126,7 @@ def test_a_voter_votes_in_the_filter(install: Install, sample_folder: Path, samp
     run.begin({})
     (run.home / "stores").mkdir(parents=True)
     (run.home / "stores" / "sample").symlink_to(sample_folder)
-    items = draft_sample_items(sample)[:40]
+    items = draft_items(sample, 40)
     run_stage(Stage(run, "retrieve"), [], lambda _: ShardOutput(items_to_table([]), [], taken=0), parameters={},
               notes={"store": "stores/sample"})  # fmt: skip
     run_stage(Stage(run, "synthesize"), [items], lambda part: ShardOutput(items_to_table(part), [], taken=len(part)),
@@ -145,7 +145,7 @@ def test_what_a_package_proposes_becomes_a_distractor(install: Install, sample: 
     anchors = make_anchors(sample)
 
     def list_options() -> set[str]:
-        items, _ = Synthesizer(sample, default_table(), seed=3).draft(anchors, 0, 60)
+        items, _ = Synthesizer(sample, default_table(), seed=3).draft(anchors, 0, 25)
         return {one.text for item in items for hop in item.hops for one in hop.distractors}
 
     before = list_options()

@@ -76,6 +76,9 @@ def describe_origin(item: Item | None, exchanges: Sequence[Exchange]) -> list[st
             f"Worded by {made.model} ({made.model_version or 'version unknown'}){prompt}: {made.input_tokens:,} tokens "
             f"in, {made.output_tokens:,} out, {made.cost_usd:.6f} dollars."
         ]
+    coherence = next((check.reason for check in item.checks if check.name == "coherence"), "")
+    if coherence:
+        lines.append(f"Coherence of its plan {coherence}.")
     if made.back_translation:
         lines.append(f"Back-translated by {made.back_translation}.")
     if item.anchor is not None:

@@ -14,6 +14,7 @@ from hopwright.knowledge.facts import EvidenceFacts, Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.execution import hops_used, stated_value
 from hopwright.planning.expressions import read_hop
 from hopwright.records import Compute, Hop, Item
@@ -191,6 +192,13 @@ class CheckedItem:
         answer = fold(hop.answer)
         repeated = any(fold(one.answer) == answer for one in inputs)
         return repeated and hop.answer_type != "number" and (len(inputs) > 1 or " or " in hop.question)
+
+    def is_choice_of_named(self, hop: Hop) -> bool:
+        """Whether a hop picks its answer among entities that the question names outright."""
+        if not self.planned or not isinstance(hop.derivation, Compute) or hop.answer_id is None:
+            return False
+        form = read_form(hop.derivation.expression)
+        return isinstance(form, Extreme) and hop.answer_id in form.entities
 
     def evidence(self, table: PropertyTable) -> EvidenceFacts:
         """The facts that the item itself carries."""

@@ -75,7 +75,7 @@ def check_distractors_shown(case: CheckedItem, context: CheckContext) -> Iterato
     """
     for hop, padded in zip(case.item.hops, case.padded_hops, strict=True):
         texts = [] if case.by_selection(hop) else [(hop.question, padded)]
-        if hop is case.last:
+        if hop is case.last and not case.is_choice_of_named(hop):
             texts.append((case.item.question, case.padded))
         for one in hop.distractors:
             for text, folded in texts:

@@ -9,11 +9,11 @@ from decimal import Decimal
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
 from hopwright.knowledge.facts import Facts
+from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.matching import find_time
 
 _DATED = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?!\d)")
-_EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
 _COMPARED = re.compile(r"value\((P\d+), (\w+)\) ?[<>]=? ?value\(\1, (\w+)\)")
 _VALUE = re.compile(r"\b(?:value|argmax|argmin)\((P\d+)\b")
 
@@ -61,8 +61,9 @@ def _check_computation(
         literal = context.table.literal.get(property)
         if literal is None or literal.stable:
             continue
-        if match := _EXTREME.match(expression):
-            pairs = list(itertools.combinations([case.resolve(one) for one in match[2].split(",")], 2))
+        form = read_form(expression)
+        if isinstance(form, Extreme):
+            pairs = list(itertools.combinations([case.resolve(one) for one in form.entities], 2))
         else:
             pairs = [(case.resolve(one), case.resolve(other)) for _, one, other in _COMPARED.findall(expression)]
             if len(_VALUE.findall(expression)) != 2 * len(pairs):
@@ -70,9 +71,7 @@ def _check_computation(
         for one, other in pairs:
             values = [*facts.scalars(one, property)[:1], *facts.scalars(other, property)[:1]]
             numbers = [Decimal(value) for value in values if isinstance(value, int | Decimal)]
-            if len(numbers) == 2 and abs(numbers[0] - numbers[1]) < context.table.margin(property) * max(
-                map(abs, numbers)
-            ):
+            if len(numbers) == 2 and not context.table.differ(property, *numbers):
                 yield hop.index, f"compares values of {literal.label} that the years may turn round"
 
 

@@ -209,7 +209,7 @@ def _what(hop: Hop) -> str:
 
 
 def _is_in_graph(literal: LiteralFact, context: CheckContext) -> bool:
-    value = context.table.normalise(literal.property, literal.value, literal.datatype)
+    value = context.table.read(literal)
     if value is not None:
         assert context.facts is not None
         return value in context.facts.scalars(literal.subject, literal.property)

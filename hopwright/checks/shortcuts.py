@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
@@ -12,7 +12,7 @@ from hopwright.checks.units import measure, unit_of
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.knowledge.wikidata.roles import ROLES
+from hopwright.planning.computation_forms import Extreme, GroupSize, read_form
 from hopwright.planning.execution import execute, same
 from hopwright.planning.expressions import parse_expression
 from hopwright.planning.necessity import iter_shortcuts
@@ -20,8 +20,6 @@ from hopwright.records import Compute, Constraint, Hop, ReverseLookup
 from hopwright.records.values import Value
 from hopwright.text.matching import fold, is_distinctive_name
 
-_IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
-_EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
 _ASKING = re.compile(
     r"^(?:(?:in|of|for|on|at|by|to|from|after|with|under) )?(?:who|whom|whose|which|what|where|when|how)\b"
 )
@@ -60,28 +58,38 @@ def check_every_hop_needed(case: CheckedItem, context: CheckContext) -> Iterator
             if hop is not case.last:
                 yield from _find_spare_condition(hop, derivation, facts, context.table)
         elif isinstance(derivation, Compute):
-            if match := _EXTREME.match(derivation.expression):
+            form = read_form(derivation.expression)
+            if isinstance(form, Extreme):
                 if hop is not case.last:
-                    yield from _find_idle_comparison(hop, match[2], case, facts, context.table)
+                    yield from _find_idle_comparison(hop, form.entities, case, facts, context.table)
             else:
                 yield from _find_idle_inputs(hop, derivation, case, facts, context.table)
 
 
 def check_named_twice(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
-    """No entity is named twice: what is said of it the second time may give away the first."""
-    seen: dict[str, int] = {}
-    for hop in case.item.hops:
-        for id in dict.fromkeys(_IDS.findall(_written(hop))):
-            if id in seen and hop.index != seen[id]:
-                yield hop.index, f"names {case.labels.get(id, id)!r}, which hop {seen[id]} names too"
-            seen.setdefault(id, hop.index)
+    """The question names no entity twice: what several hops start from is named once and then referred to.
+
+    Beside a list of its like, `the film` would not say which: what two hops refer to may be named twice then.
+    """
     text = case.padded
-    names = {fold(label) for label in case.labels.values() if not label.islower()}  # classes are common nouns
+    names = {fold(label): id for id, label in case.labels.items() if not label.islower()}  # classes are common nouns
     for name in sorted(names, key=lambda name: (-len(name), name)):
         if len(name) > 2 and is_distinctive_name(name) and f" {name} " in text:
-            if text.count(f" {name} ") > 1:
-                yield None, f"names {name!r} twice"
+            again = _has_list(case) and _count_references(case, names[name]) > 1
+            if text.count(f" {name} ") > 1 + (again and context.kind_of(names[name]) != "person"):
+                yield None, f"names {name!r} {'too often' if again else 'twice'}"
             text = text.replace(f" {name} ", " ")  # a shorter name inside a longer one is no second mention
+
+
+def _has_list(case: CheckedItem) -> bool:
+    """Whether a hop chooses or counts among several that it names."""
+    forms = [read_form(hop.derivation.expression) for hop in case.item.hops if isinstance(hop.derivation, Compute)]
+    return any(isinstance(form, Extreme | GroupSize) and form.members and form.members.entities for form in forms)
+
+
+def _count_references(case: CheckedItem, id: str) -> int:
+    texts = [text for hop in case.item.hops for text in hop.derivation.references()]
+    return sum(len(re.findall(rf"\b{id}\b", text)) for text in texts)
 
 
 def check_comparison(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
@@ -96,8 +104,9 @@ def check_comparison(case: CheckedItem, context: CheckContext) -> Iterator[Findi
             continue  # recomputation reports it
         for one, other in _find_unlike(tree, units, context.table):
             yield hop.index, f"sets {one} against {other}"
-        if context.graph is not None and (match := _EXTREME.match(hop.derivation.expression)) and case.factual:
-            yield from _find_unlike_entities(hop, match[2], case, context)
+        form = read_form(hop.derivation.expression)
+        if context.graph is not None and isinstance(form, Extreme) and case.factual:
+            yield from _find_unlike_entities(hop, form.entities, case, context)
 
 
 def check_concatenation(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
@@ -121,7 +130,8 @@ SHORTCUTS = (
     Check("last-hop-alone", "the last hop by itself has more than one answer", check_last_hop_alone,
           needs=("plan", "factual", "graph")),
     Check("every-hop-needed", "no hop can be left out", check_every_hop_needed, needs=("plan", "factual", "graph")),
-    Check("named-twice", "no entity is named twice", check_named_twice),
+    Check("named-twice", "no entity is named twice, but for one that two hops refer to beside a list of its like",
+          check_named_twice),
     Check("comparison", "like is compared with like", check_comparison),
     Check("concatenation", "the question is more than a string of sub-questions", check_concatenation, needs=()),
 )  # fmt: skip
@@ -153,12 +163,12 @@ def _find_spare_condition(hop: Hop, derivation: ReverseLookup, facts: Facts, tab
 
 
 def _find_idle_comparison(
-    hop: Hop, operands: str, case: CheckedItem, facts: Facts, table: PropertyTable
+    hop: Hop, operands: Sequence[str], case: CheckedItem, facts: Facts, table: PropertyTable
 ) -> Iterator[Finding]:
     """A comparison whose losers lead to the same final answer."""
     final = case.stated.get(case.last.index)
     winner = case.stated.get(hop.index)
-    losers = [one for one in (case.resolve(operand) for operand in operands.split(",")) if one != winner]
+    losers = [one for one in (case.resolve(operand) for operand in operands) if one != winner]
     reached = [_run_on(case, hop.index, loser, facts, table) for loser in losers]
     if final is not None and reached and all(one is not None and same(one, final) for one in reached):
         yield hop.index, f"whoever is chosen, the answer is {case.item.answer!r}"
@@ -202,13 +212,6 @@ def _run_on(case: CheckedItem, changed: int, wrong: Value, facts: Facts, table: 
     return answers.get(case.last.index) if case.last.index in moved else None
 
 
-def _written(hop: Hop) -> str:
-    derivation = hop.derivation
-    if isinstance(derivation, ReverseLookup):
-        return " ".join(one.value for one in _conditions(derivation) if one.property not in ROLES.class_like)
-    return " ".join(derivation.references())
-
-
 def _find_unlike(tree: ast.expr, units: Mapping[int, str], table: PropertyTable) -> Iterator[tuple[str, str]]:
     """Pairs of units that an expression adds, subtracts or compares though they differ."""
     for node in ast.walk(tree):
@@ -234,12 +237,14 @@ def _go_together(one: str, other: str, *, adding: bool) -> bool:
     return one == other and not (adding and one == "year")
 
 
-def _find_unlike_entities(hop: Hop, operands: str, case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
+def _find_unlike_entities(
+    hop: Hop, operands: Sequence[str], case: CheckedItem, context: CheckContext
+) -> Iterator[Finding]:
     """Entities of no common class: a river and a country have lengths and areas, and nobody compares them."""
     graph = context.graph
     assert graph is not None
     classes = []
-    for operand in operands.split(","):
+    for operand in operands:
         id = case.resolve(operand)
         classes.append((id, context.kind_of(id)))
     kinds = {kind for _, kind in classes if kind not in ("", "other")}

@@ -24,9 +24,11 @@ _CONSTANTS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 
 
 def check_leakage(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
-    """No answer of any hop, by any of its names, stands in the multi-hop question."""
+    """No answer of any hop, by any of its names, stands in the multi-hop question; one of several named may."""
     text, padded = case.item.question, case.padded
     for hop in case.item.hops:
+        if case.is_choice_of_named(hop):
+            continue
         if name := _find_leak(hop, text, padded, case.numbers, case, context):
             what = "final" if hop is case.last else "intermediate"
             yield hop.index, f"the question gives away the {what} answer: {name!r}"

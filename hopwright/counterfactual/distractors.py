@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 
 from hopwright.counterfactual.failures import TwinError
@@ -35,14 +35,16 @@ def rename_distractors(
     return tuple(out)
 
 
-def move_distractors(hop: Hop, new: Scalar, operands: Mapping[str, Scalar]) -> tuple[Distractor, ...]:
+def move_distractors(
+    hop: Hop, new: Scalar, operands: Mapping[str, Scalar], shown: Collection[str] = ()
+) -> tuple[Distractor, ...]:
     """Wrong numbers or dates around a new answer, each as far off as it was from the old one.
 
-    operands: how numbers that occur on the way were written → their new values. All come out different from each
-    other and from the answer, positive where they were, and no year past the current one. Raises TwinError
-    ("twin_distractors") when a text is no number or date.
+    operands: how numbers that occur on the way were written → their new values. shown: numbers of the question, which
+    are no options. All come out different from each other and from the answer, positive where they were, and no year
+    past the current one. Raises TwinError ("twin_distractors") when a text is no number or date.
     """
-    taken = {render_answer(new, hop.unit)}
+    taken = {render_answer(new, hop.unit), *shown}
     out: list[Distractor] = []
     for distractor in hop.distractors:
         text = next(

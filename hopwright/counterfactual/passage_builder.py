@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from hopwright.counterfactual.authors import PassageAuthor, PassageDraft
 from hopwright.counterfactual.passage_context import find_unanswered
+from hopwright.counterfactual.passage_writer import PassageWriter
 from hopwright.counterfactual.passages import (
     HopPassages,
     PassagePlan,
     PassagePlanner,
-    PassageWriter,
     attach_passages,
 )
 from hopwright.knowledge.documents.corpus import PassageCorpus
@@ -127,7 +127,7 @@ class PassageBuilder:
         """What a wording of the plan must mention: its subject, its objects, its values."""
         names = [plan.subject_label, *(triplet.object_label for triplet in plan.triplets)]
         for literal in plan.literals:
-            value = self._table.normalise(literal.property, literal.value, literal.datatype)
+            value = self._table.read(literal)
             if isinstance(value, int):
                 names.append(render(value))
         return tuple(dict.fromkeys(names))

@@ -12,9 +12,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hopwright.counterfactual.mention_forms import list_forms
+from hopwright.counterfactual.failures import TwinError
+from hopwright.counterfactual.invented_facts import Furnisher
+from hopwright.counterfactual.mention_forms import is_distinctive_form, list_forms
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
-from hopwright.counterfactual.passages import HopPassages, PassagePlan, PassagePlanner, PassageWriter
+from hopwright.counterfactual.passage_writer import PassageWriter
+from hopwright.counterfactual.passages import HopPassages, PassagePlan, PassagePlanner
+from hopwright.counterfactual.recognition import PARTICIPLES
 from hopwright.counterfactual.renamed_entities import AliasSource, RenamedEntity
 from hopwright.counterfactual.worlds import SolvedWorld
 from hopwright.records import Compute, Evidence, Hop, Item, Passage
@@ -22,6 +26,7 @@ from hopwright.records.values import Scalar, render
 from hopwright.text.mentions import find_mentions, replace_names, replace_number
 from hopwright.wording.rules.rules_writer import EntityNaming
 
+_OPENING = re.compile(r"(?:^|[.!?][\"”]? |\n)[\"“]?([^\W\d_]+)")
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
@@ -105,21 +110,31 @@ class TwinWorld:
 
 
 def rewrite_passages(
-    item: Item, passage_context: PassageContext, new: TwinWorld, writer: PassageWriter
+    item: Item,
+    passage_context: PassageContext,
+    new: TwinWorld,
+    writer: PassageWriter,
+    furnisher: Furnisher,
+    rivals: HopPassages,
 ) -> list[tuple[Passage, ...]]:
-    """The item's passages in the new world, by hop."""
-    moved: list[tuple[Passage, ...]] = []
+    """The item's passages in the new world, by hop, with those about rivals at the end of a hop's.
+
+    The furnisher gives what rules word further facts.
+    """
+
+    def word(plan: PassagePlan) -> Passage:
+        moved = furnisher.furnish(move_plan(plan, new))
+        return writer.word(moved, furnisher.names, new.label(plan.subject) or None)
+
+    rewritten: list[tuple[Passage, ...]] = []
     for place, hop in enumerate(item.hops):
         plans = passage_context.plans[place] if passage_context.plans else (None,) * len(hop.evidence.passages)
-        moved.append(
-            tuple(
-                writer.word(_move_plan(plan, new), new.names, new.label(plan.subject) or None)
-                if plan is not None
-                else _rewrite(passage, new)
-                for passage, plan in zip(hop.evidence.passages, plans, strict=True)
-            )
+        own = (
+            word(plan) if plan is not None else _rewrite(passage, new)
+            for passage, plan in zip(hop.evidence.passages, plans, strict=True)
         )
-    return moved
+        rewritten.append((*own, *map(word, rivals[place] if rivals else ())))
+    return rewritten
 
 
 def add_evidence(item: Item, extras: Evidence) -> Item:
@@ -189,12 +204,12 @@ def _strip_passages(hop: Hop) -> Hop:
     return hop.model_copy(update={"evidence": hop.evidence.replace(passages=())})
 
 
-def _move_plan(plan: PassagePlan, new: TwinWorld) -> PassagePlan:
+def move_plan(plan: PassagePlan, new: TwinWorld) -> PassagePlan:
+    """What a passage tells, in the new world."""
     triplets = tuple(
-        one.model_copy(
-            update={"subject": new.ids.get(one.subject, one.subject), "object": new.ids.get(one.object, one.object)}
-        )
+        one.model_copy(update={"subject": new.ids.get(one.subject, one.subject), "object": new.ids.get(object, object)})
         for one in plan.triplets
+        for object in (new.world.objects.get((one.subject, one.property, one.object), one.object),)
     )
     literals = tuple(
         one.model_copy(
@@ -213,7 +228,35 @@ def _rewrite(passage: Passage, new: TwinWorld) -> Passage:
     moved = [_move_numbers(text, new) for text in (passage.title, passage.text)]
     years = {move_years(form, new.world.base): becomes for form, becomes in new.forms.items()}
     title, text = replace_names(moved, {**years, **new.forms})
-    return passage.model_copy(update={"title": title, "text": text})
+    rewritten = passage.model_copy(update={"title": title, "text": text})
+    if fault := find_rewriting_fault(passage, rewritten, new.forms):
+        raise TwinError("twin_passages", fault)
+    return rewritten
+
+
+def find_rewriting_fault(old: Passage, new: Passage, forms: Mapping[str, str]) -> str:
+    """What a passage lost when its names were replaced; empty when it states what it stated.
+
+    forms: form → what it became. Every name that the old text mentions has its counterpart in the new one, and a
+    sentence that opened with a common word ("Born in …") still does.
+    """
+    before, after = list(_list_openings(old.text)), list(_list_openings(new.text))
+    if len(before) != len(after):
+        # A full stop within a name ("Bros.") opens no sentence; then sentences cannot be told apart by it.
+        before = after = []
+    for one, other in zip(before, after, strict=True):
+        if one != other and not is_distinctive_form(one) and not any(form.startswith(one) for form in forms):
+            return f"{new.title!r} has a sentence that opened with {one!r} and now does with {other!r}"
+    for word in PARTICIPLES & set(before):
+        if word in forms:
+            return f"{new.title!r}: {word!r} was taken for a name"
+    return ""
+
+
+def _list_openings(text: str) -> Iterator[str]:
+    """The first word of each sentence, where it is one of letters."""
+    for match in _OPENING.finditer(text):
+        yield match[1]
 
 
 def _move_numbers(text: str, new: TwinWorld) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hopwright.counterfactual.mention_forms import is_distinctive_form, list_forms
 from hopwright.counterfactual.recognition import Recogniser
 from hopwright.counterfactual.renamed_entities import (
+    NameRules,
     RenamedEntity,
     assign_surrogate_names,
     find_gender,
@@ -90,7 +91,13 @@ class PassageRewriter:
         base = self._draw_years(f"{title} {text}", key) if years else 0
         moves = {member.owner: base for member in members}
         surrogates = assign_surrogate_names(
-            key, [title, text], members, self._namer, self._graph, moves, list_names(members, self._graph)
+            key,
+            [title, text],
+            members,
+            self._namer,
+            self._graph,
+            moves,
+            NameRules([title, text], list_names(members, self._graph)),
         )
         forms = list_forms(members, self._graph, surrogates, self._graph.knows_name)
         if base:

@@ -1,4 +1,4 @@
-"""Evidence passages: which facts each of them tells, drawn from the graph, and how rules put them into words.
+"""Evidence passages: which facts each of them tells, drawn from the graph.
 
 CofCA (section 3.1) asks its questions of passages, so that reading takes the place of remembering. Every hop that
 rests on facts gets one passage per subject of these facts, with some more about the same subject; beside them stand
@@ -8,28 +8,28 @@ seed alone, so the same passages can be worded again in another world.
 
 from __future__ import annotations
 
-import datetime as dt
 import random
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
+from hopwright.counterfactual.passage_phrases import has_inverse, list_role
 from hopwright.counterfactual.renamed_entities import find_gender
 from hopwright.counterfactual.surrogate_names import Gender
-from hopwright.counterfactual.twin_wording import strip_proper
-from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph
 from hopwright.planning.plan import named_entities
-from hopwright.planning.traversals import Edge, GraphTraversals
-from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, Triplet
-from hopwright.records.values import render
-from hopwright.text.articles import article
-from hopwright.text.phrases import sentence as capitalise
-from hopwright.wording.rules.rules_writer import EntityNaming
+from hopwright.planning.traversals import Edge, GraphTraversals, spread
+from hopwright.records import Evidence, Hop, Item, LiteralFact, Lookup, Passage, ReverseLookup, Triplet
 
-_VAGUE = frozenset({"", "thing", "class", "work", "event", "place", "natural feature", "transport link", "other"})
-_PRONOUNS: dict[Gender, str] = {"female": "She", "male": "He"}
+RIVALS = 2
+"""So many others at least meet the open conditions of a reverse look-up in its passages, where the graph has them."""
+# A passage tells so many facts where the graph has them, so many of them dates and numbers that nobody asked for.
+_FACTS = 7
 _CONTEXT = 2
+_POOL = 40
 _TRIES = 8
+_ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
+_HOP = re.compile(r"^hop([1-8])$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,39 +62,38 @@ class PassagePlanner:
     def __init__(self, traversals: GraphTraversals, *, seed: int, distractors: int = 1) -> None:
         self._moves = traversals
         self._graph = traversals.graph
+        self._table = traversals.table
         self._seed = seed
         self._distractors = distractors
 
     def plan(self, item: Item) -> HopPassages:
         """Plans for every hop of a factual item; a hop that rests on no fact of its own (a sum) has none."""
-        scene = _PassageNameScope(item, self._graph)
+        scope = _PassageNameScope(item, self._graph)
         rng = random.Random(f"{self._seed}:passages:{item.id}")
-        supporting = [tuple(self._support(hop, scene, rng)) for hop in item.hops]
+        asked = list_asked_properties(item)
+        supporting = [tuple(self._support(hop, scope, asked, rng)) for hop in item.hops]
         return tuple(
-            (*plans, *(self._distract(hop, scene, rng) if plans else ()))
+            (*plans, *(self._distract(item, hop, scope, asked, rng) if plans and self._distractors else ()))
             for hop, plans in zip(item.hops, supporting, strict=True)
         )
 
-    def _support(self, hop: Hop, scene: _PassageNameScope, rng: random.Random) -> Iterator[PassagePlan]:
+    def _support(
+        self, hop: Hop, scope: _PassageNameScope, asked: Set[str], rng: random.Random
+    ) -> Iterator[PassagePlan]:
         subjects = [triplet.subject for triplet in hop.evidence.triplets]
         subjects += [literal.subject for literal in hop.evidence.literals]
         for subject in dict.fromkeys(subjects):
             own = [triplet for triplet in hop.evidence.triplets if triplet.subject == subject]
             literals = [literal for literal in hop.evidence.literals if literal.subject == subject]
-            known = {(triplet.property, triplet.object) for triplet in own}
-            told = {literal.property for literal in literals}
-            edges = [
-                edge
-                for edge in self._moves.lookups_from(subject)
-                if (edge.property, edge.object) not in known and scene.admits(edge.object)
-            ]
-            context = self._draw_context(subject, edges, told, rng)
-            for triplet in context.triplets:
-                scene.take(triplet.object, triplet.object_label)
-            yield self._make(subject, (*own, *context.triplets), (*literals, *context.literals), supporting=True)
+            yield self._fill(subject, own, literals, scope, asked, rng, supporting=True)
 
-    def _distract(self, hop: Hop, scene: _PassageNameScope, rng: random.Random) -> Iterator[PassagePlan]:
-        """Passages with the hop's own property, of other subjects: those with a wrong option as their value first."""
+    def _distract(
+        self, item: Item, hop: Hop, scope: _PassageNameScope, asked: Set[str], rng: random.Random
+    ) -> Iterator[PassagePlan]:
+        """Passages that answer nothing: rivals of what is looked for, subjects of the same property otherwise."""
+        if isinstance(hop.derivation, ReverseLookup):
+            yield from self._rival(item, hop, scope, asked, rng)
+            return
         derivation = hop.derivation
         property = derivation.property if isinstance(derivation, Lookup) else ""
         found = 0
@@ -106,22 +105,48 @@ class PassagePlanner:
             edges = [edge for edge in self._moves.lookups_to(object) if edge.property == property]
             rng.shuffle(edges)
             for edge in edges[:_TRIES]:
-                if scene.admits(edge.subject) and scene.admits(edge.object):
+                if scope.admits(edge.subject) and scope.admits(edge.object):
                     found += 1
-                    yield self._tell_of(edge, scene, rng)
+                    yield self._fill(edge.subject, [self._tell(edge)], (), scope, asked, rng)
                     break
         # What has no such neighbour is passed over with a passage about the wrong option itself.
         for subject in wrong:
             if found == self._distractors:
                 return
-            edges = [one for one in self._moves.lookups_from(subject) if scene.admits(one.object)]
-            if edges and scene.admits(subject):
+            edges = [one for one in self._moves.lookups_from(subject) if scope.admits(one.object)]
+            if edges and scope.admits(subject):
                 found += 1
-                yield self._tell_of(rng.choice(edges), scene, rng)
-        yield from self._distract_by_number(hop, scene, rng, self._distractors - found)
+                yield self._fill(subject, [self._tell(rng.choice(edges))], (), scope, asked, rng)
+        yield from self._distract_by_number(hop, scope, asked, rng, self._distractors - found)
+
+    def _rival(
+        self, item: Item, hop: Hop, scope: _PassageNameScope, asked: Set[str], rng: random.Random
+    ) -> Iterator[PassagePlan]:
+        """Others that meet the conditions that name an entity, and differ in the rest: wrong options, then any."""
+        named, measured = list_conditions(item, hop)
+        if not named:
+            return
+        pool = [distractor.id for distractor in hop.distractors if distractor.id]
+        property, value = named[0]
+        others = list(self._graph.subjects(property, value))
+        rng.shuffle(others)
+        found = 0
+        for subject in dict.fromkeys((*pool, *others[:_POOL])):
+            if (found >= RIVALS and subject not in pool) or not scope.admits(subject):
+                continue
+            met = [one for one in named if one[1] in self._graph.objects(subject, one[0])]
+            # Without a condition on a number, whoever meets all of them is the answer.
+            if not met or (measured and len(met) < len(named)) or (not measured and len(met) == len(named)):
+                continue
+            literals = [one for property in measured for one in self._graph.literals(subject, property)]
+            if measured and not literals:
+                continue
+            found += 1
+            triplets = [self._triplet(subject, property, value) for property, value in met]
+            yield self._fill(subject, triplets, literals, scope, asked, rng)
 
     def _distract_by_number(
-        self, hop: Hop, scene: _PassageNameScope, rng: random.Random, wanted: int
+        self, hop: Hop, scope: _PassageNameScope, asked: Set[str], rng: random.Random, wanted: int
     ) -> Iterator[PassagePlan]:
         """Of a hop that asks for a number or a date: the same of another subject of its sort."""
         literals = hop.evidence.literals
@@ -131,30 +156,53 @@ class PassagePlanner:
         pool = self._moves.measured(property, self._moves.kinds.sort(subject))
         for _ in range(_TRIES if pool else 0):
             other = pool[rng.randrange(len(pool))]
-            if wanted and scene.admits(other):
-                held = self._graph.literals(other, property)
-                scene.take(other, self._graph.label(other))
+            if wanted and scope.admits(other):
                 wanted -= 1
-                yield self._make(other, (), held, supporting=False)
+                yield self._fill(other, (), self._graph.literals(other, property), scope, asked, rng)
 
-    def _tell_of(self, edge: Edge, scene: _PassageNameScope, rng: random.Random) -> PassagePlan:
-        others = [one for one in self._moves.lookups_from(edge.subject) if one != edge and scene.admits(one.object)]
-        context = self._draw_context(edge.subject, others, set(), rng)
-        triplets = (self._triplet(edge), *context.triplets)
-        for triplet in triplets:
-            scene.take(triplet.subject, triplet.subject_label)
-            scene.take(triplet.object, triplet.object_label)
-        return self._make(edge.subject, triplets, context.literals, supporting=False)
-
-    def _draw_context(self, subject: str, edges: list[Edge], told: set[str], rng: random.Random) -> Evidence:
-        """A fact or two more about a subject, so that the one that counts has to be found."""
-        chosen = [self._triplet(edge) for edge in rng.sample(edges, min(len(edges), _CONTEXT))]
+    def _fill(
+        self,
+        subject: str,
+        triplets: Sequence[Triplet],
+        literals: Sequence[LiteralFact],
+        scope: _PassageNameScope,
+        asked: Set[str],
+        rng: random.Random,
+        *,
+        supporting: bool = False,
+    ) -> PassagePlan:
+        """A plan with these facts and further ones about its subject, so that what counts has to be found."""
+        told = {one.property for one in triplets} | {one.property for one in literals}
+        wanted = max(_FACTS - len(triplets) - len(literals), 1)
+        found: dict[str, list[tuple[str, str, str]]] = {}
+        barred = told | asked | {*list_role("dull")}
+        if self._moves.kinds.kind(subject) == "country":
+            barred |= {*list_role("not_of_countries")}
+        for property, object in spread(self._graph.out_edges(subject), _POOL):
+            if property in self._table.entity and property not in barred and object != subject:
+                found.setdefault(property, []).append((subject, property, object))
+        for property, other in self._graph.in_edges_spread(subject, _POOL):
+            if property in self._table.entity and has_inverse(property) and property not in asked:
+                found.setdefault(f"{property} inverse", []).append((other, property, subject))
         measures = [one for one in self._moves.measures(subject) if one.property not in told and one.entry.stable]
-        literals: tuple[LiteralFact, ...] = ()
-        if measures and len(chosen) < _CONTEXT:
-            property = rng.choice(measures).property
-            literals = self._graph.literals(subject, property)
-        return Evidence.of(triplets=tuple(chosen), literals=literals)
+        more = [one for measure in measures for one in self._graph.literals(subject, measure.property)][:_CONTEXT]
+        scope.take(subject, self._graph.label(subject))
+        for one in triplets:
+            scope.take(one.object, one.object_label)
+        context: list[Triplet] = []
+        wanted = max(wanted - len(more), 1)
+        for name in rng.sample(sorted(found), len(found)):
+            if wanted <= 0:
+                break
+            most = rng.choice((1, 1, 2))
+            for first, property, second in found[name]:
+                other = second if first == subject else first
+                if most and scope.admits(other):
+                    most -= 1
+                    scope.take(other, self._graph.label(other))
+                    context.append(self._triplet(first, property, second))
+            wanted -= bool(context) and context[-1].property == name.partition(" ")[0]
+        return self._make(subject, (*triplets, *context), (*literals, *more), supporting=supporting)
 
     def _make(
         self, subject: str, triplets: Sequence[Triplet], literals: Sequence[LiteralFact], *, supporting: bool
@@ -163,63 +211,47 @@ class PassagePlanner:
         gender = find_gender(subject, self._graph)
         return PassagePlan(subject, label, gender, tuple(triplets), tuple(literals), supporting)
 
-    def _triplet(self, edge: Edge) -> Triplet:
+    def _tell(self, edge: Edge) -> Triplet:
+        return self._triplet(edge.subject, edge.property, edge.object)
+
+    def _triplet(self, subject: str, property: str, object: str) -> Triplet:
         return Triplet(
-            subject=edge.subject,
-            property=edge.property,
-            object=edge.object,
-            subject_label=self._graph.label(edge.subject),
-            property_label=self._graph.property_label(edge.property),
-            object_label=self._graph.label(edge.object),
+            subject=subject,
+            property=property,
+            object=object,
+            subject_label=self._graph.label(subject),
+            property_label=self._graph.property_label(property),
+            object_label=self._graph.label(object),
         )
 
 
-class PassageWriter:
-    """Words plans of passages by rule, from the property table's predicates and noun phrases."""
+def list_asked_properties(item: Item) -> Set[str]:
+    """The properties that the plan of an item rests on."""
+    triplets = (one.property for hop in item.hops for one in hop.evidence.triplets)
+    return frozenset(triplets) | {one.property for hop in item.hops for one in hop.evidence.literals}
 
-    def __init__(self, table: PropertyTable) -> None:
-        self._table = table
 
-    def word(self, plan: PassagePlan, names: EntityNaming, label: str | None = None) -> Passage:
-        """One passage; `names` and `label` are those of the world that it tells of.
+def list_conditions(item: Item, hop: Hop) -> tuple[list[tuple[str, str]], list[str]]:
+    """The conditions of a reverse look-up: (property, entity) of those that name one, properties of the others.
 
-        Each fact is one sentence: first what the subject is, then the facts that the hop rests on, then the others.
-        """
-        phrase = names.phrase(plan.subject)
-        # Without what ties it to the real world, so that both variants tell the same.
-        noun = strip_proper(names.noun(plan.subject))
-        sentences = [f"{phrase} is {article(noun)} {noun}."] if noun not in _VAGUE and noun.islower() else []
-        pronoun = "It" if names.kind(plan.subject) not in ("person", "fiction") else _PRONOUNS.get(plan.gender, "")
-        sentences += [self._tell_triplet(triplet, phrase, names) for triplet in plan.triplets]
-        told = (self._tell_literal(literal, phrase, names) for literal in plan.literals)
-        sentences += [sentence for sentence in told if sentence]
-        text = " ".join(
-            capitalise(_refer(sentence, phrase, pronoun) if place else sentence)
-            for place, sentence in enumerate(sentences)
-        )
-        return Passage(title=label or plan.subject_label, text=text, supporting=plan.supporting)
-
-    def _tell_triplet(self, triplet: Triplet, phrase: str, names: EntityNaming) -> str:
-        entry = self._table.entity[triplet.property]
-        worded = entry.worded(names.kind(triplet.subject), names.kind(triplet.object))
-        object = names.phrase(triplet.object)
-        if worded.predicate:
-            return f"{phrase} {worded.predicate[0].format(o=object)}."
-        return f"{worded.np[0].format(s=phrase)} is {object}."
-
-    def _tell_literal(self, literal: LiteralFact, phrase: str, names: EntityNaming) -> str:
-        """The sentence of a literal; empty for one that cannot be read (it counts nowhere else either)."""
-        value = self._table.normalise(literal.property, literal.value, literal.datatype)
-        if value is None:
-            return ""
-        entry = self._table.literal[literal.property].worded(names.kind(literal.subject))
-        if not isinstance(value, dt.date):
-            return f"{entry.np[0].format(s=phrase)} is {render(value)}."
-        predicate = entry.year_predicate[0]
-        exact = entry.value == "date" and (value.month, value.day) != (1, 1)
-        if exact and predicate.endswith(" in {y}"):
-            return f"{phrase} {predicate.removesuffix(' in {y}')} on {render(value)}."
-        return f"{phrase} {predicate.format(y=value.year)}."
+    An earlier answer that a condition takes stands for its entity.
+    """
+    derivation = hop.derivation
+    if not isinstance(derivation, ReverseLookup):
+        return [], []
+    named: list[tuple[str, str]] = []
+    measured: list[str] = []
+    for property, value in (
+        (derivation.property, derivation.value),
+        *((constraint.property, constraint.value) for constraint in derivation.constraints),
+    ):
+        taken = _HOP.match(value)
+        entity = item.hops[int(taken[1]) - 1].answer_id if taken else value
+        if entity and _ENTITY.match(entity):
+            named.append((property, entity))
+        else:
+            measured.append(property)
+    return named, measured
 
 
 def attach_passages(item: Item, passages: Sequence[Sequence[Passage]]) -> Item:
@@ -290,10 +322,3 @@ def _words(hop: Hop) -> list[str]:
 
 def _key(triplet: Triplet) -> tuple[str, str, str]:
     return triplet.subject, triplet.property, triplet.object
-
-
-def _refer(sentence: str, phrase: str, pronoun: str) -> str:
-    """The sentence with the subject that opens it as a pronoun, where there is one for it."""
-    if pronoun and sentence.startswith(f"{phrase} "):
-        return pronoun + sentence[len(phrase) :]
-    return sentence

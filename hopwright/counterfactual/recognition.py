@@ -31,7 +31,14 @@ _LONGEST = 8
 _LOWER = 3
 _WELL_KNOWN = 3
 _ACRONYMS = frozenset({"US", "UK", "UN", "EU", "U.S.", "U.K."})
-_ENDS = re.compile(r'[.!?:;"“”()]')
+# A line break ends a title; what follows it begins a sentence.
+_ENDS = re.compile(r'[.!?:;"“”()\n]')
+# Words with which a passage likes to open, and which are no names.
+PARTICIPLES = frozenset(
+    "Based Born Built Buried Commissioned Composed Covering Created Designed Developed Directed Discovered Edited "
+    "Educated Established Filmed Formed Founded Held Home Known Led Located Lying Made Married Named Narrated Produced "
+    "Published Raised Recorded Released Set Shot Situated Starring Written".split()
+)
 _ABBREVIATIONS = frozenset({"St.", "Dr.", "Jr.", "Sr.", "Mt."})
 
 
@@ -96,9 +103,14 @@ class Recogniser:
             stop = place + 1
             first = words[place].text
             titled = first[0].isupper() and (is_class_word(first) or first.casefold() in _LEADS)
-            if covered[place] or not (
-                is_distinctive_form(words[place].text)
-                or (titled and stop < len(words) and not covered[stop] and _continues(text, words, stop))
+            participle = words[place].opens and first in PARTICIPLES and words[place].end > title
+            if (
+                covered[place]
+                or participle
+                or not (
+                    is_distinctive_form(words[place].text)
+                    or (titled and stop < len(words) and not covered[stop] and _continues(text, words, stop))
+                )
             ):
                 place += 1
                 continue
@@ -125,6 +137,9 @@ class Recogniser:
                 continue
             if bearers := self._bearers(name):
                 if stop == place + 1 and first.opens and self._graph.label(bearers[0]) != name:
+                    continue
+                # "Buried" is a film, and how a passage about anybody may begin.
+                if stop == place + 1 and first.opens and name in PARTICIPLES and _goes_on_small(words, stop):
                     continue
                 return stop, bearers
         return None
@@ -174,6 +189,10 @@ def _continues(text: str, words: Sequence[_Word], place: int) -> bool:
     if gap not in (" ", "-", "- ", ". ") or word.opens or not word.text[0].isupper() or find_country(word.text):
         return False
     return is_distinctive_form(word.text) or is_class_word(word.text)
+
+
+def _goes_on_small(words: Sequence[_Word], place: int) -> bool:
+    return place < len(words) and words[place].text[0].islower() and words[place].text not in ("is", "was", "are")
 
 
 def _list_words(text: str) -> Iterator[_Word]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -22,6 +23,8 @@ from hopwright.records import Item
 from hopwright.records.values import EntityKind
 from hopwright.text.mentions import count_letters, find_leftover, find_mentions, takes_article
 from hopwright.wording.rules.rules_writer import EntityNaming
+
+_WORD = re.compile(r"\w+")
 
 
 class AliasSource(Protocol):
@@ -121,16 +124,17 @@ def assign_surrogate_names(
     namer: SurrogateNameGenerator,
     graph: AliasSource,
     years: Mapping[str, int],
-    forbidden: Sequence[str],
+    rules: NameRules,
+    *,
+    articles: bool = True,
 ) -> dict[str, str]:
     """Surrogate names, by `RenamedEntity.key`: one-to-one, unknown to the graph, and none within another.
 
     key: the item's id, and whatever else tells its names from those of other tries. texts: all that mentions the cast;
     no surrogate is in them. years: by how much the dates of each owner move; a name that states a year moves with them.
-    forbidden: names that no surrogate may hold (`list_names`). Raises TwinError ("twin_name") when a name cannot be
-    had.
+    rules: what no surrogate may be; it learns the names. articles: whether the texts are not worded again, so that a
+    name after "the" should take it, too. Raises TwinError ("twin_name") when a name cannot be had.
     """
-    rules = _NameRules(texts, forbidden)
     stems: dict[str, str] = {}
     surrogates: dict[str, str] = {}
     families: dict[str, str] = {}
@@ -140,7 +144,9 @@ def assign_surrogate_names(
         stem = dated.stem if dated else member.label
         surrogate = stems.get(stem)
         if surrogate is None:
-            article = takes_article(texts, member.label) or member.phrase.startswith("the ")
+            article = None
+            if articles:
+                article = takes_article(texts, member.label) or member.phrase.startswith("the ")
             own = f"{key}:{member.owner if dated else member.key}"
             family = split_person(stem)[1] if member.kind == "person" else ""
             surrogate = namer.name(
@@ -231,24 +237,42 @@ def list_texts(item: Item) -> Iterator[str]:
             yield passage.text
 
 
-class _NameRules:
-    """What a new name may not be: another's, within another's, or a holder of a name that must disappear."""
+class NameRules:
+    """What a new name may not be: another's, within another's, or a holder of a name that must disappear.
+
+    texts: all that mentions what is renamed; no new name is in them. forbidden: `list_names` of what is renamed.
+    """
 
     def __init__(self, texts: Sequence[str], forbidden: Sequence[str]) -> None:
-        self._used: list[str] = []
-        self._forbidden = forbidden
         self._texts = "\x1f".join(texts)
+        self._used = ""
+        # By their first words: a name lies within another only where its first word does.
+        self._used_from: dict[str, list[str]] = {}
+        self._forbidden_from: dict[str, list[str]] = {}
+        for name in forbidden:
+            self._forbidden_from.setdefault(_find_first_word(name), []).append(name)
 
     def refuse(self, name: str) -> bool:
+        """Whether a name may not be used."""
         folded = name.casefold()
-        return (
-            name in self._texts
-            or any(_contains(folded, one) or _contains(one, folded) for one in self._used)
-            or find_leftover((name,), self._forbidden) is not None
-        )
+        if name in self._texts or _contains(self._used, folded):
+            return True
+        words = {"", *_WORD.findall(name)}
+        if any(find_leftover((name,), self._forbidden_from.get(word, ())) is not None for word in words):
+            return True
+        return any(_contains(folded, one) for word in words for one in self._used_from.get(word.casefold(), ()))
 
     def use(self, name: str) -> None:
-        self._used.append(name.casefold())
+        """Note that a name is used."""
+        folded = name.casefold()
+        self._used += f"\x1f{folded}"
+        self._used_from.setdefault(_find_first_word(folded), []).append(folded)
+
+
+def _find_first_word(name: str) -> str:
+    """The first word of a name; empty where it has none."""
+    found = _WORD.search(name)
+    return found[0] if found else ""
 
 
 def _list_written(item: Item) -> Iterator[tuple[str, str]]:
@@ -294,8 +318,8 @@ def make_renamed_entity(
 
 
 def _read_dated(label: str, kind: EntityKind) -> DatedName | None:
-    # A person's or a work's name does not state when it was.
-    return None if kind in ("person", "work") else read_dated_name(label)
+    # A person's or a work's name does not state when it was, and an asteroid's number is no year.
+    return None if kind in ("person", "work", "nature") else read_dated_name(label)
 
 
 def _contains(text: str, name: str) -> bool:

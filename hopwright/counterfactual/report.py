@@ -17,6 +17,7 @@ _PROOF = (
     ("not_one_to_one", "twins in which two entities share a surrogate"),
     ("shared_surrogates", "surrogates that two twins share"),
     ("unanswered", "twins with an answer that is in none of its passages"),
+    ("few_candidates", "open conditions that, looked for alone, find fewer than three candidates in the passages"),
 )
 _BINS = {"overlap": 20, "similarity": 100}
 """Bins between 0 and 1: what keeps its meaning differs in the second digit only."""

@@ -17,7 +17,8 @@ from hopwright.counterfactual.back_translation import (
 from hopwright.counterfactual.passage_builder import PassageBuilder
 from hopwright.counterfactual.passage_context import PassageContextReader, find_unanswered
 from hopwright.counterfactual.passage_rewriting import PassageRewriter
-from hopwright.counterfactual.passages import PassagePlanner, PassageWriter
+from hopwright.counterfactual.passage_writer import PassageWriter
+from hopwright.counterfactual.passages import PassagePlanner
 from hopwright.counterfactual.renamed_entities import list_texts
 from hopwright.counterfactual.surrogate_names import is_generic_name
 from hopwright.counterfactual.twins import TwinMaker

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from hopwright.counterfactual.passage_phrases import list_role
 from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.settings import LATEST_YEAR
 
@@ -25,6 +26,11 @@ def latest_year(property: str, year: int) -> int:
     A date that lies later already may stay where it is.
     """
     return max(ROLES.latest_years.get(property, LAST_YEAR), min(year, LAST_YEAR))
+
+
+def moves_gently(property: str) -> bool:
+    """Whether numbers of a property are believable only near what they were."""
+    return property in list_role("gentle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +72,13 @@ def draw_base(rng: random.Random, largest: int, smallest: int, room: tuple[int, 
 def draw_date_shift(rng: random.Random, base: int, jitter: int, years: Iterable[tuple[int, int]]) -> DateShift:
     """A move of `base` years, give or take up to `jitter`, that stays in the room of the given years (`find_room`).
 
-    It is never by 0 years unless nothing else is possible.
+    It is never by 0 years unless nothing else is possible; where the wish has no room, the nearest move is taken.
     """
     low, high = find_room(years)
     wish = base + rng.choice([step for step in range(-jitter, jitter + 1) if step or not jitter])
     if not low <= wish <= high or wish == 0:
         near = [step for step in range(max(low, -30), min(high, 30) + 1) if step]
-        wish = rng.choice(near) if near else 0
+        wish = min(near, key=lambda step: (abs(step - wish), step), default=0)
     return DateShift(wish, rng.choice((-1, 1)) * rng.randint(3, 25))
 
 

@@ -17,23 +17,31 @@ from importlib import resources
 from typing import Literal
 
 from hopwright.records.values import EntityKind
+from hopwright.text import english
+from hopwright.text.articles import definite
+from hopwright.text.phrases import plain_noun
 
 Gender = Literal["", "female", "male"]
 _VOWELS = frozenset("aeiouy")
-_ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
-_DIGITS = re.compile(r"^\d+$")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _INITIAL = re.compile(r"^(?:[A-Z]\.)+$")
 _YEAR = re.compile(r"(?<![\w–-])(1[0-9]{3}|20[0-9]{2})(?:([–/-])(\d{4}|\d{2}))?(?![\w–-])")
 # Three vowels or four consonants in a row, or a syllable said twice.
 _CLUMSY = re.compile(
     r"([bcdfgklmnprst])\1[bcdfghjklmnpqrstvwxz]|[aeiou]{3}|yy|^(.)\2|[aeiou]y[aeiou]{2}|[bcdfgjklmnpqrstvwxz]{4}|(..)\3|[^aeiouy]{5}"
 )
-_SEASON = re.compile(r"\b(season|tournament|race|championship|cup|edition)\b")
+_COMMON = frozenset(english.words("words", "common"))
 _TRIES = 64
 # The ending of a name that says where it feels at home has at least so many letters.
 _TELLING = 3
-# Rivers and their like are told by their noun: one word, which takes "the", is enough for them.
-_BARE_NATURE = frozenset({"river", "sea", "ocean", "mountain range", "desert", "canal", "strait", "drainage basin"})
+_SETTLED = frozenset(
+    {"town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood", "community", "capital"}
+)
+# How often a word has a rich vowel, no second syllable, and a closed one.
+_RICH = 0.25
+_SHORT = 0.1
+_SHORT_GIVEN = 0.6
+_CLOSED = 0.35
 _UNFIT = (
     "anal", "anus", "cum", "cunt", "dick", "fag", "fuck", "kkk", "nazi", "nig", "penis", "porn", "rape", "sex", "shit",
     "slut", "tit", "wank", "whore",
@@ -56,8 +64,9 @@ class _Inventory:
     feels: tuple[_NameStyle, ...]
     adjectives: tuple[str, ...]
     nouns: tuple[str, ...]
-    article: dict[str, tuple[str, ...]]
-    bare: dict[str, tuple[str, ...]]
+    frames: dict[str, tuple[str, ...]]
+    kinds: dict[str, tuple[str, ...]]
+    head: frozenset[str]
     heads: frozenset[str]
     keep: frozenset[str]
     joint: frozenset[str]
@@ -129,15 +138,16 @@ class SurrogateNameGenerator:
         noun: str = "",
         gender: Gender = "",
         family: str = "",
-        article: bool = False,
+        article: bool | None = None,
         refuse: Callable[[str], bool] | None = None,
     ) -> str | None:
         """A name for what `key` (item and entity) identifies, in place of `label`.
 
-        It keeps the label's shape: class words, number of words up to four, what its endings sound like. noun: the
-        common noun. gender and family: of a person; the family name is one that a relative was given already. article:
-        the running text puts "the" before the label. refuse: further names that may not be used. Returns None when no
-        free name was found within 64 tries (the graph would have to know them all).
+        It looks like a name of its noun ("river", "film studio"), else of its kind, and sounds like the label where
+        the label's endings tell. noun: the common noun. gender and family: of a person; the family name is one that a
+        relative was given already. article: whether the running text puts "the" before the label, None where that is
+        no matter. refuse: further names that may not be used. Returns None when no free name was found within 64 tries
+        (the graph would have to know them all).
         """
         for attempt in range(_TRIES):
             rng = _make_random(self.seed, key, attempt)
@@ -145,9 +155,11 @@ class SurrogateNameGenerator:
             if kind == "person" or (kind == "fiction" and not article and label[:1].isupper()):
                 name = _name_person(rng, feel, label, gender, family)
             else:
-                # Class words that keep being refused (an alias "United States") are given up after a while.
-                keep = attempt < _TRIES // 4
-                name = _propose(rng, feel, label, kind, noun, article=article, keep=keep)
+                name = _name_thing(rng, feel, label, kind, noun)
+                # A text that nobody words again needs a name with the same article, where there is one.
+                wants = definite(name, kind, noun).startswith("the ") if article is not None else None
+                if attempt < _TRIES // 4 and wants != article:
+                    continue
             if name != label and not self._knows_name(name) and not (refuse and refuse(name)):
                 return name
         return None
@@ -203,15 +215,53 @@ def _make_random(seed: int, key: str, attempt: int) -> random.Random:
     return random.Random(int.from_bytes(digest))
 
 
-def _propose(
-    rng: random.Random, feel: _NameStyle, label: str, kind: EntityKind, noun: str, *, article: bool, keep: bool
-) -> str:
-    inventory = _load()
+def _name_thing(rng: random.Random, feel: _NameStyle, label: str, kind: EntityKind, noun: str) -> str:
+    """A name that reads as one of its noun."""
     if label[:1].islower():
         return " ".join(_make_word(rng, feel, "place").lower() for _ in label.split()[:2])
-    if kind == "work":
-        return _name_work(rng, feel, label, inventory)
-    return _reshape(rng, feel, label, kind, noun, inventory, article=article, keep=keep)
+    if label and kind == "other" and not any(letter.isalpha() for letter in label):
+        return str(rng.randint(10**3, 10**4 - 1))
+    inventory = _load()
+    return _fill_frame(rng, feel, rng.choice(_find_frames(noun, kind, label)), inventory)
+
+
+def _find_frames(noun: str, kind: EntityKind, label: str) -> Sequence[str]:
+    """The frames of a noun, of its closing words, of what its label ends in, or of its kind."""
+    inventory = _load()
+    plain = plain_noun(noun).lower()
+    words = plain.split()
+    for start in range(len(words)):
+        if frames := inventory.frames.get(" ".join(words[start:])):
+            return frames
+    if words and words[-1] in _SETTLED:
+        return inventory.frames["city"]
+    last = label.split()[-1] if label.split() else ""
+    if kind != "work" and last in inventory.head and len(label.split()) > 1:
+        return (f"{{x}} {last}",)
+    return inventory.kinds[kind]
+
+
+def _fill_frame(rng: random.Random, feel: _NameStyle, frame: str, inventory: _Inventory) -> str:
+    said: dict[str, object] = {}
+    for part in dict.fromkeys(_PLACEHOLDER.findall(frame)):
+        match part[0]:
+            case "x":
+                said[part] = _make_word(rng, feel, "place")
+            case "f":
+                said[part] = _make_word(rng, feel, "family")
+            case "g":
+                said[part] = _make_word(rng, feel, rng.choice(("female", "male")))
+            case "l":
+                said[part] = make_demonym(_make_word(rng, feel, "female"))
+            case "a":
+                said[part] = rng.choice(inventory.adjectives)
+            case "n":
+                said[part] = rng.choice(inventory.nouns)
+            case "e":
+                said[part] = rng.randint(2, 9)
+            case _:
+                said[part] = rng.randint(12, 1899)
+    return frame.format(**said)
 
 
 def _find_feel(label: str) -> _NameStyle | None:
@@ -226,7 +276,7 @@ def _find_feel(label: str) -> _NameStyle | None:
 
 def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gender, family: str) -> str:
     inventory = _load()
-    tokens = label.split()[:5]
+    tokens = label.split()[:5] or ["Given", "Family"]
     words: list[str] = []
     given = gender or rng.choice(("female", "male"))
     last = max((i for i, token in enumerate(tokens) if token.strip(",") not in inventory.suffix), default=0)
@@ -244,106 +294,32 @@ def _name_person(rng: random.Random, feel: _NameStyle, label: str, gender: Gende
     return " ".join(words)
 
 
-def _name_work(rng: random.Random, feel: _NameStyle, label: str, inventory: _Inventory) -> str:
-    word = _make_word(rng, feel, rng.choice(("place", "female", "male", "family")))
-    adjective, noun = rng.choice(inventory.adjectives), rng.choice(inventory.nouns)
-    length = len(label.split())
-    starts = label.startswith("The ")
-    if length == 1:
-        return word
-    if starts and length <= 3:
-        patterns: Sequence[str] = (f"The {word} {noun}", f"The {adjective} {word}")
-    elif starts:
-        patterns = (f"The {noun} of {word}", f"The {adjective} {word} {noun}", f"The {adjective} {noun} of {word}")
-    elif length == 2:
-        patterns = (f"{word} {noun}", f"{adjective} {word}")
-    elif length == 3:
-        patterns = (f"{adjective} {word} {noun}", f"{noun} of {word}", f"{noun} in {word}")
-    else:
-        patterns = (f"{adjective} {noun} of {word}", f"{noun} from {word} {rng.choice(inventory.nouns)}")
-    return rng.choice(patterns)
-
-
-def _reshape(
-    rng: random.Random,
-    feel: _NameStyle,
-    label: str,
-    kind: EntityKind,
-    noun: str,
-    inventory: _Inventory,
-    *,
-    article: bool,
-    keep: bool,
-) -> str:
-    """Keep the words that say what a thing is ("County", "FC"), and invent each run of words that name it."""
-    tokens = label.split()
-    # Where all words are class words ("United Kingdom"), they are the name and cannot stay.
-    kept = keep and any(token in inventory.keep for token in tokens)
-    kept = kept and (kind != "country" or not all(map(is_class_word, tokens)))
-    word = _make_word(rng, feel, "place" if kind != "award" else "family")
-    if not kept:
-        frames = inventory.article.get(kind) if article else inventory.bare.get(kind)
-        if kind == "event" and _SEASON.search(noun):
-            frames = inventory.bare["competition"]
-        if frames and not (kind == "nature" and noun in _BARE_NATURE):
-            return rng.choice(frames).format(x=word)
-        return word if len(tokens) < 2 or kind == "country" else f"{word} {_make_word(rng, feel, 'place')}"
-    out: list[str] = []
-    run = names = 0
-    for i, token in enumerate(tokens):
-        if token in inventory.keep:
-            out.append(token)
-        elif token in inventory.joint and 0 < i < len(tokens) - 1:
-            if out and out[-1] not in inventory.joint:
-                out.append(token)
-        elif _DIGITS.match(token) and names:
-            out.append(str(rng.randint(10 ** (len(token) - 1), 10 ** len(token) - 1)))
-        elif ordinal := _ORDINAL.match(token):
-            out.append(_write_ordinal(int(ordinal[1]) + rng.randint(1, 9)))
-        else:
-            # Two words for a run of words that name it, and three in all at most: long names only tire the reader.
-            if run < 2 and names < 3:
-                out.append(_make_word(rng, feel, "place") if names else word)
-                names += 1
-            run += 1
-            continue
-        run = 0
-    while out and out[-1] in inventory.joint:
-        out.pop()
-    # Nothing but class words ("Summer Olympics"): the name goes before them.
-    return " ".join(out if names else [word, *out])
-
-
 def _make_word(rng: random.Random, feel: _NameStyle, ending: str) -> str:
     """One invented word in title case that can be spoken and hides nothing rude."""
     word = _join_syllables(rng, feel, ending)
-    while _CLUMSY.search(word) or any(part in word for part in _UNFIT):
+    least = 4 if ending in ("female", "male") else 5
+    while len(word) < least or word in _COMMON or _CLUMSY.search(word) or any(part in word for part in _UNFIT):
         word = _join_syllables(rng, feel, ending)
     return word.capitalize()
 
 
 def _join_syllables(rng: random.Random, feel: _NameStyle, ending: str) -> str:
-    """Two syllables before an ending, one or two before that of a given name.
+    """One or two syllables before an ending.
 
-    A syllable that follows a closed one opens with a single consonant, so that the word can be spoken. There are
-    some 10^8 words for an ending, so that two of a million surrogates are rarely the same.
+    A syllable that follows a closed one opens with a single consonant, and clusters stand before vowels only, so that
+    the word can be spoken. There are some 10^7 words for an ending.
     """
     tail = rng.choice(feel.endings[ending])
-    short = ending in ("female", "male") and rng.random() < 0.5
-    word = rng.choice(feel.onset) + rng.choice(feel.nucleus)
-    if not short:
-        word += rng.choice(feel.coda) + rng.choice(feel.single) + rng.choice(feel.plain)
-        if rng.random() < 0.5:
-            word += rng.choice(feel.closing)
-    if tail[0] in _VOWELS and word[-1] in _VOWELS:
-        word += rng.choice(feel.single)
+    word = rng.choice(feel.onset) + rng.choice(feel.nucleus if rng.random() < _RICH else feel.plain)
+    if rng.random() > (_SHORT_GIVEN if ending in ("female", "male") else _SHORT):
+        simple = len(word) > 3 or word[-2:-1] in _VOWELS
+        closed = rng.choice(feel.closing) if not simple and rng.random() < _CLOSED else ""
+        word += closed + rng.choice(feel.single if closed or simple else feel.onset) + rng.choice(feel.plain)
+    if tail[0] in _VOWELS:
+        word += rng.choice(feel.coda if rng.random() < _CLOSED else feel.closing) or rng.choice(feel.closing)
+    elif rng.random() < _CLOSED and word[-1] not in tail[:1]:
+        word += rng.choice(feel.closing)
     return word + tail
-
-
-def _write_ordinal(number: int) -> str:
-    if number % 100 in (11, 12, 13):
-        return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
 
 
 @functools.cache
@@ -376,8 +352,9 @@ def _load() -> _Inventory:
         feels=feels,
         adjectives=tuple(raw["words"]["adjective"]),
         nouns=tuple(raw["words"]["noun"]),
-        article={kind: tuple(frames) for kind, frames in raw["article"].items()},
-        bare={kind: tuple(frames) for kind, frames in raw["bare"].items()},
+        frames={noun: tuple(frames) for noun, frames in raw["frames"].items()},
+        kinds={kind: tuple(frames) for kind, frames in raw["kinds"].items()},
+        head=frozenset(raw["keep"]["head"]),
         heads=frozenset(word.lower() for word in raw["keep"]["any"]),
         keep=frozenset(raw["keep"]["any"]),
         joint=frozenset(raw["keep"]["joint"]),

@@ -6,19 +6,23 @@ confuse two equal numbers. Every other text (a model's, or one edited by hand) i
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hopwright.counterfactual.constants import is_year, list_constants
 from hopwright.counterfactual.failures import TwinError
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.wikidata.nouns import definite
 from hopwright.planning.execution import hops_used, stated_value
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Hop, Item, ReadRegion, ReadSpan
-from hopwright.records.values import EntityKind, Value
+from hopwright.records.values import EntityKind, Value, render
 from hopwright.text.mentions import replace_names, replace_number
 from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
 
+_YEAR_OF_WORK = re.compile(r"\b(?:1\d{3}|20\d{2}) (?=(?:\w+ )?(?:film|series|miniseries|novel|album|play|song)\b)")
 _PREPOSITIONS = frozenset({"of", "in", "at", "for", "on", "to", "from"})
 
 
@@ -89,34 +93,63 @@ class TwinWriter:
 def reword_by_mentions(item: Item, changes: TwinChanges) -> Wording:
     """Replace every mention of a name, and in each sub-question the answers that it takes from earlier hops.
 
-    Raises TwinError ("twin_wording") when a sub-question does not mention a number that it rests on, or when
-    that number cannot be told from another one in it.
+    The plan's own numbers become what they are now. Raises TwinError ("twin_wording") when a question does not mention
+    a number that it rests on, or when that number cannot be told from another one in it.
     """
-    texts = replace_names([item.question, *(hop.question for hop in item.hops)], changes.names())
+    # "the 1972 film" is told apart by a year that is none of the twin's.
+    texts = [_YEAR_OF_WORK.sub("", text) for text in (item.question, *(hop.question for hop in item.hops))]
+    texts = replace_names(texts, changes.names())
     return Wording(
         tuple(
             _replace_inputs(hop, question, item, changes) for hop, question in zip(item.hops, texts[1:], strict=True)
         ),
-        texts[0],
+        _replace_constants(texts[0], item, changes),
     )
 
 
 def _replace_inputs(hop: Hop, question: str, item: Item, changes: TwinChanges) -> str:
-    inputs: dict[str, str] = {}
+    moved = _list_moved_constants(hop, changes)
+    inputs = dict(moved)
+    kept = _constants(hop) - {old for old, _ in moved}
     for index in hops_used(hop.derivation):
-        source, moved = item.hops[index - 1], changes.hops[index - 1]
+        source, target = item.hops[index - 1], changes.hops[index - 1]
         if source.answer_type == "entity":
             continue
-        old, new = source.answer, moved.answer
-        if inputs.setdefault(old, new) != new or old in _constants(hop):
+        old, new = source.answer, target.answer
+        if inputs.setdefault(old, new) != new or old in kept:
             raise TwinError("twin_wording", f"hop {hop.index}: {old!r} stands for two numbers in {hop.question!r}")
+    return _replace_numbers(question, inputs, f"hop {hop.index}")
+
+
+def _replace_constants(question: str, item: Item, changes: TwinChanges) -> str:
+    """The whole question with the plan's own numbers as they are now."""
+    moved: dict[str, str] = {}
+    for hop in item.hops:
+        for old, new in _list_moved_constants(hop, changes):
+            if moved.setdefault(old, new) != new:
+                raise TwinError("twin_wording", f"{old!r} stands for two numbers in {question!r}")
+    return _replace_numbers(question, moved, "the question")
+
+
+def _replace_numbers(text: str, numbers: Mapping[str, str], where: str) -> str:
     marks: dict[int, str] = {}
-    for mark, (old, new) in enumerate(sorted(inputs.items(), key=lambda pair: (-len(pair[0]), pair)), start=0xE000):
-        question, count = replace_number(question, old, chr(mark))
+    for mark, (old, new) in enumerate(sorted(numbers.items(), key=lambda pair: (-len(pair[0]), pair)), start=0xE000):
+        text, count = replace_number(text, old, chr(mark))
         if not count:
-            raise TwinError("twin_wording", f"hop {hop.index}: {old!r} is not mentioned in {hop.question!r}")
+            raise TwinError("twin_wording", f"{where}: {old!r} is not mentioned in {text!r}")
         marks[mark] = new
-    return question.translate(marks)
+    return text.translate(marks)
+
+
+def _list_moved_constants(hop: Hop, changes: TwinChanges) -> list[tuple[str, str]]:
+    """The plan's own numbers in a hop as they were and as they are, where they differ."""
+    now = list_constants(changes.hops[hop.index - 1].derivation)
+    pairs = zip(list_constants(hop.derivation), now, strict=True)
+    return [(_write(old), _write(new)) for old, new in pairs if old != new]
+
+
+def _write(number: int) -> str:
+    return render(number, year=is_year(number))
 
 
 def _constants(hop: Hop) -> set[str]:
@@ -125,6 +158,7 @@ def _constants(hop: Hop) -> set[str]:
     return set("".join(letter if letter.isalnum() or letter == "." else " " for letter in words).split())
 
 
+@functools.lru_cache(maxsize=16_384)
 def strip_proper(noun: str) -> str:
     """A common noun without what ties it to the real world: `American city`, `commune of France`."""
     words = noun.split()

@@ -7,11 +7,15 @@ What cannot be done so without a trace of the original is rejected with the chec
 from __future__ import annotations
 
 import hashlib
+import itertools
+import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from hopwright.counterfactual.constants import list_constants
 from hopwright.counterfactual.distractors import move_distractors, rename_distractors
 from hopwright.counterfactual.failures import TwinError
+from hopwright.counterfactual.invented_facts import Furnisher, RivalMaker
 from hopwright.counterfactual.passage_context import (
     NO_PASSAGE_CONTEXT,
     PassageContext,
@@ -19,11 +23,14 @@ from hopwright.counterfactual.passage_context import (
     add_evidence,
     drop_evidence,
     find_unanswered,
+    move_plan,
     rewrite_passages,
 )
-from hopwright.counterfactual.passages import PassageWriter, collect_extra_evidence
+from hopwright.counterfactual.passage_writer import PassageWriter
+from hopwright.counterfactual.passages import collect_extra_evidence, list_asked_properties
 from hopwright.counterfactual.renamed_entities import (
     AliasSource,
+    NameRules,
     RenamedEntity,
     assign_surrogate_names,
     collect_renamed_entities,
@@ -32,7 +39,7 @@ from hopwright.counterfactual.renamed_entities import (
     list_texts,
 )
 from hopwright.counterfactual.shifts import LAST_YEAR
-from hopwright.counterfactual.surrogate_names import SurrogateNameGenerator
+from hopwright.counterfactual.surrogate_names import Gender, SurrogateNameGenerator
 from hopwright.counterfactual.twin_wording import EntityReplacement, TwinChanges, TwinNames, TwinWriter
 from hopwright.counterfactual.worlds import SolvedWorld, solve_world
 from hopwright.distractors.options import assign_options
@@ -43,7 +50,7 @@ from hopwright.planning.execution import render_answer, run_plan, same, stated_v
 from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
 from hopwright.records.values import Scalar, Value, render
 from hopwright.text.mentions import find_leftover, replace_names
-from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter
+from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
 
 
 class TwinMaker:
@@ -57,6 +64,7 @@ class TwinMaker:
         self._namer = SurrogateNameGenerator(seed, graph.knows_name)
         self._writer = TwinWriter(RulesWriter(table), names)
         self._passages = PassageWriter(table)
+        self._rivals = RivalMaker(graph, table, seed)
 
     def make_twin(
         self, item: Item, passage_context: PassageContext = NO_PASSAGE_CONTEXT, *, salt: int = 0
@@ -82,38 +90,52 @@ class TwinMaker:
         if any(hop.evidence.claims for hop in item.hops):
             # Its number comes from outside every graph: there is no other world in which it could be proven.
             raise TwinError("twin_claim", "it rests on a claim, which no world of a graph can prove")
-        extras = collect_extra_evidence(item, passage_context.planned) if passage_context.plans else Evidence()
+        planned = passage_context.planned if passage_context.plans else ((),) * len(item.hops)
+        furnished = any(hop.evidence.passages for hop in item.hops)
+        rivals = self._rivals.make(item, planned) if furnished else ((),) * len(item.hops)
+        told = tuple((*one, *other) for one, other in zip(planned, rivals, strict=True))
+        extras = self._keep_readable(collect_extra_evidence(item, told))
         whole = add_evidence(item, extras)
         cast = _join_cast(collect_renamed_entities(whole, self._names, self._graph), passage_context.members)
+        by_rules = item.provenance.generator == "rules" and all(
+            plan is not None for hop in passage_context.plans for plan in hop
+        )
+        if by_rules:
+            # No text speaks of them but the rules', which then know how.
+            cast = tuple(_give_gender(member, f"{self._seed}:{item.id}") for member in cast)
         gone = list_names(cast, self._graph)
         suffix = hashlib.blake2b(f"{self._seed}:{item.id}".encode(), digest_size=5).hexdigest()
         # The item's own suffix: two items whose plans have one shape would else get twins with one id.
-        known = (member.id for member in cast if member.id)
-        ids = {id: f"QX{n}_{suffix}" for n, id in enumerate(known, start=1)}
-        world = solve_world(whole, cast, ids, self._table, self._seed)
+        ids = {id: f"QX{n}_{suffix}" for n, id in enumerate((member.id for member in cast if member.id), start=1)}
         key = f"{item.id}:{salt}" if salt else item.id
-        texts = list(list_texts(whole))
-        surrogates = assign_surrogate_names(key, texts, cast, self._namer, self._graph, world.years, gone)
-        world = replace(world, hops=drop_evidence(item, world.hops, extras))
-        aliases = list_aliases(cast, self._graph, surrogates)
-        hops = _TwinRelabeller(item, cast, ids, surrogates, aliases, world).relabel_hops()
-        changes = TwinChanges(
-            tuple(
-                EntityReplacement(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:])
-                for m in cast
-            ),
-            hops,
-            world.values,
-        )
-        wording = self._writer.word(item, changes)
+        try:
+            moved = self._move(item, whole, cast, ids, extras, gone, key, by_rules, constants=True)
+        except TwinError as failure:
+            if failure.check != "twin_wording":
+                raise
+            # A text that nobody words again does not show where a number of the plan stands in it: those numbers stay.
+            moved = self._move(item, whole, cast, ids, extras, gone, key, by_rules, constants=False)
+        world, hops, changes, surrogates = moved.world, moved.changes.hops, moved.changes, moved.surrogates
         new = TwinWorld(world, ids, cast, surrogates, TwinNames(self._names, changes), self._graph)
-        passages = rewrite_passages(item, passage_context, new, self._passages)
+        further = (f"QX{n}_{suffix}" for n in itertools.count(len(ids) + 1))
+        furnisher = Furnisher(
+            f"{self._seed}:{key}:furnish",
+            list_asked_properties(item),
+            [move_plan(plan, new) for plans in told for plan in plans],
+            new.names,
+            self._namer,
+            moved.rules,
+            self._table,
+            further,
+            {ids[member.id]: member.gender for member in cast if member.id and member.gender},
+        )
+        passages = rewrite_passages(item, passage_context, new, self._passages, furnisher, rivals)
         twin_id = plan_id(
             item.topology, tuple(hop.derivation for hop in hops), "counterfactual", item.provenance.sources
         )
         finished = tuple(
             self._give_options(_finish(hop, question, own), twin_id)
-            for hop, question, own in zip(hops, wording.hop_questions, passages, strict=True)
+            for hop, question, own in zip(hops, moved.wording.hop_questions, passages, strict=True)
         )
         last = finished[-1]
         if last.label is None:
@@ -122,7 +144,7 @@ class TwinMaker:
             id=twin_id,
             topology=item.topology,
             hops=finished,
-            question=wording.question,
+            question=moved.wording.question,
             answer=last.answer,
             options=last.options,
             label=last.label,
@@ -134,10 +156,51 @@ class TwinMaker:
                     Surrogate(original=_write(old), surrogate=_write(new), id=f"{subject}.{property}")
                     for subject, property, old, new in world.literals
                 ),
+                *furnisher.world,
             ),
             provenance=_copy_provenance(item.provenance, self._seed),
         )
         return twin.model_copy(update={"checks": self._verify(twin, gone)})
+
+    def _move(
+        self,
+        item: Item,
+        whole: Item,
+        cast: Sequence[RenamedEntity],
+        ids: Mapping[str, str],
+        extras: Evidence,
+        gone: Sequence[str],
+        key: str,
+        by_rules: bool,
+        *,
+        constants: bool,
+    ) -> _MovedItem:
+        """The item in a solved world, named and worded; whole: the item with the facts of its passages.
+
+        by_rules: whether every text is worded again, so that a name need not fit into the old one.
+        """
+        world = solve_world(whole, cast, ids, self._table, self._seed, constants=constants)
+        texts = list(list_texts(whole))
+        rules = NameRules(texts, gone)
+        surrogates = assign_surrogate_names(
+            key, texts, cast, self._namer, self._graph, world.years, rules, articles=not by_rules
+        )
+        world = replace(world, hops=drop_evidence(item, world.hops, extras))
+        aliases = list_aliases(cast, self._graph, surrogates)
+        changes = TwinChanges(
+            tuple(
+                EntityReplacement(m.id, ids.get(m.id, ""), m.label, surrogates[m.key], m.kind, m.labels[1:])
+                for m in cast
+            ),
+            _TwinRelabeller(item, cast, ids, surrogates, aliases, world).relabel_hops(),
+            world.values,
+        )
+        return _MovedItem(world, rules, surrogates, changes, self._writer.word(item, changes))
+
+    def _keep_readable(self, evidence: Evidence) -> Evidence:
+        """The facts without literals that no derivation and no passage can read."""
+        literals = (one for one in evidence.literals if self._table.read(one) is not None)
+        return evidence.replace(literals=tuple(literals))
 
     def _give_options(self, hop: Hop, twin_id: str) -> Hop:
         if not hop.distractors:
@@ -168,6 +231,17 @@ class TwinMaker:
         return tuple(CheckResult(name=name, outcome="pass") for name in names)
 
 
+@dataclass(frozen=True, slots=True)
+class _MovedItem:
+    """An item in its new world, but for passages and options."""
+
+    world: SolvedWorld
+    rules: NameRules
+    surrogates: Mapping[str, str]
+    changes: TwinChanges
+    wording: Wording
+
+
 class _TwinRelabeller:
     """Writes the new names and numbers into hops whose plan already runs in the new world."""
 
@@ -187,6 +261,7 @@ class _TwinRelabeller:
         self._labels = {ids[member.id]: surrogates[member.key] for member in cast if member.id}
         self._names = {**aliases, **{label: surrogates[member.key] for member in cast for label in member.labels}}
         self._operands = self._list_operands()
+        self._shown = {str(number) for hop in world.hops for number in list_constants(hop.derivation)}
 
     def relabel_hops(self) -> tuple[Hop, ...]:
         """The twin's hops but for their questions and options."""
@@ -201,7 +276,7 @@ class _TwinRelabeller:
         else:
             answer_id = None
             answer = render_answer(value, old.unit)
-            distractors = move_distractors(old, value, self._operands)
+            distractors = move_distractors(old, value, self._operands, self._shown)
         return new.model_copy(
             update={
                 "answer": answer,
@@ -249,6 +324,14 @@ class _TwinRelabeller:
             if not isinstance(value, str):
                 found[text] = value if found.get(text, value) == value else None
         return {text: value for text, value in found.items() if value is not None}
+
+
+def _give_gender(member: RenamedEntity, key: str) -> RenamedEntity:
+    """A person with a gender, so that a passage can speak of her or him: the original's, else a drawn one."""
+    if member.kind != "person" or member.gender:
+        return member
+    drawn: Gender = random.Random(f"{key}:{member.key}").choice(("female", "male"))
+    return replace(member, gender=drawn)
 
 
 def _join_cast(cast: Sequence[RenamedEntity], mentioned: Sequence[RenamedEntity]) -> tuple[RenamedEntity, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from hopwright.counterfactual.constants import is_year, list_constants, move_constants
 from hopwright.counterfactual.failures import TwinError
 from hopwright.counterfactual.renamed_entities import RenamedEntity
 from hopwright.counterfactual.shifts import (
@@ -23,6 +24,7 @@ from hopwright.counterfactual.shifts import (
     draw_date_shift,
     find_room,
     latest_year,
+    moves_gently,
     read_year,
     set_date,
     set_number,
@@ -35,13 +37,18 @@ from hopwright.knowledge.facts import EvidenceFacts, matches
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.execution import execute, render_answer, run_plan, same, stated_value
 from hopwright.planning.expressions import evaluate
-from hopwright.records import Compute, Derivation, Hop, Item, LiteralFact, Lookup, ReverseLookup
+from hopwright.planning.plan import named_entities
+from hopwright.records import Compute, Derivation, Hop, Item, LiteralFact, Lookup, ReverseLookup, Triplet
 from hopwright.records.values import Scalar, Value
 from hopwright.text.mentions import replace_number
 
 _ID = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
+_YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
 _ATTEMPTS = 48
+_STRICT = 44
+# By so many years the dates of what is counted move apart.
+_LOOSE = 25
 # (attempt from which on, largest and smallest move of all dates together, spread between their owners)
 _SCALES = ((0, 45, 8, 4), (16, 20, 4, 2), (32, 8, 1, 1))
 
@@ -55,7 +62,8 @@ class SolvedWorld:
     hops: the item's hops with surrogate ids in derivations and evidence, literals moved; labels and texts are
     still the original's. values: what the plan gives in it, by hop. years: by how many years the dates of each
     owner moved (the owner of a dated name is its stem), and base by how many the world did on the whole. literals: old
-    and new literal, as normalised, with the original subject; moved: the same as stored.
+    and new literal, as normalised, with the original subject; moved: the same as stored. objects: triplet → its other
+    object, both with the original ids, where a count asked for another world of facts.
     """
 
     hops: tuple[Hop, ...]
@@ -64,21 +72,30 @@ class SolvedWorld:
     literals: tuple[tuple[str, str, Scalar, Scalar], ...]
     moved: dict[_Key, str]
     base: int
+    objects: dict[_Key, str]
 
 
 def solve_world(
-    item: Item, cast: Sequence[RenamedEntity], ids: Mapping[str, str], table: PropertyTable, seed: int
+    item: Item,
+    cast: Sequence[RenamedEntity],
+    ids: Mapping[str, str],
+    table: PropertyTable,
+    seed: int,
+    *,
+    constants: bool = True,
 ) -> SolvedWorld:
-    """Move the item's literals until the plan, run on them, gives answers that make sense.
+    """Move the item's literals, constants and counted facts until the plan, run on them, gives answers that make sense.
 
-    ids: surrogate id of each member of the cast that has one.
-    Raises TwinError ("twin_underivable") with the last attempt's reason when 48 attempts fail.
+    ids: surrogate id of each member of the cast that has one. constants: whether the plan's own numbers move, too.
+    Every number and date among the answers changes, the last one in any case. Raises TwinError ("twin_underivable")
+    with the last attempt's reason when 48 attempts fail.
     """
     owners = _find_owners(item, cast)
+    renamed: dict[tuple[str, str, str, str], Triplet] = {}
     reason = "no attempt was made"
     for attempt in range(_ATTEMPTS):
         try:
-            return _WorldAttempt(item, ids, table, seed, attempt, owners).solve()
+            return _WorldAttempt(item, ids, table, seed, attempt, owners, constants, renamed).solve()
         except (_ImplausibleWorldError, ExpressionError, ValueError, ArithmeticError) as error:
             reason = str(error)
     raise TwinError("twin_underivable", f"no shifted numbers fit the plan; at last: {reason}")
@@ -107,13 +124,15 @@ class _DateOwners:
     """Whose dates move together: `of` an entity (itself, or the stem of its dated name), and the years they hold,
     each with the last year that it may become.
 
-    `stated`: the years in names that the question mentions. `people`: whose measures move gently.
+    `stated`: the years in names that the question mentions. `people`: whose measures move gently. `follows`: dated
+    names without dates of their own → whose dates they stand beside, or empty: nobody races after dying.
     """
 
     of: dict[str, str]
     years: dict[str, list[tuple[int, int]]]
     stated: dict[str, list[int]]
     people: frozenset[str]
+    follows: dict[str, str]
 
 
 def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
@@ -130,27 +149,53 @@ def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
             if literal.datatype == "dateTime" and (year := read_year(literal.value)) is not None:
                 latest = latest_year(literal.property, year)
                 years.setdefault(of.get(literal.subject, literal.subject), []).append((year, latest))
-    return _DateOwners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"))
+    dated = {
+        of.get(one.subject, one.subject)
+        for hop in item.hops
+        for one in hop.evidence.literals
+        if one.datatype == "dateTime"
+    }
+    follows = {owner: "" for owner in years if owner.startswith("stem:") and owner not in dated}
+    for triplet in (one for hop in item.hops for one in hop.evidence.triplets):
+        ends = of.get(triplet.subject, triplet.subject), of.get(triplet.object, triplet.object)
+        for owner, other in (ends, ends[::-1]):
+            if owner in follows and other in dated and not follows[owner]:
+                follows[owner] = other
+    return _DateOwners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"), follows)
 
 
 class _WorldAttempt:
     """One seeded choice of moves, and the plan run in the world that they make."""
 
     def __init__(
-        self, item: Item, ids: Mapping[str, str], table: PropertyTable, seed: int, attempt: int, owners: _DateOwners
+        self,
+        item: Item,
+        ids: Mapping[str, str],
+        table: PropertyTable,
+        seed: int,
+        attempt: int,
+        owners: _DateOwners,
+        constants: bool,
+        renamed: dict[tuple[str, str, str, str], Triplet],
     ) -> None:
         self._item = item
         self._ids = ids
         self._table = table
         self._key = f"{seed}:{item.id}:{attempt}"
         self._owners = owners
-        self._strict = attempt < _SCALES[-1][0]
+        self._strict = attempt < _STRICT
         self._pinned: dict[_Key, str] = {}
         self._moves: dict[str, DateShift] = {}
         _, largest, smallest, self._jitter = next(scale for scale in reversed(_SCALES) if attempt >= scale[0])
         rng = random.Random(self._key)
         room = find_room(year for years in owners.years.values() for year in years)
         self._base = draw_base(rng, largest, smallest, room)
+        self._derivations = tuple(
+            move_constants(hop.derivation, rng, self._base) if constants else hop.derivation for hop in item.hops
+        )
+        self._moves_constants = constants
+        self._renamed = renamed  # Shared between attempts, which differ in few objects.
+        self._objects, self._swapped, self._loose = _stir_counts(item, rng, owners.of)
 
     def solve(self) -> SolvedWorld:
         hops = self._build()
@@ -166,48 +211,59 @@ class _WorldAttempt:
             raise _ImplausibleWorldError("a number that a later hop asks for was used by an earlier one")
         self._check_answers(answers)
         self._check_margins(hops)
+        self._check_years()
         years = {owner: self._move(owner).years for owner in dict.fromkeys(self._owners.of.values())}
-        return SolvedWorld(hops, answers, years, tuple(self._list_changes()), self._list_moved(), self._base)
+        return SolvedWorld(
+            hops, answers, years, tuple(self._list_changes()), self._list_moved(), self._base, self._objects
+        )
 
     def _build(self) -> tuple[Hop, ...]:
         hops: list[Hop] = []
-        for hop in self._item.hops:
-            triplets = tuple(
-                triplet.model_copy(
-                    update={
-                        "subject": self._ids.get(triplet.subject, triplet.subject),
-                        "object": self._ids.get(triplet.object, triplet.object),
-                    }
-                )
-                for triplet in hop.evidence.triplets
-            )
+        for hop, moved in zip(self._item.hops, self._derivations, strict=True):
+            triplets = tuple(map(self._rename_triplet, hop.evidence.triplets))
             literals = tuple(
                 literal.model_copy(update={"subject": self._ids.get(literal.subject, literal.subject), "value": value})
                 for literal in hop.evidence.literals
                 if (value := self._value(literal)) is not None
             )
             evidence = hop.evidence.replace(triplets=triplets, literals=literals, wikipedia_url="")
-            derivation = rename_ids(hop.derivation, self._ids)
+            derivation = rename_ids(moved, self._ids)
             hops.append(hop.model_copy(update={"derivation": derivation, "evidence": evidence}))
         return tuple(hops)
+
+    def _rename_triplet(self, triplet: Triplet) -> Triplet:
+        object = self._objects.get(_key(triplet), triplet.object)
+        known = triplet.subject, triplet.property, triplet.object, object
+        if known not in self._renamed:
+            update = {
+                "subject": self._ids.get(triplet.subject, triplet.subject),
+                "object": self._ids.get(object, object),
+            }
+            self._renamed[known] = triplet.model_copy(update=update)
+        return self._renamed[known]
 
     def _value(self, literal: LiteralFact) -> str | None:
         """The literal's new stored value; None for what no derivation can read (it could not be moved either)."""
         key = (literal.subject, literal.property, literal.value)
         if (pinned := self._pinned.get(key)) is not None:
             return pinned
-        if self._table.normalise(literal.property, literal.value, literal.datatype) is None:
+        if self._table.read(literal) is None:
             return None
         if literal.datatype == "dateTime":
             owner = self._owners.of.get(literal.subject, literal.subject)
             return shift_date(literal.value, self._move(owner))
         rng = random.Random(f"{self._key}:{':'.join(key)}")
-        return shift_number(rng, literal.value, gentle=literal.subject in self._owners.people)
+        gentle = literal.subject in self._owners.people or moves_gently(literal.property)
+        return shift_number(rng, self._swapped.get(key, literal.value), gentle=gentle)
 
     def _move(self, owner: str) -> DateShift:
         if owner not in self._moves:
             rng = random.Random(f"{self._key}:{owner}")
-            self._moves[owner] = draw_date_shift(rng, self._base, self._jitter, self._owners.years.get(owner, ()))
+            leader = self._owners.follows.get(owner)
+            if leader:
+                return self._move(leader)
+            jitter = 0 if leader == "" else _LOOSE if owner in self._loose else self._jitter
+            self._moves[owner] = draw_date_shift(rng, self._base, jitter, self._owners.years.get(owner, ()))
         return self._moves[owner]
 
     def _pin(self, hop: Hop, answers: Mapping[int, Value], facts: EvidenceFacts) -> bool:
@@ -230,7 +286,7 @@ class _WorldAttempt:
                 if (held.subject, held.property) != (original.answer_id, property):
                     continue
                 value = self._value(held)
-                scalar = None if value is None else self._table.normalise(property, value, held.datatype)
+                scalar = None if value is None else self._table.normalise(property, value, held.datatype, held.unit)
                 if scalar is None or matches(wanted, scalar):
                     continue
                 self._pin_literal(held, wanted, entry.scale)
@@ -263,6 +319,7 @@ class _WorldAttempt:
         originals = self._item.hops
         moving = self._find_moving()
         stated = self._list_stated_years()
+        said = {str(n) for one in self._derivations for n in list_constants(one)} if self._moves_constants else set()
         for hop in originals:
             old, new = stated_value(hop), answers[hop.index]
             if isinstance(old, str):
@@ -277,11 +334,23 @@ class _WorldAttempt:
                     raise _ImplausibleWorldError(f"hop {hop.index} gives {new}, which is not like {old}")
                 if hop.unit == "year" and not 1 <= new <= LAST_YEAR:
                     raise _ImplausibleWorldError(f"no plausible year: {new}")
-            if self._strict and hop.index in moving and same(old, new):
+            if same(old, new) and (hop is originals[-1] or (self._strict and hop.index in moving)):
                 raise _ImplausibleWorldError(f"hop {hop.index} still gives {new}")
             text = render_answer(new, hop.unit)
+            if text in said:
+                raise _ImplausibleWorldError(f"hop {hop.index} gives {text}, which the plan brings with it")
             if text != hop.answer and (text in stated or replace_number(self._item.question, text, "")[1]):
                 raise _ImplausibleWorldError(f"the question mentions {text}, which is now an answer")
+
+    def _check_years(self) -> None:
+        """No year of the original's question is in the twin's."""
+        old = {int(year) for year in _YEAR.findall(self._item.question)}
+        old |= {year for years in self._owners.stated.values() for year in years}
+        new = {int(year) for year in self._list_stated_years()}
+        if self._moves_constants:
+            new |= {number for one in self._derivations for number in list_constants(one) if is_year(number)}
+        if kept := old & new:
+            raise _ImplausibleWorldError(f"the question would still mention {min(kept)}")
 
     def _list_stated_years(self) -> set[str]:
         """The years in the question's new names."""
@@ -291,9 +360,8 @@ class _WorldAttempt:
         """Hops whose number should change: it rests on a literal, or on a number that does."""
         moving: set[int] = set()
         for hop in self._item.hops:
-            counts = isinstance(hop.derivation, Compute) and hop.derivation.kind == "counting"
-            rests = any(literal.subject in self._ids for literal in hop.evidence.literals)
-            if hop.answer_type in ("number", "date") and not counts and (rests or moving & {*hop.depends_on}):
+            rests = any(literal.subject in self._ids for literal in hop.evidence.literals) or _is_count(hop)
+            if hop.answer_type in ("number", "date") and (rests or moving & {*hop.depends_on}):
                 moving.add(hop.index)
         return moving
 
@@ -304,14 +372,19 @@ class _WorldAttempt:
                 continue
             before, after = self._list_numbers(old), self._list_numbers(new)
             for property, values in before.items():
-                margin = self._table.margin(property)
-                if margin and _spread(values) >= margin > _spread(after.get(property, [])):
+                if self._are_apart(property, values) and not self._are_apart(property, after.get(property, [])):
                     raise _ImplausibleWorldError(f"values of {property} come too close to each other")
+
+    def _are_apart(self, property: str, values: list[Decimal]) -> bool:
+        """Whether the margins of the property, where it has any, tell each two of the values apart."""
+        if not self._table.margin(property) and not self._table.literal[property].distance:
+            return True
+        return all(self._table.differ(property, one, other) for one, other in itertools.pairwise(sorted(values)))
 
     def _list_numbers(self, hop: Hop) -> dict[str, list[Decimal]]:
         found: dict[str, list[Decimal]] = {}
         for literal in hop.evidence.literals:
-            value = self._table.normalise(literal.property, literal.value, literal.datatype)
+            value = self._table.read(literal)
             if isinstance(value, int | Decimal):
                 found.setdefault(literal.property, []).append(Decimal(value))
         return found
@@ -329,18 +402,65 @@ class _WorldAttempt:
                 if key in seen or value is None:
                     continue
                 seen.add(key)
-                old = self._table.normalise(literal.property, literal.value, literal.datatype)
-                new = self._table.normalise(literal.property, value, literal.datatype)
+                old = self._table.read(literal)
+                new = self._table.normalise(literal.property, value, literal.datatype, literal.unit)
                 if old is not None and new is not None and old != new:
                     yield literal.subject, literal.property, old, new
 
 
+def _is_count(hop: Hop) -> bool:
+    return isinstance(hop.derivation, Compute) and hop.derivation.kind == "counting"
+
+
+def _key(triplet: Triplet) -> _Key:
+    return triplet.subject, triplet.property, triplet.object
+
+
+def _is_held_elsewhere(literal: LiteralFact, hop: Hop, item: Item) -> bool:
+    return any(literal in other.evidence.literals for other in item.hops if other is not hop)
+
+
+def _stir_counts(
+    item: Item, rng: random.Random, owner_of: Mapping[str, str]
+) -> tuple[dict[_Key, str], dict[_Key, str], set[str]]:
+    """Other facts for what is counted, so that the count changes.
+
+    Of the facts that no other hop rests on, a few triplets get the object of another or the entity that is counted
+    for, and numbers change places. Returns triplet → object, literal → the value whose place it takes, and the owners
+    whose dates move by themselves.
+    """
+    objects: dict[_Key, str] = {}
+    swapped: dict[_Key, str] = {}
+    loose: set[str] = set()
+    for hop in item.hops:
+        if not _is_count(hop):
+            continue
+        named = set(named_entities(hop.derivation))
+        elsewhere = {_key(one) for other in item.hops if other is not hop for one in other.evidence.triplets}
+        own = [one for one in hop.evidence.triplets if one.subject in named and _key(one) not in elsewhere]
+        answers = {item.hops[index - 1].answer_id for index in hop.depends_on}
+        pool = sorted({one.object for one in own} | {id for id in answers if id})
+        held = {(one.subject, one.property, one.object) for one in own}
+        for triplet in rng.sample(own, min(len(own), rng.choice((1, 1, 2)))):
+            others = [
+                id for id in pool if (triplet.subject, triplet.property, id) not in held and id != triplet.subject
+            ]
+            if others:
+                objects[_key(triplet)] = rng.choice(others)
+        numbers: dict[str, list[_Key]] = {}
+        for literal in hop.evidence.literals:
+            if literal.subject not in named | answers or _is_held_elsewhere(literal, hop, item):
+                continue
+            if literal.datatype == "dateTime":
+                loose.add(owner_of.get(literal.subject, literal.subject))
+            else:
+                numbers.setdefault(literal.property, []).append((literal.subject, literal.property, literal.value))
+        for keys in numbers.values():
+            values = [key[2] for key in keys]
+            rng.shuffle(values)
+            swapped.update(zip(keys, values, strict=True))
+    return objects, swapped, loose
+
+
 def _rename(text: str, ids: Mapping[str, str]) -> str:
     return _ID.sub(lambda match: ids.get(match[0], match[0]), text)
-
-
-def _spread(values: list[Decimal]) -> Decimal:
-    """The smallest relative distance between two of the values."""
-    ordered = sorted(values)
-    gaps = [abs(other - one) / max(abs(one), abs(other), Decimal(1)) for one, other in itertools.pairwise(ordered)]
-    return min(gaps, default=Decimal(1))

@@ -141,7 +141,7 @@ class PopularityPrior(_Solver):
             if entry.value in ("date", "year")
             for subject in self._graph.literal_subjects(property)[:_MAX_DATED]
             for literal in self._graph.literals(subject, property)
-            if isinstance(value := self._table.normalise(property, literal.value, literal.datatype), dt.date)
+            if isinstance(value := self._table.read(literal), dt.date)
         )
 
 
@@ -234,7 +234,7 @@ class LastHopOnly(_Solver):
 
     def _read_literal(self, id: str, property: str) -> float | None:
         for literal in self._graph.literals(id, property):
-            value = self._table.normalise(property, literal.value, literal.datatype)
+            value = self._table.read(literal)
             if value is not None:
                 return _as_float(value)
         return None
@@ -244,7 +244,7 @@ class LastHopOnly(_Solver):
             value.year if isinstance(value, dt.date) and (unit == "year" or answer_type == "number") else value
             for subject in self._graph.literal_subjects(property)
             for literal in self._graph.literals(subject, property)
-            if (value := self._table.normalise(property, literal.value, literal.datatype)) is not None
+            if (value := self._table.read(literal)) is not None
         ]
         return median(_as_float(value) for value in values) if values else None
 

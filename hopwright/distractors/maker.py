@@ -1,8 +1,9 @@
-"""Three wrong options for a hop: of the answer's type and form, plausible, of different kinds, not true in the graph.
+"""Three wrong options for a hop: of the answer's type and form, false, and each what a slip would yield.
 
-Where they come from: a wrong turn earlier on (what the hop gives for a wrong answer of an earlier one, or what meets
-only some of its conditions: near misses), the loser of a comparison, what comes next in time or size, siblings of the
-answer, and for numbers slips of arithmetic.
+All meet what the question states openly (see `open_conditions`), and at least two come from a named slip: the plan
+run with one hop's wrong answer, the loser of a comparison, what meets every condition but the computed one, a property
+taken for another, the same fact of a similar thing, and for numbers slips of computation. Where no such three exist,
+the reason is given instead.
 """
 
 from __future__ import annotations
@@ -14,48 +15,81 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import Literal, NamedTuple
 
 from hopwright.checks.choices import meets
 from hopwright.checks.guessing import overlap
+from hopwright.checks.open_conditions import (
+    FEWEST_COMPARED,
+    OpenCondition,
+    is_met,
+    list_compared,
+    list_conditions,
+    read_open_conditions,
+)
+from hopwright.distractors.computation_slips import list_slips
 from hopwright.distractors.numeric_distractors import (
     NumericSlip,
+    choose_count_distractors,
     choose_date_distractors,
     choose_number_distractors,
-    list_slips,
 )
 from hopwright.distractors.proposers import propose
 from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.wikidata.confusions import BESIDE_IN_PLACE, CONFUSED_DATES, CONFUSED_ROLES
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, stated_value
 from hopwright.records import Compute, Constraint, Derivation, Distractor, DistractorKind, Hop, Lookup, ReverseLookup
-from hopwright.records.values import Value, parse, render
+from hopwright.records.values import Scalar, Value, parse, render
 from hopwright.text.matching import find_numbers, fold, pad
 
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
-_EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ?([^()]*)\)$")
+_EXTREME = re.compile(r"^arg(?:max|min)\((P\d+),")
 _NAME = re.compile(r"^[^\W_].{1,78}$")
-_NEAR_MISSES = 12
 _MOST_FACTS = 2_000
-_DRAWN = 4.0
+_MOST_RIVALS = 60
+_MOST_HOLDERS = 20
+_FEWEST_SIMILAR = 6
+_DRAWN = 2.0
 """What makes up for being far better, or less, known than the answer, in points of closeness."""
-_OTHER_NOUN = 6.0
-_WEIGHTS = (1.5, 1.5, 1.5, 1.0, 0.7, 1.5)
+_OTHER_REGION = 1.5
+_WEIGHTS = (1.5, 1.5, 2.0, 1.0, 0.7, 1.5)
 """Of words shared with the question, capitals, length, popularity, alphabet, and the value that is compared."""
 _LIKENESS_WEIGHTS = (1.5, 2.5, 1.5)
 """Of form, names and facts (see `choose_three`)."""
 _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
+_MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
+"""Kind → how many years the entities of one era lie apart at most."""
+_FEWEST_CHOICES = 3
+"""The least number of ways to choose that a reader would compute."""
 _BESIDE_IN_TIME = 15
 """Years within which two entities are contemporaries."""
+_MOST_SIBLINGS = 1
+"""Options that no slip yields, but that are merely of the same sort."""
 
 DistractorTriple = tuple[Distractor, Distractor, Distractor]
 Likeness = Callable[[str, str], float]
 """How alike two names are, 0–1."""
+ShortageReason = Literal["comparison", "losers", "conditions", "slips", "numbers", "counts", "dates", "form", "value"]
+
+
+class OptionShortage(NamedTuple):
+    """Why a hop gets no three wrong options.
+
+    `comparison`: fewer than four things are compared at the end of a plan. `losers`: what was not chosen on the way
+    gives too few other answers, so that choosing would not matter. `conditions`: fewer than three others meet what the
+    question states. `slips`: too few of them are what a slip yields. `numbers`, `counts`, `dates`: too few
+    others of the same form. `form`: the right one would stand out. `value`: the answer is nothing that has rivals.
+    """
+
+    reason: ShortageReason
+    detail: str
 
 
 class DistractorMaker:
@@ -76,11 +110,13 @@ class DistractorMaker:
         self._seed = seed
         self._facts = facts if facts is not None else GraphFacts(graph, table)
         self._siblings = SimilarEntities(graph, kinds)
-        self._values = NearbyValues(graph, self._facts)
+        self._values = NearbyValues(graph, self._facts, self._siblings)
         self._likeness = likeness
         self._compare_names = functools.lru_cache(200_000)(self._like_by_name)
-        self._around = functools.lru_cache(50_000)(self._list_around)
         self._compare_facts = functools.lru_cache(200_000)(self._siblings.kinship)
+        self._around = functools.lru_cache(50_000)(self._list_around)
+        self._list_subjects = functools.lru_cache(20_000)(self._read_subjects)
+        self._find_similar = functools.lru_cache(20_000)(self._list_similar)
 
     def make(
         self,
@@ -89,163 +125,355 @@ class DistractorMaker:
         earlier: Sequence[Hop],
         asked: str = "",
         proposed: Sequence[Value] = (),
-    ) -> DistractorTriple | None:
-        """Make three distractors for a hop; None when no three valid ones can be found.
+        key: str = "",
+    ) -> DistractorTriple | OptionShortage:
+        """Make three distractors for a hop, or say why there are none.
 
-        `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is a
-        question beside the hop's own that the options will stand under (the last hop's are those of the item).
-        `proposed` are further candidates, ids or numbers; they are chosen by the same rules as all others.
+        `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is the
+        multi-hop question where the hop is its last. `proposed` are further candidates, ids or numbers; they are chosen
+        by the same rules as all others. `key`: the item's id, so that the same hop in another item gets others.
         """
         proposed = [*proposed, *propose(hop, answers)]
-        way = "|".join(one.question for one in earlier)  # the same hop in another item gets other distractors
-        rng = random.Random(f"{self._seed}:{way}|{hop.question}|{hop.answer}")
+        way = "|".join(one.question for one in earlier)
+        rng = random.Random(f"{self._seed}:{key}|{way}|{hop.question}|{hop.answer}")
         try:
             value = stated_value(hop)
-        except InputError:
-            return None
+        except InputError as error:
+            return OptionShortage("value", str(error))
+        task = _Task(hop, answers, earlier, asked, rng)
         if isinstance(value, dt.date):
-            dates = choose_date_distractors(value, rng)
-            return _join(Distractor(text=render(date), kind="neighbour") for date in dates)
+            return self._make_dates(task, value)
         if isinstance(value, str):
             if hop.answer_type != "entity" or hop.answer_id is None:
-                return None
-            named = [one for one in proposed if isinstance(one, str)]
-            return self._make_entities(hop, hop.answer_id, answers, earlier, asked, rng, named)
-        numbers = [one for one in proposed if isinstance(one, int | Decimal)]
-        return self._make_numbers(hop, value, answers, earlier, asked, rng, numbers)
+                return OptionShortage("value", f"{hop.answer!r} is no entity")
+            return self._make_entities(task, hop.answer_id, [one for one in proposed if isinstance(one, str)])
+        return self._make_numbers(task, value, [one for one in proposed if isinstance(one, int | Decimal)])
+
+    # ---------------------------------------------------------------- numbers and dates
 
     def _make_numbers(
-        self,
-        hop: Hop,
-        value: int | Decimal,
-        answers: Mapping[int, Value],
-        earlier: Sequence[Hop],
-        asked: str,
-        rng: random.Random,
-        proposed: Sequence[int | Decimal],
-    ) -> DistractorTriple | None:
+        self, task: _Task, value: int | Decimal, proposed: Sequence[int | Decimal]
+    ) -> DistractorTriple | OptionShortage:
+        hop, rng = task.hop, task.rng
         year = hop.unit == "year"
         derivation = hop.derivation
-        slips: list[NumericSlip] = [
-            (missed, "near_miss")
-            for missed in self._propagate_wrong_answers(hop, answers, earlier)
-            if isinstance(missed, int | Decimal)
-        ]
-        # A year is no wrong count, nor an area a number of years: of the numbers on the way, those of the same unit.
-        alike = {stated_value(one) for one in earlier if one.answer_type == "number" and one.unit == hop.unit}
-        alike |= {claim.number for claim in hop.evidence.claims if claim.unit == hop.unit}
-        wrong = list_slips(derivation, answers, self._facts, hop.evidence.claims)
-        slips += [slip for slip in wrong if slip[1] != "operand" or slip[0] in alike]
-        near: list[int | Decimal] = []
-        if isinstance(derivation, Lookup) and derivation.property in self._table.literal:
-            near = self._values.numbers(derivation.property, value, year=year)
-            near = rng.sample(near, min(4, len(near)))
-        near = [*near, *proposed]
-        counting = isinstance(derivation, Compute) and derivation.kind == "counting"
+        if isinstance(derivation, Compute) and derivation.kind == "counting":
+            counts = choose_count_distractors(
+                int(value), lowest=min(1, int(value)), highest=_find_most(derivation), rng=rng
+            )
+            if counts is None:
+                return OptionShortage("counts", f"nothing but {hop.answer} can be counted")
+            return _join(Distractor(text=render(number), kind=kind) for number, kind in counts)
+        choosing = isinstance(derivation, Compute) and derivation.kind == "combinatorics"
+        held = self._require_of_losers(task)
+        if isinstance(held, OptionShortage):
+            return held
+        required = [one.year if isinstance(one, dt.date) else one for one in held]
+        texts = (hop.question, task.asked, *([derivation.expression] if isinstance(derivation, Compute) else ()))
+        shown = {number for text in texts for number, _ in find_numbers(text)}
         chosen = choose_number_distractors(
             value,
-            slips,
-            near,
+            [*self._list_wrong_numbers(task, value, year=year), *((one, "neighbour") for one in proposed)],
             year=year,
-            lowest=0 if counting else 1 if value == int(value) else 0,
-            highest=_most(derivation) if counting else None,
+            lowest=_FEWEST_CHOICES if choosing else 1 if value == int(value) else 0,
             rng=rng,
-            shown={number for text in (hop.question, asked) for number, _ in find_numbers(text)},
+            stepped=year or (isinstance(derivation, Compute) and not choosing),
+            loose=choosing,
+            strict=bool(task.asked),
+            shown=shown,
+            required=required,
         )
         if chosen is None:
-            return None
+            return OptionShortage("numbers", "fewer than three slips or similar things give a number of its form")
         return _join(Distractor(text=render(number, year=year), kind=kind) for number, kind in chosen)
 
-    def _make_entities(
-        self,
-        hop: Hop,
-        answer: str,
-        answers: Mapping[int, Value],
-        earlier: Sequence[Hop],
-        asked: str,
-        rng: random.Random,
-        proposed: Sequence[str],
-    ) -> DistractorTriple | None:
-        derivation = hop.derivation
-        asked_for = pad(f"{hop.question} {asked}")
-        compared = ""
-        losers: list[str] = []
-        pools: list[tuple[str, Side]] = []
-        rejected = self._list_used(hop, answers, earlier)
-        near_misses = [one for one in self._propagate_wrong_answers(hop, answers, earlier) if isinstance(one, str)]
-        beside: list[str] = []
+    def _list_wrong_numbers(self, task: _Task, value: int | Decimal, *, year: bool) -> Iterator[NumericSlip]:
+        """Wrong numbers, the likeliest first."""
+        hop, derivation = task.hop, task.hop.derivation
+        for missed in self._propagate_wrong_answers(task):
+            if isinstance(missed, int | Decimal):
+                yield missed, "near_miss"
         if isinstance(derivation, Compute):
+            yield from self._propagate_similar_values(task)
+            # A year is no wrong count: of the numbers on the way, those of the same unit.
+            alike = {stated_value(one) for one in task.earlier if one.answer_type == "number" and one.unit == hop.unit}
+            alike |= {claim.number for claim in hop.evidence.claims if claim.unit == hop.unit}
+            for wrong, kind in list_slips(
+                derivation, task.answers, self._facts, hop.evidence.claims, task.on_the_way, self._find_similar
+            ):
+                copied = kind == "operand" and wrong in task.answers.values()
+                if isinstance(wrong, int | Decimal) and (not copied or wrong in alike):
+                    yield wrong, kind
+            return
+        for held, kind in self._list_wrong_values(task):
+            if isinstance(held, dt.date):
+                yield held.year, kind
+            elif not year:
+                yield held, kind
+
+    def _list_wrong_values(self, task: _Task) -> Iterator[tuple[int | Decimal | dt.date, DistractorKind]]:
+        """Of a looked-up number or date: another event's, that of what could have been looked up, of similar things."""
+        derivation = task.hop.derivation
+        if not isinstance(derivation, Lookup) or derivation.property not in self._table.literal:
+            return
+        subject = _resolve(derivation.subject, task.answers)
+        kinds: list[tuple[DistractorKind, str, str]] = [
+            ("slip", subject, other) for other in CONFUSED_DATES.get(derivation.property, ())
+        ]
+        kinds += [("near_miss", rival, derivation.property) for rival in self._list_rivals(task.find_source(), task)]
+        kinds += [("operand", one, derivation.property) for one in task.on_the_way if one != subject]
+        similar = list(self._find_similar(subject, derivation.property))
+        task.rng.shuffle(similar)
+        kinds += [("neighbour", one, derivation.property) for one in similar]
+        for kind, entity, property in kinds:
+            if kind == "operand" and self._siblings.kind(entity) != self._siblings.kind(subject):
+                continue
+            held = self._facts.scalars(entity, property)
+            if len(held) == 1:
+                yield held[0], kind
+
+    def _require_of_losers(self, task: _Task) -> list[Scalar] | OptionShortage:
+        """The numbers or dates of what lost the comparison that the end of a plan rests on: they must be offered."""
+        derivation = task.hop.derivation
+        losers = self._list_losers(task)
+        if losers is None or not isinstance(derivation, Lookup):
+            return []
+        values = [held for one in losers for held in self._facts.scalars(one, derivation.property)[:1]]
+        if len(values) < _count_needed(losers):
+            return OptionShortage("losers", f"{len(values)} of those that were not chosen have a value of their own")
+        return values[:3]
+
+    def _list_losers(self, task: _Task) -> list[str] | None:
+        """What would be asked about at the end of a plan if the other of two had won, or another of several.
+
+        None where nothing was chosen on the way.
+        """
+        if not task.asked or not any(_EXTREME.match(expression) for expression in task.computed):
+            return None
+        source = task.find_source()
+        return [one for one in self._list_rivals(source, task) if source is None or one != source.answer_id]
+
+    def _make_dates(self, task: _Task, value: dt.date) -> DistractorTriple | OptionShortage:
+        wrong: list[tuple[dt.date, DistractorKind]] = [
+            (one, "near_miss") for one in self._propagate_wrong_answers(task) if isinstance(one, dt.date)
+        ]
+        wrong += [(one, kind) for one, kind in self._list_wrong_values(task) if isinstance(one, dt.date)]
+        if (value.month, value.day) != (1, 1):  # the first of January stands for a bare year
+            wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) != (1, 1)]
+        required = self._require_of_losers(task)
+        if isinstance(required, OptionShortage):
+            return required
+        if any(isinstance(one, dt.date) and (one.month, one.day) == (1, 1) for one in required):
+            return OptionShortage("losers", "of one that was not chosen only the year is known")
+        chosen = choose_date_distractors(
+            value, wrong, task.rng, [one for one in required if isinstance(one, dt.date) and one != value]
+        )
+        if chosen is None:
+            return OptionShortage("dates", "fewer than three similar things have a date")
+        return _join(Distractor(text=render(date), kind=kind) for date, kind in chosen)
+
+    def _list_similar(self, entity: str, property: str) -> Sequence[str]:
+        """Entities of the same sort whose value of a property comes next to the entity's."""
+        held = self._facts.scalars(entity, property)
+        if not held:
+            return ()
+        near = self._values.similar(property, held[0], self._siblings.sort(entity))
+        if len(near) < _FEWEST_SIMILAR:
+            near = [*near, *self._values.similar(property, held[0], self._siblings.kind(entity))]
+        if len(near) < _FEWEST_SIMILAR and isinstance(held[0], dt.date):
+            near = [*near, *self._values.similar(property, held[0])]
+        return [one for one in dict.fromkeys(near) if one != entity]
+
+    # ---------------------------------------------------------------- entities
+
+    def _make_entities(self, task: _Task, answer: str, proposed: Sequence[str]) -> DistractorTriple | OptionShortage:
+        hop, rng, derivation = task.hop, task.rng, task.hop.derivation
+        compared = ""
+        fixed = 0
+        choice: tuple[str, ...] = ()
+        if isinstance(derivation, Compute):
+            others = list_compared(derivation, task.answers, self._facts)
+            choice = tuple(one for one in others if self._may_replace(one, answer))
+            if len(choice) < FEWEST_COMPARED - 1 and task.asked:
+                return OptionShortage("comparison", f"a choice of {1 + len(choice)}, not of four or more")
             match = _EXTREME.match(derivation.expression)
-            if match is None:
-                return None
-            compared = match[1]
-            operands = [_resolve(one.strip(), answers) for one in match[2].split(",")]
-            losers = [one for one in operands if one != answer and self._is_usable(one, answer)][:2]
-            near_misses += [one.id for other in earlier for one in other.distractors if one.id]
-            pools = [(compared, "literal")]
-            for held in self._facts.scalars(answer, compared)[:1]:
-                beside = self._values.holders(compared, held)
-        elif isinstance(derivation, Lookup):
-            pools = [(derivation.property, "object")]
+            compared = match[1] if match else ""
+            fixed = min(3, len(choice)) if len(choice) < FEWEST_COMPARED else 0
+        losers: list[str] = []
+        if isinstance(derivation, Lookup) and (sources := self._list_losers(task)) is not None:
+            held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
+            losers = list(dict.fromkeys(one for one in held if one != answer))
+            fixed = _count_needed(sources)
+            if len(losers) < fixed:
+                return OptionShortage("losers", f"{len(losers)} of those that were not chosen lead to another answer")
+        asked_for = pad(f"{hop.question} {task.asked}")
+        conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=bool(task.asked))
+        rejected = task.list_used() - set(choice)
+        if isinstance(derivation, Lookup):
+            rejected |= set(self._facts.objects(_resolve(derivation.subject, task.answers), derivation.property))
+            subject = _resolve(derivation.subject, task.answers)
+            confused = {one for other in CONFUSED_ROLES.get(derivation.property, ()) for one in
+                        self._facts.objects(subject, other)}  # fmt: skip
             # Whatever else the graph ties to the subject may, in reality, be true of it as well.
-            rejected |= {object for _, object in self._graph.out_edges(_resolve(derivation.subject, answers))}
-        elif isinstance(derivation, ReverseLookup):
-            pools = [(derivation.property, "literal" if derivation.property in self._table.literal else "subject")]
-            near_misses += self._list_near_misses(derivation, answer, answers, rng)
-            beside = self._list_beside(derivation, answer)
+            rejected |= {object for _, object in self._graph.out_edges(subject)} - confused
+        noun = self._siblings.noun(answer)
+        stated = noun if noun and f" {fold(noun)} " in asked_for else ""
         found: dict[str, OptionCandidate] = {}
         names: set[str] = set()
-        siblings = self._siblings.near(answer, pools, rng)
-        noun = self._siblings.noun(answer)
-        siblings.sort(key=lambda one: self._siblings.noun(one) != noun)
-        drawn = self._siblings.draw(answer, *pools[0], rng, 6) if isinstance(derivation, Lookup) else []
-        streams: list[tuple[DistractorKind, Sequence[str], int]] = [
-            ("operand", losers, len(losers)),
-            ("sibling", proposed, len(proposed)),
-            ("near_miss", self._siblings.rank(answer, list(dict.fromkeys(near_misses)), rng), 3),
-            ("neighbour", [*beside, *self._list_next(answer, siblings)], 2),
-            ("sibling", drawn, 4),
-            ("sibling", self._spread(answer, siblings), MOST_CANDIDATES),
-        ]
-        for kind, entities, most in streams:
+        streams = self._list_streams(task, answer, choice, proposed)
+        first: list[tuple[DistractorKind, Iterable[str], int]] = [("near_miss", losers, 3)] if losers else []
+        for kind, entities, most in itertools.chain(first, streams):
             for one in entities:
                 if most == 0 or len(found) == MOST_CANDIDATES:
                     break
                 name = self._siblings.card(one).folded
                 shown = one in rejected or f" {name} " in asked_for
-                if one in found or name in names or (shown and kind != "operand"):
+                if one in found or one == answer or name in names or (shown and one not in choice):
                     continue
-                if not self._is_usable(one, answer) or not self._is_wrong(one, derivation, answers, compared):
+                if not self._may_replace(one, answer) or not self._is_wrong(one, derivation, task.answers, compared):
+                    continue
+                if one not in choice and not self._suits(one, answer, stated, derivation):
+                    continue
+                if not all(is_met(condition, one, self._facts) for condition in conditions):
                     continue
                 names.add(name)
-                found[one] = self._weigh(one, answer, kind, compared, asked_for, rng, bonus=_DRAWN * (one in drawn))
+                bonus = _DRAWN * (kind == "sibling" and one not in proposed)
+                found[one] = self._weigh(one, answer, kind, compared, asked_for, rng, bonus=bonus)
                 most -= 1
-        own = self._weigh(answer, answer, "sibling", compared, asked_for, rng)
-        candidates = list(found.values())
+        if losers and sum(one in found for one in losers) < fixed:
+            return OptionShortage("losers", "what was not chosen on the way gives too few answers that can be offered")
+        return self._choose_entities(
+            self._weigh(answer, answer, "sibling", compared, asked_for, rng), list(found.values()), fixed, rng
+        )
+
+    def _choose_entities(
+        self, own: OptionCandidate, candidates: list[OptionCandidate], fixed: int, rng: random.Random
+    ) -> DistractorTriple | OptionShortage:
+        if len(candidates) < 3:
+            return OptionShortage("conditions", f"{len(candidates)} others meet what the question states")
+        if sum(one.kind != "sibling" for one in candidates) < 3 - _MOST_SIBLINGS:
+            return OptionShortage("slips", "fewer than two of its rivals are what a slip yields")
         weights = (*_WEIGHTS[: len(own.traits)], *_LIKENESS_WEIGHTS)
         likenesses = (self._compare_names, self._compare_facts)
-        fixed = sum(one.kind == "operand" for one in candidates)
         if own.traits[_SHARED] and not fixed:
             candidates.sort(key=lambda one: not one.traits[_SHARED])  # one that shares a word, too, is always taken
             fixed = 1
-        places = choose_three(own, candidates, likenesses, rng, fixed=fixed, weights=weights)
+        places = choose_three(
+            own, candidates, likenesses, rng, fixed=fixed, weights=weights, most_siblings=_MOST_SIBLINGS
+        )
         if places is None:
-            return None
+            return OptionShortage("slips", "fewer than two of its rivals are what a slip yields")
         chosen = [candidates[place] for place in places]
         if own.traits[_SHARED] and not any(one.traits[_SHARED] for one in chosen):
-            return None  # a word of the question in one option only points to it
+            return OptionShortage("form", "a word of the question stands in the right option only")
         return _join(Distractor(text=one.text, kind=one.kind, id=one.key) for one in chosen)
 
-    def _propagate_wrong_answers(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop]) -> list[Value]:
+    def _list_streams(
+        self, task: _Task, answer: str, choice: Sequence[str], proposed: Sequence[str]
+    ) -> Iterator[tuple[DistractorKind, Iterable[str], int]]:
+        """Where wrong options come from, the best first: a kind, entities, and how many of them at most."""
+        hop, rng, derivation = task.hop, task.rng, task.hop.derivation
+        yield "operand", choice, MOST_CANDIDATES
+        if len(choice) >= FEWEST_COMPARED - 1:
+            return
+        wrong = [one for one in self._propagate_wrong_answers(task) if isinstance(one, str)]
+        yield "near_miss", wrong, 4
+        if isinstance(derivation, Compute):
+            slips = list_slips(derivation, task.answers, self._facts, hop.evidence.claims, task.on_the_way)
+            yield "slip", [one for one, kind in slips if isinstance(one, str)], 2
+            yield "near_miss", [one.id for other in task.earlier for one in other.distractors if one.id], 4
+            match = _EXTREME.match(derivation.expression)
+            if match is not None:
+                yield "neighbour", self._find_similar(answer, match[1]), 4
+        yield "near_miss", self._siblings.rank(answer, self._list_rivals(hop, task), rng), 8
+        if isinstance(derivation, Lookup):
+            subject = _resolve(derivation.subject, task.answers)
+            confused = CONFUSED_ROLES.get(derivation.property, ())
+            yield "slip", [one for other in confused for one in self._facts.objects(subject, other)], 2
+            yield "sibling", proposed, len(proposed)
+            if self._siblings.kind(answer) == "country":
+                yield "neighbour", self._siblings.beside(answer, rng), 5
+            similar = self._siblings.near(subject, [(derivation.property, "subject")], rng)
+            held = [one for other in similar for one in self._facts.objects(other, derivation.property)[:1]]
+            yield "neighbour", self._spread(answer, self._siblings.rank(answer, list(dict.fromkeys(held)), rng)), 6
+            drawn = self._siblings.draw(answer, derivation.property, "object", rng, 6)
+            sort = self._siblings.sort(subject)
+            alike = [one for one in drawn if self._holds_for_sort(one, derivation.property, sort)]
+            yield "neighbour", alike, 3
+            yield "sibling", drawn, 3
+            pools: list[tuple[str, Side]] = [(derivation.property, "object")]
+        elif isinstance(derivation, ReverseLookup):
+            yield "sibling", proposed, len(proposed)
+            yield "neighbour", self._list_beside(derivation, answer), 3
+            pools = [(derivation.property, "literal" if derivation.property in self._table.literal else "subject")]
+        else:
+            match = _EXTREME.match(derivation.expression) if isinstance(derivation, Compute) else None
+            pools = [(match[1], "literal")] if match else []
+        siblings = self._siblings.near(answer, pools, rng)
+        yield "neighbour", self._list_next(answer, siblings), 4
+        yield "sibling", self._spread(answer, siblings), MOST_CANDIDATES
+
+    def _holds_for_sort(self, entity: str, property: str, sort: str) -> bool:
+        """Whether an entity is the value of a property of anything of a sort."""
+        subjects = self._facts.subjects(property, entity)
+        return any(self._siblings.sort(one) == sort for one in subjects[:_MOST_HOLDERS])
+
+    def _list_rivals(self, hop: Hop | None, task: _Task) -> list[str]:
+        """What meets every open condition of a hop's question; nothing where only facts to be looked up say more."""
+        if hop is None or hop.answer_type != "entity" or hop.answer_id is None:
+            return []
+        derivation = hop.derivation
+        if isinstance(derivation, Compute):
+            return list(list_compared(derivation, task.answers, self._facts))
+        found: list[str]
+        if isinstance(derivation, Lookup):
+            rivals = self._list_rivals(task.find_source(derivation.subject), task)
+            found = [held for one in rivals for held in self._facts.objects(one, derivation.property)]
+        elif not isinstance(derivation, ReverseLookup):
+            return []
+        else:
+            conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=True)
+            found = self._find_meeting(derivation, conditions, hop.answer_id, task.rng)
+        found = list(dict.fromkeys(one for one in found if one != hop.answer_id))
+        return found if len(found) <= _MOST_RIVALS else sorted(task.rng.sample(found, _MOST_RIVALS))
+
+    def _find_meeting(
+        self, derivation: ReverseLookup, conditions: Sequence[OpenCondition], answer: str, rng: random.Random
+    ) -> list[str]:
+        """Entities of the answer's sort with all stated values, those next to it in what is computed first."""
+        sets = [self._list_subjects(one.property, one.value) for one in conditions if one.kind == "object"]
+        if not sets:
+            return []
+        smallest = min(sets, key=len)
+        near: list[str] = []
+        for condition in list_conditions(derivation):
+            if condition.property in self._table.literal:
+                for held in self._facts.scalars(answer, condition.property)[:1]:
+                    near += [one for one in self._values.holders(condition.property, held, most=60) if one in smallest]
+        rest = sorted(smallest)
+        if len(rest) > _MOST_RIVALS:
+            rest = rng.sample(rest, _MOST_RIVALS)
+        sort = self._siblings.sort(answer)
+        return [
+            one
+            for one in dict.fromkeys([*near, *rest])
+            if all(one in held for held in sets) and self._siblings.sort(one) == sort
+        ]
+
+    def _read_subjects(self, property: str, value: str) -> frozenset[str]:
+        return frozenset(self._facts.subjects(property, value))
+
+    def _propagate_wrong_answers(self, task: _Task) -> list[Value]:
         """What the hop gives for wrong answers of the hops that it rests on.
 
         Wrong answers are the distractors of those hops, so that one wrong turn leads from option to option.
         """
+        hop = task.hop
         used = hops_used(hop.derivation)
         found: dict[Value, None] = {}
-        for source in earlier:
+        for source in task.earlier:
             for wrong in self._list_wrong(source) if source.index in used else ():
-                inputs = {**answers, source.index: wrong}
+                inputs = {**task.answers, source.index: wrong}
                 try:
                     value = execute(
                         hop.derivation, hop.answer_type, inputs, self._facts, self._table, hop.evidence.claims
@@ -256,6 +484,30 @@ class DistractorMaker:
         found.pop(stated_value(hop), None)
         return list(found)
 
+    def _propagate_similar_values(self, task: _Task) -> Iterator[NumericSlip]:
+        """What a computation gives for the numbers and dates of things similar to those that were looked up."""
+        hop = task.hop
+        for source in task.earlier:
+            looked_up = source.derivation
+            if source.index not in hops_used(hop.derivation) or not isinstance(looked_up, Lookup):
+                continue
+            for other in self._find_similar(_resolve(looked_up.subject, task.answers), looked_up.property):
+                (held, *more) = self._facts.scalars(other, looked_up.property)
+                wrong = held.year if isinstance(held, dt.date) and source.answer_type == "number" else held
+                try:
+                    value = execute(
+                        hop.derivation,
+                        hop.answer_type,
+                        {**task.answers, source.index: wrong},
+                        self._facts,
+                        self._table,
+                        hop.evidence.claims,
+                    )
+                except (ExpressionError, InputError, ArithmeticError):
+                    continue
+                if not more and isinstance(value, int | Decimal):
+                    yield value, "neighbour"
+
     def _list_wrong(self, source: Hop) -> Iterator[Value]:
         """The wrong options of an earlier hop as values; of entities, those with few enough facts to go through."""
         for one in source.distractors:
@@ -265,36 +517,10 @@ class DistractorMaker:
             elif self._graph.degree(one.id) <= _MOST_FACTS:
                 yield one.id
 
-    def _list_used(self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop]) -> set[str]:
-        """The entities that the plan names or passes through: on the way to the answer, not beside it."""
-        used = {one for one in answers.values() if isinstance(one, str)}
-        for one in (*earlier, hop):
-            used.update(_IDS.findall(_written(one)))
-        return used
-
-    def _list_near_misses(
-        self, derivation: ReverseLookup, answer: str, answers: Mapping[int, Value], rng: random.Random
-    ) -> list[str]:
-        """Entities of the answer's sort that meet one of the conditions."""
-        found: dict[str, None] = {}
-        sort = self._siblings.sort(answer)
-        for condition in _conditions(derivation):
-            if condition.property in self._table.literal:
-                continue
-            value = _resolve(condition.value, answers)
-            if self._siblings.is_crowded(value):
-                continue
-            subjects = self._graph.subjects(condition.property, value)
-            if len(subjects) > 4 * _NEAR_MISSES:
-                subjects = tuple(subjects[rng.randrange(len(subjects))] for _ in range(4 * _NEAR_MISSES))
-            alike = [one for one in subjects if one != answer and self._siblings.sort(one) == sort]
-            found |= dict.fromkeys(alike[:_NEAR_MISSES])
-        return list(found)
-
     def _list_beside(self, derivation: ReverseLookup, answer: str) -> list[str]:
         """Entities whose dates or numbers come next to those that the look-up asks for."""
         found: list[str] = []
-        for condition in _conditions(derivation):
+        for condition in list_conditions(derivation):
             if condition.property in self._table.literal:
                 for held in self._facts.scalars(answer, condition.property)[:1]:
                     found += self._values.holders(condition.property, held)
@@ -330,14 +556,13 @@ class DistractorMaker:
         around = self._around(answer)
         for one in siblings if around else ():
             places = self._around(one)
-            if one in around or around & places:
+            if one in around or answer in places or around & places:
                 found.append(one)
         return list(dict.fromkeys(found))
 
     def _list_around(self, entity: str) -> frozenset[str]:
         """What an entity borders on or lies in."""
-        beside = self._table.roles.neighbours
-        return frozenset(place for property, place in self._graph.out_edges(entity) if property in beside)
+        return frozenset(place for property, place in self._graph.out_edges(entity) if property in BESIDE_IN_PLACE)
 
     def _is_wrong(self, candidate: str, derivation: Derivation, answers: Mapping[int, Value], compared: str) -> bool:
         """Whether a candidate can be offered: comparable where there is a comparison, else not true in the graph."""
@@ -347,7 +572,7 @@ class DistractorMaker:
 
     def _is_false(self, candidate: str, derivation: ReverseLookup, answers: Mapping[int, Value]) -> bool:
         """Whether the graph speaks against a candidate: for some condition it knows another value, not merely none."""
-        for condition in _conditions(derivation):
+        for condition in list_conditions(derivation):
             known = (
                 self._facts.scalars(candidate, condition.property)
                 if condition.property in self._table.literal
@@ -360,12 +585,27 @@ class DistractorMaker:
                 return False
         return False
 
-    def _is_usable(self, candidate: str, answer: str) -> bool:
+    def _may_replace(self, candidate: str, answer: str) -> bool:
+        """Whether a candidate has a usable name and the answer's kind, and is neither part of it nor its namesake."""
         return (
-            bool(_NAME.match(self._siblings.card(candidate).label))
+            candidate != answer
+            and bool(_NAME.match(self._siblings.card(candidate).label))
             and self._siblings.kind(candidate) == self._siblings.kind(answer)
             and self._siblings.is_distinct(candidate, answer)
         )
+
+    def _suits(self, candidate: str, answer: str, noun: str, derivation: Derivation) -> bool:
+        """Whether a candidate is of the answer's class, role and era; `noun`: what the question calls the answer."""
+        kind = self._siblings.kind(answer)
+        if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
+            return False
+        role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
+        if role and not self._facts.subjects(role, candidate):
+            return False  # whoever is asked for as a director has directed something
+        if noun and self._siblings.noun(candidate) != noun:
+            return False  # asked for a Spanish city, nobody takes a Swiss one
+        years = self._siblings.years_apart(candidate, answer)
+        return years is None or kind not in _MOST_YEARS or years <= _MOST_YEARS[kind]
 
     def _weigh(
         self,
@@ -386,18 +626,44 @@ class DistractorMaker:
             (value,) = self._facts.scalars(entity, compared)
             traits.append(float(value.toordinal() if isinstance(value, dt.date) else value))
         closeness = 0.0 if entity == answer else self._siblings.closeness(answer, entity) + 1.5 * rng.random() + bonus
-        noun = self._siblings.noun(answer)
-        if noun and f" {fold(noun)} " in asked_for and self._siblings.noun(entity) != noun:
-            closeness -= _OTHER_NOUN  # asked for a Spanish city, nobody takes a Swiss one
         return OptionCandidate(card.label, entity, kind, closeness, tuple(traits))
 
     def _like_by_name(self, one: str, other: str) -> float:
         return self._likeness(self._siblings.card(one).label, self._siblings.card(other).label)
 
 
-def _conditions(derivation: ReverseLookup) -> Iterator[Constraint]:
-    yield Constraint(property=derivation.property, value=derivation.value)
-    yield from derivation.constraints
+class _Task:
+    """One hop that options are made for, and what stands before it in the plan."""
+
+    def __init__(
+        self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop], asked: str, rng: random.Random
+    ) -> None:
+        self.hop = hop
+        self.answers = answers
+        self.earlier = earlier
+        self.asked = asked
+        self.rng = rng
+
+    @functools.cached_property
+    def on_the_way(self) -> tuple[str, ...]:
+        """The entities that the plan names or finds before and in this hop, in the order in which they come."""
+        found = [one for hop in (*self.earlier, self.hop) for one in _IDS.findall(_written(hop))]
+        return tuple(dict.fromkeys((*(one for one in self.answers.values() if isinstance(one, str)), *found)))
+
+    @functools.cached_property
+    def computed(self) -> tuple[str, ...]:
+        """The expressions of the computing hops before this one."""
+        return tuple(one.derivation.expression for one in self.earlier if isinstance(one.derivation, Compute))
+
+    def list_used(self) -> set[str]:
+        """The entities that the plan names or passes through: on the way to the answer, not beside it."""
+        return set(self.on_the_way)
+
+    def find_source(self, reference: str = "") -> Hop | None:
+        """The earlier hop that a look-up starts from, where it starts from one."""
+        derivation = self.hop.derivation
+        name = reference or (derivation.subject if isinstance(derivation, Lookup) else "")
+        return next((one for one in self.earlier if f"hop{one.index}" == name), None)
 
 
 def _fill(condition: Constraint, answers: Mapping[int, Value]) -> Constraint:
@@ -421,7 +687,12 @@ def _join(distractors: Iterable[Distractor]) -> DistractorTriple:
     return one, two, three
 
 
-def _most(derivation: Derivation) -> int | None:
-    """The most that a count can come to; None where that leaves too few wrong numbers."""
-    conditions = len(re.findall(r"[<>]|==", derivation.expression)) if isinstance(derivation, Compute) else 0
-    return conditions if conditions >= 3 else None
+def _count_needed(losers: Sequence[str]) -> int:
+    """How many answers of losers must be offered: that of the only one, those of two of several."""
+    return min(2, max(1, len(losers)))
+
+
+def _find_most(derivation: Compute) -> int | None:
+    """The most that a count of stated conditions can come to; None where the expression does not say."""
+    conditions = len(re.findall(r"[<>]|==", derivation.expression))
+    return conditions or None

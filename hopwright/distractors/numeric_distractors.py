@@ -1,131 +1,134 @@
-"""Wrong numbers, years and dates that a careful reader could still arrive at.
+"""Wrong numbers, years and dates that a reader could arrive at, and that do not give the right one away.
 
-What is offered must not give the right one away by its form. So the rank of the right number among the four is drawn
-uniformly, and so is how much it looks like the one that the others were made from; all share digits, separators and
-precision; and dates come as a square (two days × two years), in which no corner is special.
+All share notation and magnitude; of numbers from a thousand on none is another with one digit changed; and the rank of
+the right one by size is drawn uniformly. Counts stand in a window of adjacent numbers, wherever that lies.
 """
 
 from __future__ import annotations
 
-import ast
 import datetime as dt
 import random
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable
 from decimal import Decimal
 
-from hopwright.checks.guessing import kinship
-from hopwright.distractors.ranking import OptionCandidate, choose_three
-from hopwright.errors import ExpressionError
-from hopwright.knowledge.facts import Facts
-from hopwright.planning.expressions import evaluate
-from hopwright.planning.operations.operation_inputs import tidy_number
-from hopwright.records import Claim, Compute, Derivation, DistractorKind
-from hopwright.records.values import Value, render
+from hopwright.checks.guessing import differs_in_one_digit, kinship
+from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choose_three
+from hopwright.records import DistractorKind
+from hopwright.records.values import render
 from hopwright.settings import LATEST_YEAR
 
 Number = int | Decimal
 NumericSlip = tuple[Number, DistractorKind]
 
-_YEAR_STEPS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 20, 25)
-_SWAPPED: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add}
-_NEIGHBOUR: DistractorKind = "neighbour"
-_LIKELY, _TRIES = 6, 12
-_WEIGHTS = (6.0, 1.5, 1.5, 1.5, 4.0)
+_MOST_APART = 40
+"""Years that an option may lie from the right year."""
+_STEPPED = 200
+"""Below it a whole number may be missed by any few; above, by slips and as other things' numbers only."""
+_LOOSE = 25
+_AT_AN_END = 2.5
+_WEIGHTS = (12.0, 1.0, 2.0, 1.0, 4.0)
 """Of the rank by size, length, roundness, form, and likeness to the others (see `choose_three`)."""
 
 
 def choose_number_distractors(
     value: Number,
-    slips: Sequence[NumericSlip],
-    near: Sequence[Number],
+    slips: Iterable[NumericSlip],
     *,
     year: bool,
     lowest: int,
     rng: random.Random,
-    highest: int | None = None,
+    stepped: bool = False,
+    loose: bool = False,
+    strict: bool = False,
     shown: Container[Number] = (),
+    required: Iterable[Number] = (),
 ) -> tuple[NumericSlip, NumericSlip, NumericSlip] | None:
-    """Pick three wrong numbers: what slips and wrong steps lead to, real values of the property, then near numbers.
+    """Pick three of the wrong numbers that slips and other things' values give, the likeliest first.
 
-    `lowest`, `highest`: the least and the largest number that make sense. `shown`: numbers that the question states,
-    which nobody takes for its answer. None when fewer than three fit.
+    `lowest`: the least number that makes sense. `stepped`: whether numbers a few away from the right one may fill up.
+    `loose`: whether they may be of other lengths, as ways to choose are. `shown`: numbers that the question states,
+    which nobody takes for its answer. `strict`: whether to give up where the drawn rank cannot be had, for else the
+    right number would stand at an end less often than in the middle. `required`: what has to be among the three,
+    at most three of it. None when fewer than three fit, or one that is required does not.
     """
-    form = _Form(value, year=year, lowest=lowest, highest=highest, shown=shown)
+    form = _Form(value, year=year, lowest=lowest, loose=loose, shown=shown)
     found: dict[Number, OptionCandidate] = {}
-    weighed = [(0.0, slip) for slip in slips] + [(1.0, (number, _NEIGHBOUR)) for number in near]
-    # A slip comes before a neighbour as a rule, yet not always: a fixed recipe could be read backwards.
-    weighed = sorted(((rank + 1.6 * rng.random(), slip) for rank, slip in weighed), key=lambda pair: pair[0])
-    for weight, (number, kind) in weighed:
-        if len(found) < _LIKELY and number not in found and form.fits(number):
-            found[number] = form.describe(number, kind, 2 - weight)
-    _add_steps(form, found, rng)
-    if len(found) < 3:
-        form.exact = False
+    for number in dict.fromkeys(required):
+        if not form.fits(number):
+            return None
+        found[number] = form.describe(number, "near_miss", 2.0)
+    fixed = len(found)
+    for number, kind in slips:
+        if number not in found and form.fits(number):
+            found[number] = form.describe(number, kind, 2.0 - 0.12 * len(found) + 0.5 * rng.random())
+    if stepped and (len(found) < 3 if year else value < _STEPPED) and value == int(value):
         _add_steps(form, found, rng)
+    if len(found) < 3:
+        return None
     own = form.describe(value, "operand", 0.0)
     # An inner number is nearer to the others than an outer one: its rank by size says what its likeness can be.
     rank = rng.randrange(4)
+    below = sum(number < value for number in found)
+    if strict and (below < rank or len(found) - below < 3 - rank):
+        return None
     hub = rng.choice((2, 3) if rank in (1, 2) else (0, 1))
     targets = (rank, rng.randrange(4), rng.randrange(4), rng.randrange(4), hub)
-    chosen = choose_three(own, list(found.values()), [_kinship_of_texts], rng, targets=targets, weights=_WEIGHTS)
+    pool = list(dict.fromkeys([*list(found)[:fixed], *_keep_both_sides(found, value, rank)]))[:MOST_CANDIDATES]
+    chosen = choose_three(
+        own, [found[one] for one in pool], [_kinship_of_texts], rng, fixed=fixed, targets=targets, weights=_WEIGHTS
+    )
     if chosen is None:
         return None
-    numbers = list(found)
-    one, two, three = ((numbers[place], found[numbers[place]].kind) for place in chosen)
+    one, two, three = ((pool[place], found[pool[place]].kind) for place in chosen)
     return one, two, three
 
 
-def list_slips(
-    derivation: Derivation, answers: Mapping[int, Value], facts: Facts, claims: Sequence[Claim] = ()
-) -> Iterator[NumericSlip]:
-    """What a wrong operation, a wrong operand or a forgotten step gives."""
-    numbers = {f"hop{index}": one for index, one in answers.items() if isinstance(one, int | Decimal)}
-    if isinstance(derivation, Compute):
-        tree = ast.parse(derivation.expression, mode="eval").body
-        for mutant in _mutate(tree, list(numbers)):
-            try:
-                value = evaluate(ast.unparse(mutant), answers, facts, claims)
-            except (ExpressionError, ArithmeticError):
-                continue
-            if isinstance(value, int | Decimal):
-                yield tidy_number(abs(Decimal(value))), "slip"
-    for one in (*numbers.values(), *(claim.number for claim in claims)):
-        yield one, "operand"
+def choose_count_distractors(
+    value: int, *, lowest: int, highest: int | None, rng: random.Random
+) -> tuple[NumericSlip, NumericSlip, NumericSlip] | None:
+    """Pick a window of four adjacent counts around the right one; None where the limits leave none."""
+    last = value if highest is None else min(value, highest - 3)
+    windows = range(max(lowest, value - 3), last + 1)
+    if not windows:
+        return None
+    # Counts are mostly in the middle of what they could be: the windows that put them at an end make up for that.
+    first = rng.choices(windows, [_AT_AN_END if value - first in (0, 3) else 1.0 for first in windows])[0]
+    others = [one for one in range(first, first + 4) if one != value]
+    one, two, three = ((count, _name_miscount(count - value)) for count in others[:3])
+    return one, two, three
 
 
-def choose_date_distractors(value: dt.date, rng: random.Random) -> tuple[dt.date, dt.date, dt.date]:
-    """The other three corners of a square of two days and two years around a date, none in the future."""
-    leap_day = (value.month, value.day) == (2, 29)
-    apart = 4 if leap_day else rng.choice((1, 2, 3, 4, 5, 7, 10))
-    year = value.year + rng.choice((-apart, apart))
-    if not 1 <= year <= LATEST_YEAR or (leap_day and not _is_leap(year)):
-        year = value.year - apart if value.year > apart else value.year + apart
-    if leap_day and not _is_leap(year):
-        year = value.year - 8
-    if rng.random() < 0.5:
-        month, day = (value.month - 1 + rng.choice((1, 2, 10, 11))) % 12 + 1, min(value.day, 28)
-    else:
-        month, day = value.month, (value.day - 1 + rng.choice((1, 2, 3, 7, 10, 14))) % 28 + 1
-    if (month, day) == (value.month, value.day):
-        day = day % 28 + 1
-    corners = [dt.date(year, value.month, value.day), dt.date(value.year, month, day), dt.date(year, month, day)]
-    rng.shuffle(corners)
-    return corners[0], corners[1], corners[2]
+def choose_date_distractors(
+    value: dt.date,
+    dates: Iterable[tuple[dt.date, DistractorKind]],
+    rng: random.Random,
+    required: Collection[dt.date] = (),
+) -> tuple[tuple[dt.date, DistractorKind], ...] | None:
+    """Pick three other dates, none in the future, such that the right one's rank in time is uniform.
+
+    `required`: what has to be among them, at most three. None when there are fewer than three.
+    """
+    found = {date: kind for date, kind in reversed(list(dates)) if date != value and date.year <= LATEST_YEAR}
+    found |= dict.fromkeys(required, "near_miss")
+    near = sorted(found, key=lambda date: (date not in required, abs(date.toordinal() - value.toordinal())))
+    earlier, later = [one for one in near if one < value], [one for one in near if one > value]
+    rank = rng.randrange(4)
+    if len(near) < 3:
+        return None
+    before, after = (sum(one in required for one in side) for side in (earlier, later))
+    rank = min(max(rank, 3 - len(later), before), len(earlier), 3 - after)
+    return tuple((one, found[one]) for one in (*earlier[:rank], *later[: 3 - rank]))
 
 
 class _Form:
     """What a wrong number must look like to stand beside the right one."""
 
-    def __init__(
-        self, value: Number, *, year: bool, lowest: int, highest: int | None, shown: Container[Number]
-    ) -> None:
+    def __init__(self, value: Number, *, year: bool, lowest: int, loose: bool, shown: Container[Number]) -> None:
         self.value = value
+        self._loose = loose
         self.year = year
-        self.exact = True
-        """Whether large numbers must be given to as many digits; given up where that leaves too few."""
         self._decimal = Decimal(value)
         self._lowest = lowest
-        self._highest = highest
         self._shown = shown
         self._comma, self._digits, self._decimals = _read_notation(value)
         self._zeros = _count_zeros(value)
@@ -134,22 +137,23 @@ class _Form:
         """Whether a number can be offered: another one, not stated in the question, of like size and notation."""
         if number == self.value or number < self._lowest or number in self._shown:
             return False
-        if self._highest is not None and number > self._highest:
-            return False
         if self.year:
-            near = abs(Decimal(number) - self._decimal) <= 60 and number == int(number)
+            near = abs(Decimal(number) - self._decimal) <= _MOST_APART and number == int(number)
             # A year after 2000 beside older ones is seldom the right one, and readers know.
             alike = near and (len(str(int(number))), str(number)[0]) == (len(str(int(self.value))), str(self.value)[0])
             return alike and number <= LATEST_YEAR
-        if self._decimal >= 10 and not self._decimal / 2 <= number <= 2 * self._decimal:
+        if self._loose:
+            return self._decimal / _LOOSE <= number <= _LOOSE * self._decimal
+        spread = 3 if self._decimal >= 50 else 5
+        if self._decimal >= 5 and not self._decimal / spread <= number <= spread * self._decimal:
             return False
         comma, digits, decimals = _read_notation(number)
-        if comma != self._comma or decimals != self._decimals:
+        if comma != self._comma or decimals != self._decimals or abs(digits - self._digits) > 1:
             return False
-        # Of large numbers, all are given to as many digits: one rounded to thousands among exact ones would stand out.
-        if self._decimal >= 1000 and self.exact:
-            return digits == self._digits and _count_zeros(number) == self._zeros
-        return abs(digits - self._digits) <= 1
+        # Of large numbers, one rounded to thousands among exact ones would stand out.
+        if self._decimal >= 1000 and (_count_zeros(number) > 1) != (self._zeros > 1):
+            return False
+        return not differs_in_one_digit(render(number), render(self.value))
 
     def describe(self, number: Number, kind: DistractorKind, closeness: float) -> OptionCandidate:
         """A number as an option: its size first, then its length and its roundness."""
@@ -158,89 +162,33 @@ class _Form:
 
 
 def _add_steps(form: _Form, found: dict[Number, OptionCandidate], rng: random.Random) -> None:
-    """Fill up with numbers a step away, at least three on each side where that can be.
-
-    The steps start from any of the numbers so far: taken from the right one alone, they would point to it.
-    """
+    """Fill up with numbers a few away, so that there are three on each side where that can be."""
+    reach = 15 if form.year else max(5, int(form.value) // 6)
     for side in (-1, 1):
-        for tries in range(_TRIES):
-            held = sum((number > form.value) == (side > 0) for number in found)
-            if held >= 3 and (held >= 4 or tries >= 4):
+        steps = rng.sample(range(1, reach + 1), reach)
+        for step in steps:
+            if sum((number > form.value) == (side > 0) for number in found) >= 3:
                 break
-            number, kind = _step(rng.choice([form.value, *found]), form, rng)
-            if (number > form.value) == (side > 0) and number not in found and form.fits(number):
-                found[number] = form.describe(number, kind, 0.6 * rng.random())
-        for number, kind in _list_steps(form.value, year=form.year):  # chance may fail near an end of what makes sense
-            if sum((other > form.value) == (side > 0) for other in found) >= 3:
-                break
-            if (number > form.value) == (side > 0) and number not in found and form.fits(number):
-                found[number] = form.describe(number, kind, 0.0)
+            number = int(form.value) + side * step
+            if number not in found and form.fits(number):
+                found[number] = form.describe(number, _name_miscount(step), 0.6 * rng.random())
 
 
-def _step(base: Number, form: _Form, rng: random.Random) -> NumericSlip:
-    """A number a natural step away from another: off by one, by ten, in one digit; years by natural distances."""
-    steps, unit = _find_steps(base, year=form.year)
-    step = steps[int(len(steps) * rng.random() ** 1.5)]
-    kind: DistractorKind = "slip" if base == form.value and step in (1, 10, 100) else "neighbour"  # one digit wrong
-    moved = base + rng.choice((-1, 1)) * step * unit
-    return tidy_number(Decimal(moved)), kind
+def _keep_both_sides(found: dict[Number, OptionCandidate], value: Number, rank: int) -> list[Number]:
+    """The likeliest five below and above the right number, so that its rank can be what was drawn."""
+    below = [one for one in found if one < value]
+    above = [one for one in found if one > value]
+    most_below = max(5, 10 - len(above))
+    kept = {*below[:most_below], *above[: 10 - min(len(below), most_below)]}
+    return [one for one in found if one in kept]
 
 
-def _list_steps(value: Number, *, year: bool) -> Iterator[NumericSlip]:
-    steps, unit = _find_steps(value, year=year)
-    for step in steps:
-        for moved in (value + step * unit, value - step * unit):
-            yield tidy_number(Decimal(moved)), "slip" if step in (1, 10, 100) else "neighbour"
-
-
-def _find_steps(value: Number, *, year: bool) -> tuple[tuple[int, ...], Number]:
-    """Steps, the likeliest first, and the unit that they are counted in."""
-    if year:
-        return _YEAR_STEPS, 1
-    number = Decimal(value)
-    exponent = number.as_tuple().exponent
-    unit = Decimal(1).scaleb(exponent) if isinstance(exponent, int) and exponent < 0 else Decimal(1)
-    while number >= 100 * unit and number % (10 * unit) == 0:
-        unit *= 10  # a round number among crooked ones would stand out
-    while number >= 10_000 * unit:
-        unit *= 10  # nobody is off by one in a million: a slip there is in one of the first four digits
-    if number < 20 * unit:
-        return (1, 2, 3, 4), unit
-    if number < 200 * unit:
-        return (1, 2, 9, 10, 11, 20), unit
-    return (1, 10, 11, 20, 90, 100, 110), unit
+def _name_miscount(step: int) -> DistractorKind:
+    return "slip" if abs(step) == 1 else "neighbour"
 
 
 def _kinship_of_texts(one: str, other: str) -> float:
     return kinship(float(one), float(other))
-
-
-def _mutate(tree: ast.expr, references: Sequence[str]) -> Iterator[ast.expr]:
-    """Expressions that differ from `tree` in one operation, one operand or one count."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.BinOp) and type(node.op) in _SWAPPED:
-            held, node.op = node.op, _SWAPPED[type(node.op)]()
-            yield tree
-            node.op = held
-        elif isinstance(node, ast.Name) and node.id in references:
-            name = node.id
-            for other in references:
-                if other != name:
-                    node.id = other
-                    yield tree
-            node.id = name
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("comb", "perm"):
-            name, size = node.func.id, node.args[1]
-            node.func.id = "perm" if name == "comb" else "comb"
-            yield tree
-            node.func.id = name
-            for step in (ast.Add(), ast.Sub()):
-                for place in (0, 1):
-                    held_arg = node.args[place]
-                    node.args[place] = ast.BinOp(held_arg, step, ast.Constant(1))
-                    yield tree
-                    node.args[place] = held_arg
-            yield ast.BinOp(node.args[0], ast.Mult(), size)
 
 
 def _read_notation(number: Number) -> tuple[bool, int, int]:
@@ -253,7 +201,3 @@ def _count_zeros(number: Number) -> int:
     """Zeros at the end of a whole number, two at the most."""
     text = str(number)
     return 0 if "." in text else min(2, len(text) - len(text.rstrip("0")))
-
-
-def _is_leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)

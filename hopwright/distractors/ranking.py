@@ -19,13 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwright.checks.choices import find_odd_trait
-from hopwright.checks.guessing import FORM_MARKS, encode_form
+from hopwright.checks.guessing import FORM_MARKS, count_digit_edits, encode_form
 from hopwright.records import DistractorKind
 
 MOST_CANDIDATES = 10
 _OFF_TARGET = 1.5
 _SAME_KIND = 1.0
 _ODD_TRAIT = 8.0
+_EDITED = 6.0
 _OTHER_FORM = 1.5
 _LEVEL = 1e-9
 _Ints = npt.NDArray[np.intp]
@@ -56,13 +57,15 @@ def choose_three(
     fixed: int = 0,
     targets: Sequence[int] = (),
     weights: Sequence[float] = (),
+    most_siblings: int = 3,
 ) -> tuple[int, int, int] | None:
     """Choose three of the first ten candidates by their places; None where there are fewer than three.
 
     The first `fixed` of them are chosen in any case. `likenesses` compare two keys. `targets`: where the answer shall
     stand (0–3, the number of options below it) by each trait, by how much it has the others' form, and by how much it
     is like them, once for each likeness; drawn where they are not given. `weights`: what it costs to stand one place
-    away from there, in points of closeness.
+    away from there, in points of closeness. `most_siblings`: how many may be merely of the answer's sort; None is
+    returned where no three of the candidates keep to that.
     """
     pool = candidates[:MOST_CANDIDATES]
     if len(pool) < 3:
@@ -70,8 +73,13 @@ def choose_three(
     stand = [*targets] or [rng.randrange(4) for _ in range(len(answer.traits) + 1 + len(likenesses))]
     prices = [_PRICES[target] for target in stand]
     prices = [price * weight for price, weight in zip(prices, weights or [_OFF_TARGET] * len(prices), strict=True)]
-    threes = _list_threes(len(pool), fixed)
-    one, two, last = threes
+    one, two, last = threes = _list_threes(len(pool), fixed)
+    if most_siblings < 3:
+        merely = np.array([candidate.kind == "sibling" for candidate in pool], dtype=np.intp)
+        kept = merely[one] + merely[two] + merely[last] <= most_siblings
+        if not kept.any():
+            return None
+        one, two, last = threes = (one[kept], two[kept], last[kept])
     cost = _SAME_KIND * (3 - _count_kinds(pool, threes))
     closeness = np.array([candidate.closeness for candidate in pool])
     cost -= (closeness[one] + closeness[two] + closeness[last]) / 3
@@ -99,7 +107,8 @@ def choose_three(
         if best is not None and cost[row] >= best[0]:
             break
         odd = find_odd_trait(answer.text, [pool[place].text for place in (one[row], two[row], last[row])])
-        price = float(cost[row]) + (_ODD_TRAIT if odd else 0.0)
+        four = (answer.text, *(pool[place].text for place in (one[row], two[row], last[row])))
+        price = float(cost[row]) + _ODD_TRAIT * bool(odd) + _EDITED * count_digit_edits(four)
         if best is None or price < best[0]:
             best = (price, int(row))
     assert best is not None

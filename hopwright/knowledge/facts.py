@@ -71,7 +71,7 @@ class GraphFacts:
         values = {
             value
             for literal in self._graph.literals(subject, property)
-            if (value := self._table.normalise(property, literal.value, literal.datatype)) is not None
+            if (value := self._table.read(literal)) is not None
         }
         return tuple(sorted(values, key=str))
 
@@ -88,7 +88,7 @@ class EvidenceFacts:
                 self._objects.setdefault((triplet.subject, triplet.property), set()).add(triplet.object)
                 self._subjects.setdefault((triplet.property, triplet.object), set()).add(triplet.subject)
             for literal in hop.evidence.literals:
-                value = table.normalise(literal.property, literal.value, literal.datatype)
+                value = table.read(literal)
                 if value is not None:
                     self._scalars.setdefault((literal.subject, literal.property), set()).add(value)
 

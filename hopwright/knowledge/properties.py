@@ -16,7 +16,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hopwright.records import Domain
+from hopwright.records import Domain, LiteralFact
 from hopwright.records.values import EntityKind, Scalar
 
 Reverse = Literal["no", "alone", "joined"]
@@ -53,12 +53,6 @@ class PropertyRoles:
     """From a part to the place or the whole that it lies in."""
     ended_with_state: frozenset[str] = frozenset()
     """Ties to a state that its people lose when it ends, and replace by others that the source may not know."""
-    repeatable: frozenset[str] = frozenset()
-    """Properties of which two values together may single out a subject."""
-    lasting: frozenset[str] = frozenset()
-    """Numbers that change so slowly that they may be compared where no stable number is known."""
-    not_counted: frozenset[str] = frozenset()
-    """Relations by which nobody counts: main subject, namesake, and the like."""
     closed_dates: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
     """Dates that single out a member of a kind which reference works list in full, by property."""
     rosters: Mapping[EntityKind, frozenset[str]] = field(default_factory=dict)
@@ -77,35 +71,35 @@ class PropertyRoles:
     """Words that say a relation and are in none of its names, by property; empty where it needs no words."""
     latest_years: Mapping[str, int] = field(default_factory=dict)
     """Dates that cannot be later than a year in a world of adults and finished careers, by property."""
+    release: str = ""
+    """The date on which a work was published or released."""
+    ties: frozenset[str] = frozenset()
+    """From one of several that belong together to what they share: its director, its series, its family."""
+    lists: frozenset[str] = frozenset()
+    """From a whole to each of several that belong together: the cast of a film, the crew of a flight."""
+    kinship: frozenset[str] = frozenset()
+    """Between two that are closely related: spouses, siblings, teacher and student, a work and its sequel."""
+    doubtful: frozenset[str] = frozenset()
+    """Dates and numbers on which sources differ: never asked for."""
+    doubtful_of: Mapping[str, frozenset[EntityKind]] = field(default_factory=dict)
+    """Dates on which sources differ for certain kinds of subject, by property."""
+    adapted: frozenset[str] = frozenset()
+    """From a work to whose work it goes back to."""
+    seldom: frozenset[str] = frozenset()
+    """Properties that say little, or whose values are nested or several: asked for seldom."""
 
 
 class PropertyTrust(BaseModel):
-    """How far a property's facts may be trusted, and how they hang together; the figures tell why.
-
-    `facts`: how many were looked at; `several`: the share of subjects with several values; `both_ways`: the share of
-    facts that also stand the other way round; `reversed`: the property that states the same reversed, with its share.
-    """
+    """How far a property's facts may be trusted, and how they hang together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dated: bool
     """The value changes with time: a question about it needs a date, or a distance that no change reverses."""
-    disputed: bool
-    """Sources or states defend different values."""
-    many_valued: bool
-    """A subject may have several values, at one time or over time."""
-    list_complete: bool
-    """Where a source has values of a subject, it has all of them."""
-    symmetric: bool
-    inverse: tuple[str, ...]
+    symmetric: bool = False
+    """A fact stands both ways."""
+    inverse: tuple[str, ...] = ()
     """The properties that state the same the other way round."""
-    containment: bool
-    """What is in a part is in the whole."""
-    facts: int = 0
-    several: float = 0.0
-    both_ways: float = 0.0
-    reversed: Mapping[str, float] = {}
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +138,7 @@ class EntityWording(BaseModel):
     np: tuple[str, ...] = ()
     predicate: tuple[str, ...] = ()
     reverse_np: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
     ask_typed: tuple[str, ...] = ()
     np_typed: tuple[str, ...] = ()
 
@@ -167,12 +162,20 @@ class EntityProperty(_Entry):
     avoid: tuple[str, ...] = ()
     """Subjects whose fact in Wikidata is true only with the qualifiers that triplets lose, and objects that are not to
     be a condition beside a year."""
+    avoid_nouns: tuple[str, ...] = ()
+    """Words of the nouns of subjects of which it is not asked: a county has a seat, no capital."""
     ask: tuple[str, ...] = ()
     """Full questions for the object: `Who directed {s}?`"""
     np: tuple[str, ...] = ()
     """Noun phrases for the object, good to be nested: `the director of {s}`, `the country where {s} was born`."""
     reverse_np: tuple[str, ...] = ()
     """Noun phrases for the subject, where only this is known of it: `the country whose capital is {o}`."""
+    role: str = ""
+    """What the object is to the subject, as a noun: `director`."""
+    group: tuple[str, ...] = ()
+    """What several objects are to their subject, to follow `all`: `in the cast of {s}`."""
+    count_ask: tuple[str, ...] = ()
+    """Full questions for how many objects a subject has, where all are known: `How many countries border {s}?`"""
     predicate: tuple[str, ...] = ()
     """Finite predicates of the subject: `was directed by {o}`, to follow `Which film …` and `the film that …`."""
     ask_typed: tuple[str, ...] = ()
@@ -204,6 +207,8 @@ class LiteralWording(BaseModel):
     event: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
     less: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
     year_predicate: tuple[str, ...] = ()
 
 
@@ -211,8 +216,8 @@ class LiteralProperty(_Entry):
     """A property whose values are dates or numbers.
 
     Numbers are normalised as `raw × scale`, rounded to `decimals`. `stable`: the value does not change over the years,
-    so it may be an answer; an unstable one (a population) may only be compared, and only when the two values differ by
-    at least `margin` (relative).
+    so it may be an answer; an unstable one (a population) may only be compared, for the kinds of subject that have
+    `first` and `last` phrases, and only when the two values differ by at least `margin` (relative).
     """
 
     value: Literal["date", "year", "number"]
@@ -224,6 +229,10 @@ class LiteralProperty(_Entry):
     avoid: tuple[str, ...] = ()
     """See EntityProperty."""
     margin: Decimal = Decimal(0)
+    distance: Decimal = Decimal(0)
+    """How far apart, in the property's unit, two numbers lie that may be compared, whatever their size."""
+    axis: str = ""
+    """Of a value that is stored in several rows (a coordinate), the unit of the row that is read: `Latitude`."""
     ask: tuple[str, ...] = ()
     """Full questions for the value (for a date: the full date), the unit named in them."""
     np: tuple[str, ...] = ()
@@ -253,6 +262,11 @@ class LiteralProperty(_Entry):
     more: tuple[str, ...] = ()
     """Finite predicates of whichever subject has the larger or later value: `was born later`."""
     less: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    """Noun phrases for the one of two that has the smaller or earlier value: `the older`."""
+    last: tuple[str, ...] = ()
+    to: str = ""
+    """The infinitive of the event: `be born`, to follow `the first to`."""
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
     variants: tuple[LiteralWording, ...] = ()
@@ -260,6 +274,11 @@ class LiteralProperty(_Entry):
     def worded(self, subject: EntityKind) -> LiteralProperty:
         """Return this property with the phrases that fit the kind of its subject."""
         return _word_literal(self, subject)
+
+    def is_comparable(self, subject: EntityKind) -> bool:
+        """Whether subjects of a kind may be compared by it; a number that changes needs `first` and `last` for them."""
+        worded = self.worded(subject)
+        return bool(worded.more and worded.less and (self.stable or (worded.first and worded.last)))
 
 
 # Nouns that say too little to stand in a typed phrase.
@@ -310,6 +329,7 @@ class PropertyTable:
         domains: DomainRules | None = None,
         trust: Mapping[str, PropertyTrust] | None = None,
         settled: Mapping[tuple[str, EntityKind], frozenset[str]] | None = None,
+        closed: Mapping[str, Mapping[str, frozenset[str]]] | None = None,
     ) -> None:
         self.entity = entity
         self.literal = literal
@@ -317,6 +337,8 @@ class PropertyTable:
         self.domains = domains or DomainRules()
         self.trust = trust or {}
         self._settled = settled or {}
+        self.closed = closed or {}
+        """Property → entity → all that it has of the property, as a work of reference lists it in full."""
         self.misleading = misleading
         """(subject, property, object) of facts that are never asked for."""
 
@@ -336,10 +358,21 @@ class PropertyTable:
         changes = not entry.stable if trust is None else trust.dated
         return max(entry.margin, CHANGING_MARGIN) if changes else entry.margin
 
-    def normalise(self, property: str, value: str, datatype: str) -> Scalar | None:
+    def differ(self, property: str, one: Decimal, other: Decimal) -> bool:
+        """Whether two numbers lie so far apart, by the property's margins, that a comparison of them stays true."""
+        apart = abs(one - other)
+        least = self.margin(property) * max(abs(one), abs(other))
+        return apart > 0 and apart >= max(least, self.literal[property].distance)
+
+    def read(self, literal: LiteralFact) -> Scalar | None:
+        """See `normalise`."""
+        return self.normalise(literal.property, literal.value, literal.datatype, literal.unit)
+
+    def normalise(self, property: str, value: str, datatype: str, unit: str = "") -> Scalar | None:
         """Read a stored literal as a date or as a number in the property's own unit; None when it cannot be used.
 
-        Dates before year 1 and coordinates give None, as does every property that is not in the table.
+        Dates before year 1 give None, as do a row of a coordinate that is not the property's axis and every property
+        that is not in the table.
         """
         entry = self.literal.get(property)
         if entry is None:
@@ -351,7 +384,9 @@ class PropertyTable:
                 return dt.date.fromisoformat(value[:10])
             except ValueError:
                 return None
-        if datatype != "decimal":
+        if datatype != "decimal" and not (entry.axis and datatype == "double"):
+            return None
+        if entry.axis and unit != entry.axis:
             return None
         try:
             number = round(Decimal(value) * entry.scale, entry.decimals)

@@ -12,6 +12,11 @@ from dataclasses import dataclass
 _REF = r"(?:hop\d|Q\w+)"
 _VALUE = rf"value\((P\d+), ({_REF})\)"
 _EXTREME = re.compile(r"^(argmax|argmin)\((P\d+), ([^()]+)\)$")
+_EXTREME_OF_SET = re.compile(r"^(argmax|argmin)\((P\d+), (\w+\(.+\))\)$")
+_SET = re.compile(r"^(among|listed|all)\((P\d+), (hop\d|Q\w+)(?:, ([^()]+))?\)$")
+_MOMENT = re.compile(r"^(after|before)\((P\d+), (hop\d), (.+)\)$")
+_SIZE = re.compile(r"^size\((.+)\)$")
+_AGE_AT = re.compile(rf"^age\((hop\d|{_VALUE}), (hop\d|{_VALUE})\)$")
 _BETWEEN = re.compile(rf"^abs\(year\({_VALUE}\) - year\({_VALUE}\)\)$")
 _APART = re.compile(r"^abs\((hop\d) - (hop\d)\)$")
 _APART_NAMED = re.compile(rf"^abs\((hop\d) - year\({_VALUE}\)\)$")
@@ -45,12 +50,51 @@ _CLAIMED = {
 
 
 @dataclass(frozen=True, slots=True)
+class Members:
+    """A set: of the `entities` (references) those that share something, or all objects of `shared` (then none named).
+
+    `outward`: they have `shared` as their object of `property`; else `shared` has them as objects of it.
+    """
+
+    property: str
+    shared: str
+    outward: bool
+    entities: tuple[str, ...] = ()
+
+    def is_test(self) -> bool:
+        """Whether an earlier hop decides which of the named entities belong to it."""
+        return bool(self.entities) and self.shared.startswith("hop")
+
+
+@dataclass(frozen=True, slots=True)
 class Extreme:
-    """Whichever of `entities` (references) has the largest or the smallest value."""
+    """Whichever of `entities` (references) has the largest or the smallest value.
+
+    `members`: the set that they are taken from, where there is one; `later`: only those after (False: before) the year
+    of `moment` count, where that is not empty.
+    """
 
     property: str
     entities: tuple[str, ...]
     largest: bool
+    members: Members | None = None
+    moment: str = ""
+    later: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSize:
+    """How many a set holds."""
+
+    members: Members
+
+
+@dataclass(frozen=True, slots=True)
+class AgeAt:
+    """Whole years from one moment to a later one; `hopN` is a date's hop, else (property, entity) an event."""
+
+    birth: str | tuple[str, str]
+    then: str | tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +215,8 @@ Form = (
     | AggregateValue
     | Rate
     | ClaimComputation
+    | GroupSize
+    | AgeAt
 )
 
 
@@ -181,6 +227,14 @@ def read_form(expression: str) -> Form | None:
         return _read_claimed(expression)
     if match := _EXTREME.match(expression):
         return Extreme(match[2], tuple(part.strip() for part in match[3].split(",")), match[1] == "argmax")
+    if match := _EXTREME_OF_SET.match(expression):
+        return _read_extreme_of_set(match[1] == "argmax", match[2], match[3])
+    if match := _AGE_AT.match(expression):
+        birth = (match[2], match[3]) if match[2] else match[1]
+        return AgeAt(birth, (match[5], match[6]) if match[5] else match[4])
+    if match := _SIZE.match(expression):
+        members = _read_set(match[1])
+        return GroupSize(members) if members is not None else None
     if match := _BETWEEN.match(expression):
         return YearDistance(((match[1], match[2]), (match[3], match[4])))
     if match := _APART.match(expression):
@@ -200,6 +254,22 @@ def read_form(expression: str) -> Form | None:
     if match := _COUNT.match(expression):
         return _read_count(match[1])
     return _read_arithmetic(expression)
+
+
+def _read_set(text: str) -> Members | None:
+    match = _SET.match(text)
+    if match is None:
+        return None
+    named = tuple(match[4].split(", ")) if match[4] else ()
+    return Members(match[2], match[3], match[1] == "among", named)
+
+
+def _read_extreme_of_set(largest: bool, property: str, text: str) -> Form | None:
+    moment, later = "", True
+    if match := _MOMENT.match(text):
+        moment, later, text = match[3], match[1] == "after", match[4]
+    members = _read_set(text)
+    return Extreme(property, members.entities, largest, members, moment, later) if members is not None else None
 
 
 def _read_claimed(expression: str) -> Form | None:

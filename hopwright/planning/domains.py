@@ -18,7 +18,10 @@ from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Domain, Lookup
 
-_FACT = re.compile(r"(?:value|object)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((P\d+), (hop\d|Q\w+)")
+_FACT = re.compile(
+    r"(?:value|object|all)\((P\d+), (hop\d|Q\w+)\)|^arg(?:max|min)\((P\d+), "
+    r"(?:(?:(?:after|before)\(P\d+, hop\d, )?(?:among|listed)\(P\d+, \w+, )?(hop\d|Q\w+)"
+)
 _WORD = re.compile(r"[a-z]+")
 
 
@@ -37,6 +40,7 @@ class DomainIndex:
         self._nouns = nouns
         self._rules = table.domains
         self.of_fact = functools.lru_cache(200_000)(self._rule_fact)
+        self.of_entity = functools.lru_cache(200_000)(self._rule_entity)
 
     def of_steps(self, steps: Sequence[PlanStep]) -> tuple[DomainDecision, ...]:
         """The domain of every step of a plan, in order."""
@@ -61,15 +65,16 @@ class DomainIndex:
 
     def _rule_fact(self, property: str, subject: str) -> DomainDecision:
         entry = self._table.entity.get(property) or self._table.literal[property]
-        noun = self._nouns.noun(subject)
-        reason = f"{entry.label} ({property}) of {noun}"
-        if property in self._rules.by_subject:
-            for word in reversed(_WORD.findall(noun.lower())):
-                if word in self._rules.by_noun:
-                    return DomainDecision(self._rules.by_noun[word], reason)
-            if (domain := self._rules.by_kind.get(self._nouns.kind(subject))) is not None:
-                return DomainDecision(domain, reason)
-        return DomainDecision(entry.domain, reason)
+        reason = f"{entry.label} ({property}) of {self._nouns.noun(subject)}"
+        domain = self.of_entity(subject) if property in self._rules.by_subject else None
+        return DomainDecision(domain or entry.domain, reason)
+
+    def _rule_entity(self, entity: str) -> Domain | None:
+        """The domain that an entity belongs to by its noun, else by its kind; None where neither says anything."""
+        for word in reversed(_WORD.findall(self._nouns.noun(entity).lower())):
+            if word in self._rules.by_noun:
+                return self._rules.by_noun[word]
+        return self._rules.by_kind.get(self._nouns.kind(entity))
 
 
 def _entity(reference: str, steps: Sequence[PlanStep]) -> str:

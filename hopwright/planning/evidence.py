@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph
+from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.expressions import evaluate
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Evidence, LiteralFact, Lookup, ReverseLookup, Triplet
-from hopwright.records.values import Value
-
-_VALUE = re.compile(r"value\((P\d+), (\w+)\)")
-_OBJECT = re.compile(r"object\((P\d+), (\w+)\)")
-_EXTREME = re.compile(r"^arg(?:max|min)\((P\d+), ([^()]*)\)$")
+from hopwright.records.values import Scalar, Value
 
 
 def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: FactGraph, table: PropertyTable) -> Evidence:
@@ -28,11 +26,7 @@ def evidence_for(step: PlanStep, answers: Mapping[int, Value], graph: FactGraph,
         return Evidence.of(triplets=(triplet,), wikipedia_url=graph.page_url(subject))
     if isinstance(derivation, ReverseLookup):
         return _reverse_evidence(derivation, str(step.value), answers, graph, table)
-    return Evidence.of(
-        triplets=_compared_by(derivation, answers, graph),
-        literals=_computed_from(derivation, answers, graph),
-        claims=step.claims,
-    )
+    return _computed_from(step, derivation, answers, graph, table)
 
 
 def _reverse_evidence(
@@ -49,21 +43,53 @@ def _reverse_evidence(
     return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), wikipedia_url=graph.page_url(found))
 
 
-def _computed_from(derivation: Compute, answers: Mapping[int, Value], graph: FactGraph) -> tuple[LiteralFact, ...]:
-    pairs = _VALUE.findall(derivation.expression)
-    if match := _EXTREME.match(derivation.expression):
-        pairs = [(match[1], entity.strip()) for entity in match[2].split(",")]
-    facts = (fact for property, entity in pairs for fact in _literals(graph, _resolve(entity, answers), property))
-    return tuple(dict.fromkeys(facts))
+class _ReadFacts:
+    """Facts that remember what was asked of them, in order."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.asked: dict[tuple[str, str, bool], None] = {}
+
+    def objects(self, subject: str, property: str) -> tuple[str, ...]:
+        """See Facts."""
+        self.asked[subject, property, True] = None
+        return self._facts.objects(subject, property)
+
+    def subjects(self, property: str, object: str) -> tuple[str, ...]:
+        """See Facts."""
+        return self._facts.subjects(property, object)
+
+    def scalars(self, subject: str, property: str) -> tuple[Scalar, ...]:
+        """See Facts."""
+        self.asked[subject, property, False] = None
+        return self._facts.scalars(subject, property)
+
+    def subjects_of_scalar(self, property: str, value: Scalar) -> tuple[str, ...]:
+        """See Facts."""
+        return self._facts.subjects_of_scalar(property, value)
 
 
-def _compared_by(derivation: Compute, answers: Mapping[int, Value], graph: FactGraph) -> tuple[Triplet, ...]:
-    """The facts behind `object(…)`: whom each of the counted ones has."""
-    found = []
-    for property, entity in _OBJECT.findall(derivation.expression):
-        subject = _resolve(entity, answers)
-        found += [_triplet(graph, subject, property, object) for object in graph.objects(subject, property)]
-    return tuple(dict.fromkeys(found))
+def _computed_from(
+    step: PlanStep, derivation: Compute, answers: Mapping[int, Value], graph: FactGraph, table: PropertyTable
+) -> Evidence:
+    """What a computation reads: every fact that evaluating it asks for."""
+    facts = _ReadFacts(GraphFacts(graph, table))
+    evaluate(derivation.expression, answers, facts, step.claims)
+    triplets: list[Triplet] = []
+    literals: list[LiteralFact] = []
+    form = read_form(derivation.expression)
+    listed: tuple[str, ...] = ()
+    if isinstance(form, Extreme) and form.members is not None and not form.members.outward:
+        listed = form.entities
+    for subject, property, of_entity in facts.asked:
+        if of_entity:
+            objects = graph.objects(subject, property)
+            if listed:  # of a whole cast, those that are named
+                objects = tuple(one for one in objects if one in listed)
+            triplets += [_triplet(graph, subject, property, object) for object in objects]
+        else:
+            literals += _literals(graph, subject, property)
+    return Evidence.of(triplets=tuple(triplets), literals=tuple(literals), claims=step.claims)
 
 
 def _resolve(reference: str, answers: Mapping[int, Value]) -> str:

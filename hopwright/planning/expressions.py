@@ -6,6 +6,13 @@ abs(year(hop2) - hop1)                      years apart
 argmax(P1082, hop1, hop2)                   whichever of the entities has the largest literal
 value(P571, Q27)                            an entity's literal (one value, else an error)
 object(P57, Q104814)                        an entity's object of a property (one, else an error)
+age(value(P569, hop1), hop2)                whole years from one date to another
+among(P57, Q104814, Q1, Q2, Q3)             of several entities those that have the object
+listed(P161, Q104814, Q1, Q2, Q3)           of several entities those that are objects of the first
+all(P47, hop1)                              all objects of an entity
+after(P577, hop2, among(…))                 of a set those dated after a year (or a date); likewise `before`
+argmin(P577, among(…))                      the extreme of a set
+size(among(…))                              how many a set holds
 count(object(P57, Q104814) == hop1, …)      how many of the conditions hold
 round(mean(value(P2048, hop1), …), 1)       a mean, or a quotient a / b, rounded half up as readers do
 hop3 + claim("cl-…")                        with a number of a claim that travels with the hop
@@ -30,6 +37,7 @@ from hopwright.records.values import Scalar, Value
 _HOP = re.compile(r"^hop([1-8])$")
 _ID = re.compile(r"^[PQ][0-9A-Za-z_]+$")
 _LIMIT = 10**15
+_MOST_MEMBERS = 60
 _MOST_LEVELS = 40
 _Number = int | Decimal
 _NUMBERS = (int, Decimal)
@@ -183,8 +191,14 @@ class _Evaluator:
             return date.year
         if function == "round" and len(args) == 2:
             return self._rounded(args[0], args[1])
+        if function in ("argmax", "argmin") and len(args) == 2:
+            return self._extreme(function, self._id(args[0]), self._set(args[1]))
         if function in ("argmax", "argmin") and len(args) >= 3:
             return self._extreme(function, self._id(args[0]), [self._id(arg) for arg in args[1:]])
+        if function == "size" and len(args) == 1:
+            return len(self._set(args[0]))
+        if function == "age" and len(args) == 2:
+            return self._age(self.run(args[0]), self.run(args[1]))
         if function == "claim" and len(args) == 1:
             return self._claimed(args[0])
         if function == "count" and args:
@@ -247,7 +261,48 @@ class _Evaluator:
         # A number to one decimal place has one, a nought too: the reader is asked for it.
         return rounded if places else int(rounded)
 
+    def _age(self, born: Value, then: Value) -> int:
+        if not isinstance(born, dt.date) or not isinstance(then, dt.date):
+            raise ExpressionError("age takes two dates")
+        if then < born:
+            raise ExpressionError("an age before birth")
+        return then.year - born.year - ((then.month, then.day) < (born.month, born.day))
+
+    def _set(self, node: ast.expr) -> list[str]:
+        """The entities of a set function, in the order stated; of at most so many."""
+        match node:
+            case ast.Call(func=ast.Name(id="among" | "listed" as function), args=args, keywords=[]) if len(args) >= 4:
+                property, shared, *members = [self._id(arg) for arg in args]
+                if len(set(members)) != len(members):
+                    raise ExpressionError(f"{function} of the same entity twice")
+                if function == "among":
+                    return [one for one in members if shared in self._facts.objects(one, property)]
+                held = set(self._facts.objects(shared, property))
+                return [one for one in members if one in held]
+            case ast.Call(func=ast.Name(id="all"), args=[property_node, entity_node], keywords=[]):
+                found = self._facts.objects(self._id(entity_node), self._id(property_node))
+                if not 2 <= len(found) <= _MOST_MEMBERS:
+                    raise ExpressionError(f"all of {len(found)}, not of two to {_MOST_MEMBERS}")
+                return list(found)
+            case ast.Call(func=ast.Name(id="after" | "before" as function), args=[property_node, moment_node, inner]):
+                property, moment = self._id(property_node), self.run(moment_node)
+                if isinstance(moment, str):
+                    raise ExpressionError(f"{function} takes a year or a date, not {moment}")
+                later = function == "after"
+                return [one for one in self._set(inner) if self._is_later(one, property, moment) is later]
+        raise ExpressionError(f"not a set: {ast.unparse(node)}")
+
+    def _is_later(self, entity: str, property: str, moment: Scalar) -> bool | None:
+        """Whether an entity's date lies after a moment; None where it falls into the same year."""
+        date = self._literal(property, entity)
+        if not isinstance(date, dt.date):
+            raise ExpressionError(f"{property} of {entity} is no date")
+        year = moment.year if isinstance(moment, dt.date) else moment
+        return None if date.year == year else date.year > year
+
     def _extreme(self, function: str, property: str, entities: list[str]) -> str:
+        if not entities:
+            raise ExpressionError(f"{function} of nothing")
         if len(set(entities)) != len(entities):
             raise ExpressionError(f"{function} of the same entity twice")
         values = {entity: _order(self._literal(property, entity)) for entity in entities}

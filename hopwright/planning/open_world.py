@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.containment import Containment
@@ -21,7 +21,7 @@ from hopwright.planning.expressions import evaluate, read_hop
 from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
 
-_DATED = ("value", "argmax", "argmin")
+_DATED = ("value", "argmax", "argmin", "after", "before")
 
 
 class OpenWorld:
@@ -115,10 +115,11 @@ class OpenWorld:
         return ""
 
     def _doubt_call(self, function: str, call: ast.Call, known: Mapping[str, str]) -> str:
-        property, *entities = _names(call, known) or [""]
+        property, *_ = _names(call, known) or [""]
         if function in _DATED and property in self._table.literal:
-            for entity in entities:
-                if doubt := self._doubt_literal(property, entity):
+            read = call.args[2:] if function in ("after", "before") else call.args[1:]
+            for one in (name for argument in read for name in _list_dated(argument)):
+                if doubt := self._doubt_literal(property, known.get(one.id, one.id)):
                     return doubt
         return ""
 
@@ -134,6 +135,17 @@ class OpenWorld:
 
 def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
     return reference if (hop := read_hop(reference)) is None else str(answers.get(hop, ""))
+
+
+def _list_dated(node: ast.expr) -> Iterator[ast.Name]:
+    """Of what a date is read for: an entity, or the members of a set, not what they share nor a year."""
+    match node:
+        case ast.Name():
+            yield node
+        case ast.Call(func=ast.Name(id="among" | "listed"), args=[_, _, *members]):
+            yield from (one for one in members if isinstance(one, ast.Name))
+        case ast.Call(func=ast.Name(id="after" | "before"), args=[_, _, within]):
+            yield from _list_dated(within)
 
 
 def _names(node: ast.expr, known: Mapping[str, str]) -> list[str]:

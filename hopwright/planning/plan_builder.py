@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 import operator
 import random
 from collections.abc import Callable, Sequence
@@ -14,10 +13,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.plan import PartialPlan
 from hopwright.planning.random_draws import draw, draw_by_weights
+from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import ComputeKind, SamplingPreferences
-from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals, UsableLiteral
-from hopwright.planning.year_targets import DatedTargets, YearTarget
-from hopwright.records import Claim, Compute, Constraint, GraphDerivation, Lookup, ReverseLookup
+from hopwright.planning.traversals import Edge, GraphTraversals, UsableLiteral
+from hopwright.records import Claim, Compute, Domain, GraphDerivation, Lookup, ReverseLookup
 from hopwright.records.model import AnswerType
 from hopwright.records.values import Scalar
 
@@ -31,14 +30,17 @@ number of ways to choose."""
 # A domain that the plan has not touched yet is so much likelier to be chosen.
 _NEW_DOMAIN = 15.0
 _IN_BAND = 3.0
-# Larger than any degree's share of plans that would be worth a bound of its own.
-_ENDLESS = HUB_DEGREE * 64
+_SELDOM = 0.15
 _T = TypeVar("_T")
 _PROPERTY_OF = operator.attrgetter("property")
 
 
 class PlanningDeadEnd(Exception):  # noqa: N818  (not an error: the planner tries again)
     """This sketch cannot be completed; the text says why."""
+
+
+class NothingBegins(PlanningDeadEnd):
+    """Nothing in the source begins a plan with these operations; trying again does not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +67,20 @@ class PlanBuilder:
     def __init__(
         self,
         traversals: GraphTraversals,
-        targets: DatedTargets,
         domains: DomainIndex,
         preferences: SamplingPreferences,
         rng: random.Random,
         claims: Sequence[LinkedClaim] = (),
+        relations: Relations | None = None,
     ) -> None:
         self.traversals = traversals
+        self.relations = relations or Relations(traversals)
+        self.topics: tuple[str, ...] = ()
+        """What the steps name as their subjects, in order: later branches start from these or from their kin."""
         self.claims = claims
-        self.targets = targets
         self.preferences = preferences
         self.rng = rng
         self.draft = PartialPlan()
-        self.passable = _round_up(preferences.ceiling)
-        """No entity of a larger degree is passed; one of few bounds, so that what is found out serves other plans."""
         self._domains = domains
         self._entities: set[str] = set()
         self._tokens: dict[str, str] = {}
@@ -88,13 +90,13 @@ class PlanBuilder:
         """The entities taken so far."""
         return frozenset(self._entities)
 
-    def mark(self) -> tuple[int, frozenset[str], dict[str, str]]:
+    def mark(self) -> tuple[int, frozenset[str], dict[str, str], tuple[str, ...]]:
         """Where the sketch stands, for `reset`."""
-        return len(self.draft.steps), frozenset(self._entities), dict(self._tokens)
+        return len(self.draft.steps), frozenset(self._entities), dict(self._tokens), self.topics
 
-    def reset(self, mark: tuple[int, frozenset[str], dict[str, str]]) -> None:
+    def reset(self, mark: tuple[int, frozenset[str], dict[str, str], tuple[str, ...]]) -> None:
         """Take back what was added since a mark."""
-        count, entities, tokens = mark
+        count, entities, tokens, self.topics = mark
         del self.draft.steps[count:]
         self._entities, self._tokens = set(entities), dict(tokens)
 
@@ -111,6 +113,11 @@ class PlanBuilder:
                 raise PlanningDeadEnd("two names share a word")
             self._entities.add(entity)
             self._tokens.update(dict.fromkeys(tokens, entity))
+
+    def name(self, *entities: str) -> None:
+        """Reserve entities that the question names; one that it has named before may be meant again."""
+        self.take(*(one for one in entities if one not in self.topics))
+        self.topics = tuple(dict.fromkeys((*self.topics, *entities)))
 
     def take_claim(self, linked: LinkedClaim) -> None:
         """Reserve what a claim mentions: no hop may ask about it."""
@@ -157,7 +164,7 @@ class PlanBuilder:
             return StepOutput("entity", self.add(step, edge.subject), edge.subject)
         self.take(edge.object)
         if not reference:
-            self.take(edge.subject)
+            self.name(edge.subject)
         step_forward = Lookup(subject=reference or edge.subject, property=edge.property)
         return StepOutput("entity", self.add(step_forward, edge.object), edge.object)
 
@@ -176,8 +183,11 @@ class PlanBuilder:
             raise PlanningDeadEnd("no question leads to the entity")
         return self.walk(self.choose(edges))
 
-    def extend(self, state: StepOutput, suits: Callable[[str], bool]) -> StepOutput:
-        """A step from an entity to another one that suits, along a property or against it."""
+    def extend(self, state: StepOutput, suits: Callable[[str], bool], like: Sequence[str] = ()) -> StepOutput:
+        """A step from an entity to another one that suits, along a property or against it.
+
+        `like`: entities of which the same could be asked with another answer; such properties are taken first.
+        """
         last = self.draft.steps[-1].derivation if self.draft.steps else None
         # A place in a place in a place makes no question: one such step does not follow another.
         wider = self.traversals.roles.within
@@ -192,6 +202,18 @@ class PlanBuilder:
         ]
         if not forward and not backward:
             raise PlanningDeadEnd("nothing to ask about the entity")
+        if like:
+            # The losers of the comparison have another value of the same kind: it belongs among the options.
+            answers = {(e.property, e.object) for rival in like for e in self.traversals.lookups_from(rival)}
+            noun = self.traversals.kinds.noun
+            forward = [
+                e
+                for e in forward
+                if any(p == e.property and o != e.object and noun(o) == noun(e.object) for p, o in answers)
+            ]
+            backward = []
+            if not forward:
+                raise PlanningDeadEnd("what is asked of the winner cannot be asked of the others")
         if backward and (not forward or self.rng.random() < 0.25):
             return self.walk(self.choose(backward), state.ref, backward=True)
         return self.walk(self.choose(forward), state.ref)
@@ -204,7 +226,7 @@ class PlanBuilder:
         if isinstance(value, dt.date):
             exact = entry.value == "date" and (value.month, value.day) != (1, 1)
             if full_date and exact and entry.ask:
-                return StepOutput("date", self.add(derivation, value, "date"), of=measure.property)
+                return StepOutput("date", self.add(derivation, value, "date"), measure.entity, of=measure.property)
             if full_date or not entry.year_ask:
                 raise PlanningDeadEnd("the date cannot be worded")
             ref = self.add(derivation, value.year, "number", "year")
@@ -214,36 +236,20 @@ class PlanBuilder:
         ref = self.add(derivation, value, "number", entry.unit)
         return StepOutput("number", ref, measure.entity, value, entry.unit, measure.property)
 
-    def dated(self, value: str, target: YearTarget, constraint: str = "") -> StepOutput:
-        """The reverse look-up of a target by the expression `value`, which must give its year."""
-        if self.refuses_target(target):
-            raise PlanningDeadEnd("its theme is over its share")
-        self.take(target.entity)
-        if not constraint:
-            if not self.admits(target.condition.object):
-                raise PlanningDeadEnd("the condition's entity is in use")
-            self.take(target.condition.object)
-        condition = Constraint(property=target.condition.property, value=constraint or target.condition.object)
-        derivation = ReverseLookup(property=target.property, value=value, constraints=(condition,))
-        return StepOutput("entity", self.add(derivation, target.entity), target.entity)
-
-    def refuses_target(self, target: YearTarget) -> bool:
-        """Whether a target, or what it is singled out by, is of a theme that is over its share."""
-        return self.preferences.closed(target.entity) or self.preferences.closed(target.condition.object)
-
-    def open_targets(self, entity: str) -> list[YearTarget]:
-        """The targets that stand in a relation to an entity, of themes that are not over their share."""
-        return [target for target in self.targets.conditioned(entity) if not self.refuses_target(target)]
-
-    def admits_random_property(self, *properties: str) -> bool:
-        """Whether properties that are chosen by chance may come in this time."""
-        weights = self.preferences.weights
-        return all(name not in weights or self.rng.random() < weights[name] for name in properties)
-
     def prefer(self, options: Sequence[_T], property_of: Callable[[_T], str]) -> _T:
         """Choose one of the options, those of properties over their share more seldom."""
         weights = self.preferences.weights
-        return draw_by_weights(self.rng, options, [weights.get(property_of(one), 1.0) for one in options])
+        names = [property_of(one) for one in options]
+        return draw_by_weights(
+            self.rng,
+            options,
+            [weights.get(name, 1.0) * (_SELDOM if name in self.traversals.roles.seldom else 1.0) for name in names],
+        )
+
+    def domain_of(self, entity: str) -> str | None:
+        """The domain that an entity belongs to, if any; that of places is geography."""
+        kind = self.traversals.kinds.kind(entity)
+        return self._domains.of_entity(entity) or (Domain.GEOGRAPHY if kind in ("place", "country") else None)
 
     def count_domains(self) -> int:
         """The domains that the steps so far touch."""
@@ -257,24 +263,11 @@ class PlanBuilder:
         """Choose a literal, one whose property is over its share more seldom."""
         return self.prefer(measures, _PROPERTY_OF)
 
-    def random_edge(self, suits: Callable[[str], bool], *, within: bool) -> Edge | None:
-        """A fact of the graph whose object suits, of the band wanted where it can be.
-
-        `within`: whether it may say in what its subject lies; another such step could not follow.
-        """
-        degree, preferences = self.traversals.degree, self.preferences
-        for band in dict.fromkeys((preferences.band, "")):
-            for edge in self.traversals.random_edges(self.rng, preferences.roots, preferences.root_weights, 16):
-                if (
-                    (within or edge.property not in self.traversals.roles.within)
-                    and (not band or preferences.band_of(degree(edge.subject)) == band)
-                    and self._telling(edge.subject).isdisjoint(self._telling(edge.object))
-                    and self.admits(edge.object)
-                    and self.admits(edge.subject)
-                    and suits(edge.object)
-                ):
-                    return edge
-        return None
+    def choose_close(self, edges: Sequence[tuple[float, Edge]]) -> Edge:
+        """Choose among facts by how closely they belong to the topic, those of the topic itself first."""
+        best = max(closeness for closeness, _ in edges)
+        near = [edge for closeness, edge in edges if closeness >= 0.8 * best]
+        return self.choose(near)
 
     def choose(self, edges: Sequence[Edge]) -> Edge:
         """Choose a domain first, a new one rather, then a property, then an edge: the frequent ones do not take all."""
@@ -288,7 +281,7 @@ class PlanBuilder:
         weights = [
             self.preferences.domains.get(name, 1.0)
             * (1 if name in touched else _NEW_DOMAIN)
-            * max(known.get(property, 1.0) for property in by_domain[name])
+            * max(known.get(p, 1.0) * (_SELDOM if p in self.traversals.roles.seldom else 1.0) for p in by_domain[name])
             for name in names
         ]
         drawn = draw_by_weights(self.rng, names, weights) if any(weights) else draw(self.rng, names)
@@ -308,10 +301,3 @@ class PlanBuilder:
 
     def _telling(self, entity: str) -> frozenset[str]:
         return self.traversals.tokens(entity)
-
-
-def _round_up(ceiling: float) -> float:
-    """The next of a few bounds: the hub degree times a power of two."""
-    if ceiling >= _ENDLESS:
-        return float("inf")
-    return HUB_DEGREE * 2.0 ** math.ceil(math.log2(max(1.0, ceiling / HUB_DEGREE)))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hopwright.knowledge.source import FactGraph
 from hopwright.planning.anchor_resolution import AnchorResolver, ResolvedAnchorHop
+from hopwright.planning.coherence import Coherence, CoherenceScorer, rate_difficulty
 from hopwright.planning.plan import Plan, entities_of, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.programs import load_sequence_index
@@ -34,10 +34,12 @@ from hopwright.topologies import Topology, topology
 _ANCHORS = 2
 _TRIES = 3
 _STRIDE = 11
-_PILOTS = 120
-_ROUNDS = 3
+_PILOTS = 24
+_ROUNDS = 2
 _SAMPLED = 60
 _MOST_ASKED = 1.6
+_WIDE = 0.15
+"""The share of the slots of which the plan is to span three domains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class SampledPlan:
 class _SlotAttempt:
     """One way to fill a slot: what is asked of the plan, how often it is tried, and what it starts from.
 
-    `open`: also to what is over its share.
+    `domain`: what it begins with belongs to it; empty for any. `topology`: another one than the slot's, which could
+    not be had.
     """
 
     name: str
@@ -70,7 +73,10 @@ class _SlotAttempt:
     anchor: Anchor | None = None
     hops: tuple[ResolvedAnchorHop, ...] = ()
     claimed: bool = False
+    topology: str = ""
+    domain: str = ""
     open: bool = False
+    """Also to what is over its share."""
 
 
 class PlanSampler:
@@ -86,8 +92,9 @@ class PlanSampler:
         self._bounds = _find_bounds(planner)
         self._themes = ThemeIndex(planner.traversals)
         self._shares = QuotaController(planner.traversals, self._themes, distribution, seed)
+        self._domains: Mapping[str, float] = distribution.domains
         self._deck: _AnchorPool | None = None
-        self._roots = functools.lru_cache(1)(self._list_roots)
+        self._coherence = CoherenceScorer(planner.traversals, planner.relations)
 
     def draw(self, anchors: Sequence[Anchor], slot: int) -> SampledPlan:
         """The plan of a slot. Raises NoPlanError when not even the bare topology could be planned."""
@@ -97,6 +104,7 @@ class PlanSampler:
                 self._mix,
                 QuotaController(self._planner.traversals, self._themes, self._mix, self._seed),
             )
+            self._domains = self._mix.domains
             self._calibrate()
         return self._fill(slot)
 
@@ -122,6 +130,15 @@ class PlanSampler:
         degrees = sorted(self._graph.degree(entity) for entity in named or entities_of(plan))
         return self.band_of(degrees[len(degrees) // 2]) if degrees else ""
 
+    def difficulty(self, plan: Plan) -> str:
+        """How hard a plan is, by the facts that it needs and the band of the rarest thing that they are about."""
+        degrees = [self._graph.degree(entity) for entity in entities_of(plan)]
+        return rate_difficulty(plan, self.band_of(min(degrees)) if degrees else "")
+
+    def coherence(self, plan: Plan) -> Coherence:
+        """How well the parts of a plan belong together."""
+        return self._coherence.score(plan)
+
     def describe(self, drawn: SampledPlan) -> dict[str, frozenset[str]]:
         """What a drawn plan is, by the dimensions of a brief."""
         last = drawn.plan.steps[-1]
@@ -131,6 +148,8 @@ class PlanSampler:
             "answer": frozenset({"year" if last.unit == "year" else str(last.answer_type)}),
             "band": frozenset({self.popularity(drawn.plan)}),
             "anchoring": frozenset({str(len(drawn.kept)) if drawn.anchor is not None else "none"}),
+            "difficulty": frozenset({self.difficulty(drawn.plan)}),
+            "domain": frozenset(str(one.domain) for one in self._planner.domains.of_steps(drawn.plan.steps)),
         }
 
     def themes(self, plan: Plan) -> frozenset[str]:
@@ -142,7 +161,7 @@ class PlanSampler:
         wish = draw_slot_spec(self._wishes, self._seed, slot, lambda name: _compare_cells(topology(name), odds))
         if wish.anchoring == "2" and not load_sequence_index(topology(wish.topology)).keeps_pairs:
             wish = replace(wish, anchoring="1")
-        preferences = self._taste(slot, wish.band)
+        preferences = self._prefer(slot, wish)
         reasons: Counter[str] = Counter()
         for attempt in self._attempts(wish, slot, preferences):
             found = self._try(slot, wish, attempt, preferences, reasons)
@@ -169,10 +188,21 @@ class PlanSampler:
                 yield _SlotAttempt(f"{number}:{kind}:{answer}", kind, answer, tries, anchor, hops)
             if hops:  # rather the anchor's answer alone than nothing of it
                 yield _SlotAttempt(f"{number}:answer", "", "", 2 * _TRIES, anchor)
-        yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES)
-        yield _SlotAttempt("graph:any", "", "", 6 * _TRIES)
+        yield _SlotAttempt("graph", wish.kind, wish.answer, 2 * _TRIES, domain=wish.domain)
+        yield _SlotAttempt("graph:any", "", "", 3 * _TRIES, domain=wish.domain)
+        for name in self._mix.topologies:
+            if name != wish.topology and self._mix.topologies[name] > 0:
+                yield _SlotAttempt(f"graph:{name}", "", "", 2 * _TRIES, topology=name, domain=wish.domain)
+        for domain in self._order_domains(slot):
+            if domain != wish.domain:
+                yield _SlotAttempt(f"graph:{domain}", "", "", 3 * _TRIES, domain=domain)
         # At last rather something over its share than a slot without a plan.
-        yield _SlotAttempt("graph:open", "", "", 20 * _TRIES, open=True)
+        yield _SlotAttempt("graph:open", "", "", 10 * _TRIES, open=True)
+
+    def _order_domains(self, slot: int) -> list[str]:
+        """The domains in an order drawn by weight: one that is over its share comes late."""
+        weights = {name: weight for name, weight in self._domains.items() if weight > 0}
+        return sorted(weights, key=lambda name: -(chance(self._seed, slot, f"domain:{name}") ** (1 / weights[name])))
 
     def wants_claim(self, slot: int) -> bool:
         """Whether a slot may rest on a claim; pilots never do, so that a bank moves no other slot."""
@@ -206,18 +236,25 @@ class PlanSampler:
     def _try(
         self, slot: int, wish: SlotSpec, attempt: _SlotAttempt, preferences: SamplingPreferences, reasons: Counter[str]
     ) -> Plan | None:
-        spec = SlotSpec(wish.topology, attempt.kind, attempt.answer)
-        is_over = functools.partial(self._shares.is_over, slot, anchored=attempt.anchor is not None)
+        spec = SlotSpec(attempt.topology or wish.topology, attempt.kind, attempt.answer)
+
+        def refuses(plan: Plan) -> bool:
+            if self._shares.is_over(slot, plan, anchored=attempt.anchor is not None):
+                return True
+            if attempt.kind and wish.difficulty != self.difficulty(plan):
+                return True
+            return self.coherence(plan).score < self._mix.min_coherence
+
         try:
             plan = self._planner.draw(
                 topology(spec.topology),
                 attempt.anchor.entity if attempt.anchor else "",
                 f"{self._seed}:{slot}:{attempt.name}",
                 spec,
-                preferences=preferences,
+                preferences=replace(preferences, focus=attempt.domain),
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
-                refuse=None if attempt.open else is_over,
+                refuse=None if attempt.open else refuses,
                 claimed=attempt.claimed,
             )
         except NoPlanError as error:
@@ -233,35 +270,21 @@ class PlanSampler:
         lacking = {"claim": ("any", reasons)} if self.wants_claim(slot) and not drawn.plan.claims else {}
         return lacking | {
             dimension: (wanted, reasons)
-            for dimension in ("kind", "answer", "anchoring", "band")
+            for dimension in ("topology", "kind", "answer", "anchoring", "band", "difficulty", "domain")
             if (wanted := getattr(drawn.spec, dimension)) and wanted not in reached[dimension]
         }
 
-    def _taste(self, slot: int, band: str) -> SamplingPreferences:
-        names, reached = self._roots(self._shares)
+    def _prefer(self, slot: int, spec: SlotSpec) -> SamplingPreferences:
         return SamplingPreferences(
-            domains=self._mix.domains,
-            band=band,
+            domains=self._domains,
+            band=spec.band,
             band_of=self.band_of,
             weights=self._shares.property_weights(slot),
             odds=self._shares.odds(slot),
             closed=functools.partial(self._shares.is_closed, slot),
-            roots=names,
-            root_weights=reached,
-            min_domains=3 if chance(self._seed, slot, "domains") < 0.9 else 0,
+            scarcity=chance(self._seed, slot, "scarcity"),
+            min_domains=3 if chance(self._seed, slot, "domains") < _WIDE else 0,
         )
-
-    def _list_roots(self, shares: QuotaController) -> tuple[list[str], list[float]]:
-        """The properties that a chain may begin with: every domain by its weight, its properties alike."""
-        table = self._planner.table
-        domains = Counter(table.entity[name].domain for name in self._planner.traversals.askable)
-        weights = self._mix.domains
-        roots = {
-            name: weights[domain] / domains[domain] * shares.weights.get(name, 1.0)
-            for name in self._planner.traversals.askable
-            if weights.get(domain := table.entity[name].domain, 0.0) > 0
-        }
-        return list(roots), list(itertools.accumulate(roots.values()))
 
     def _calibrate(self) -> None:
         """Draw pilots, and correct: what is over its share is admitted to fewer slots, what falls short is asked more.
@@ -276,6 +299,7 @@ class PlanSampler:
             if not pilots:
                 return
             self._shares = self._shares.learn([pilot.plan for pilot in pilots])
+            self._domains = self._balance_domains([pilot.plan for pilot in pilots])
             reached = Counter(
                 (dimension, name)
                 for pilot in pilots
@@ -289,7 +313,18 @@ class PlanSampler:
                 answers=_correct(self._mix.answers, self._wishes.answers, "answer", reached, drawn),
                 anchoring=_correct(self._mix.anchoring, self._wishes.anchoring, "anchoring", reached, drawn),
                 bands=_correct(self._mix.bands, self._wishes.bands, "band", reached, drawn),
+                domains=self._domains,
             )
+
+    def _balance_domains(self, pilots: Sequence[Plan]) -> dict[str, float]:
+        """How welcome each domain is next: those that hold more of the hops than they should become less so."""
+        held = Counter(str(ruling.domain) for plan in pilots for ruling in self._planner.domains.of_steps(plan.steps))
+        hops, total = sum(held.values()) or 1, sum(self._mix.domains.values()) or 1.0
+        found = {}
+        for name, share in self._mix.domains.items():
+            change = (share / total + 0.02) / (held[str(name)] / hops + 0.02)
+            found[name] = min(4.0 * share, max(0.15 * share, self._domains.get(name, 0.0) * min(2.5, max(0.4, change))))
+        return found
 
 
 @functools.lru_cache(64)

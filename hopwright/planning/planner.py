@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,19 +11,20 @@ from dataclasses import dataclass, field, replace
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.linking import link_claims
-from hopwright.knowledge.source import FactSource
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.source import FactGraph, FactSource
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.execution import execute, same
 from hopwright.planning.necessity import find_shortcut
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_continue_from, can_precede
 from hopwright.planning.plan import PartialPlan, Plan, named_entities, stated_numbers
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import NothingBegins, PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.planning.programs import Branch, OperationSequence, load_sequence_index
 from hopwright.planning.random_draws import draw_by_weights
+from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import SamplingPreferences, SlotSpec
 from hopwright.planning.traversals import HUB_DEGREE, Edge, GraphTraversals
-from hopwright.planning.year_targets import DatedTargets
 from hopwright.records import Claim, Compute, Lookup
 from hopwright.records.values import Value
 from hopwright.topologies import Topology
@@ -41,6 +43,22 @@ class NoPlanError(Exception):
         self.reasons = reasons
 
 
+@dataclass(frozen=True)
+class _SurveyKey:
+    """A source, told from others by its graph and its table."""
+
+    graph: FactGraph
+    table: PropertyTable
+    source: FactSource = field(compare=False)
+
+
+@functools.lru_cache(maxsize=2)
+def _survey(key: _SurveyKey) -> tuple[GraphTraversals, Relations, DomainIndex]:
+    """What planners of one source share: finding out what can be asked of it takes seconds."""
+    traversals = GraphTraversals(key.source)
+    return traversals, Relations(traversals), DomainIndex(key.source.table, key.source.kinds)
+
+
 class Planner:
     """Draws plans over one source. Deterministic: the same key gives the same plan."""
 
@@ -51,9 +69,8 @@ class Planner:
         min_domains: int = 2,
         claims: Sequence[Claim] = (),
     ) -> None:
-        self.traversals = GraphTraversals(source)
-        self.targets = DatedTargets(self.traversals)
-        self.domains = DomainIndex(source.table, source.kinds)
+        survey = _survey(_SurveyKey(source.graph, source.table, source))
+        self.traversals, self.relations, self.domains = survey
         self.table = source.table
         self.min_domains = min_domains
         self.claims = link_claims(claims, source.graph)
@@ -93,7 +110,7 @@ class Planner:
             raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
         for number in range(tries):
-            builder = PlanBuilder(self.traversals, self.targets, self.domains, liking, rng, self.claims)
+            builder = PlanBuilder(self.traversals, self.domains, liking, rng, self.claims, self.relations)
             try:
                 layout = draw_by_weights(rng, layouts, [one.weight for one in layouts]) if anchor else layouts[0]
                 wished = min(liking.min_domains, len(topology.depends_on)) if number < 0.8 * tries else 0
@@ -121,7 +138,7 @@ class Planner:
         self, anchor: str, kept: Sequence[Edge], preferences: SamplingPreferences
     ) -> PlanBuilder:
         """A sketch in which nothing is said yet, but what the anchor's own hops name is in use."""
-        builder = PlanBuilder(self.traversals, self.targets, self.domains, preferences, random.Random(0))
+        builder = PlanBuilder(self.traversals, self.domains, preferences, random.Random(0), relations=self.relations)
         ends = {anchor, *(end for edge in kept for end in (edge.subject, edge.object))}
         with contextlib.suppress(PlanningDeadEnd):  # two of them share a word: planning will say so
             builder.take(*sorted(ends))
@@ -149,7 +166,7 @@ class Planner:
         # The winner of a comparison is one of the compared, so only what is looked up must be new.
         looked_up = [s.value for s in plan.steps if s.answer_type == "entity" and not isinstance(s.derivation, Compute)]
         named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
-        if len(set(looked_up)) != len(looked_up) or named & {step.value for step in plan.steps}:
+        if len(set(looked_up)) != len(looked_up) or not named.isdisjoint(looked_up):
             raise PlanningDeadEnd("an entity repeats")
         numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
         numbers += [claim.number for claim in plan.claims]
@@ -205,7 +222,7 @@ def run_programs(
     states: list[StepOutput] = []
     while True:
         place = branch.place
-        dead: set[object] = layout.hopeless if place == 0 else set()
+        dead: set[object] = layout.hopeless if place == 0 and anchor else set(layout.hopeless if place == 0 else ())
         for _ in range(_PATIENCE):
             program = branch.choose(builder.rng, dead)
             while program is not None and not _inputs_suffice(program, place, builder, states):
@@ -224,6 +241,8 @@ def run_programs(
                 reasons[str(dead_end)] += 1
                 builder.reset(mark)
                 dead.add(program.keys[place])
+                if place == 0 and isinstance(dead_end, NothingBegins):
+                    layout.hopeless.add(program.keys[place])
         else:
             raise PlanningDeadEnd("no operation goes on from what was found")
         if branch.last:
@@ -249,6 +268,7 @@ def _run(
         partners=partners,
         anchor=anchor,
         forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
+        branches=any(not needs for needs in program.depends_on[place + 1 :]),
     )
     return operation.build(builder, [states[need - 1] for need in program.depends_on[place]], here)
 

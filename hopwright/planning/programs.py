@@ -19,33 +19,15 @@ from hopwright.planning.random_draws import draw_by_cumulative_weights, draw_by_
 from hopwright.topologies import Topology
 
 _ENUMERATED = 4
-_SAMPLED = 500
+_SAMPLED = 3000
 _OFTEN = 6
 """So many times more samples are taken where only those with a claim are wanted."""
 _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
 _OF_CLAIMS = frozenset(one.name for one in CLAIMED)
-_LISTS = frozenset({"ahead", "later", "members"})
-# Pairs of operation and reader that would read like a sum in a textbook, or say the same thing twice.
-_INCOMPATIBLE_OPERATIONS = frozenset(
-    {
-        ("committees", "choose"), ("committees", "times"), ("committees", "dated-by-amount"), ("shift", "dated"),
-        ("shift", "shift-both"), ("age", "times"), ("between", "times"), ("apart-named", "times"), ("apart", "times"),
-        ("between-two", "times"), ("apart-three", "times"), ("age", "product"), ("between", "product"),
-        ("apart-named", "product"), ("between-two", "product"), ("apart", "product"), ("product", "choose"),
-        ("shift-both", "dated"), ("named-year", "year"), ("committees", "later"),
-        # A count is one to five, and so few years are no distance.
-        ("ahead", "shift-both"), ("later", "shift-both"), ("members", "shift-both"),
-        ("ahead", "dated-by-both"), ("later", "dated-by-both"), ("members", "dated-by-both"),
-        # A number of years from what is a number of years from something, or a committee of committees.
-        ("shift", "claim-shift"), ("shift-both", "claim-shift"), ("named-year", "claim-shift"),
-        ("committees", "claim-choose"), ("claim-committees", "choose"), ("claim-committees", "dated-by-amount"),
-        # What a year singled out has its year stated already.
-        *itertools.product(
-            ("dated", "dated-by-amount", "dated-stated", "dated-among", "dated-by-both"),
-            ("year", "date", "between", "between-two"),
-        ),
-    }
-)  # fmt: skip
+_BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two", "number"})
+"""Elsewhere the last step of a plan: a claim's number may still be set against what they give."""
+# Pairs of operation and reader that would say the same thing twice.
+_INCOMPATIBLE_OPERATIONS = frozenset({("most-of-all", "most-of-its"), ("first-of", "most-of-its")})
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 
 
@@ -288,7 +270,7 @@ def _fitting(
         one
         for one in known
         if sorted(one.takes) == types
-        and (one.final > 0 if last else one.inner)
+        and (one.final > 0 if last else one.inner or (known is _WITH_CLAIMS and one.name in _BEFORE_CLAIMS))
         and not any((before[need - 1].name, one.name) in _INCOMPATIBLE_OPERATIONS for need in depends_on[place])
         and _has_reader(one, place, depends_on, known)
     ]
@@ -312,12 +294,11 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False
     if size - computing < (2 if size >= 4 else 1):
         return False
-    if sum(names[name] for name in _LISTS) > 1 or names["committees"] > 1:
-        return False
-    if size >= 4 and operations[-1].name in _LISTS:
-        return False  # one, two or three: too few answers for too many questions
-    if sum(count for name, count in names.items() if name.startswith("dated")) > (1 if size <= 5 else 2):
-        return False
+    roots = sum(not one.takes for one in operations)
+    if roots > 1 and names["first-of"] and (operations[0].name != "first-of" or names["lead"]):
+        return False  # beside a list stands an event of what those listed share
+    if operations[0].name in ("named-year", "named-birth"):
+        return False  # the year of what no step has named yet
     # A plain graph of named numbers asks for nothing but arithmetic.
     entities = sum(one.gives == "entity" for one in operations)
     return size <= 3 or entities >= 1

@@ -17,6 +17,9 @@ from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import Compute, Derivation, Lookup
 
 _TELLING = 6
+_TELLING_OF_ONE = 2
+_ENTITY_SHARE = 0.01
+"""One person or work may take part in so many of the items."""
 _OF_LOOK_UPS = ("year", "named-year", "date")
 _OF_COMPUTATIONS = ("later", "between", "between-two", "apart-named", "age")
 _OF_TARGETS = ("dated", "dated-by-amount", "dated-stated", "dated-among", "dated-by-both")
@@ -88,7 +91,8 @@ class QuotaController:
         weights = dict(self.weights)
         for name, count in counts.items():
             # A few pilots prove little: what is only just over its share is left alone.
-            if count > max(_TELLING, 1.2 * len(pilots) * (cap := self._cap(name))):
+            least = _TELLING_OF_ONE if self._is_person_or_work(name) else _TELLING
+            if count > max(least, 1.2 * len(pilots) * (cap := self._cap(name))):
                 weights[name] = weights.get(name, 1.0) * cap * len(pilots) / count
         uses = [use for plan in pilots for step in plan.steps for use in self._find_uses(step.derivation)]
         return QuotaController(self._moves, self._themes, self._mix, self._seed, weights, uses)
@@ -148,7 +152,10 @@ class QuotaController:
     def _cap(self, name: str) -> float:
         """The largest share of the items that a property or a theme may have."""
         if not _PROPERTY.match(name):
-            return self._mix.theme_share
+            return min(_ENTITY_SHARE, self._mix.theme_share) if self._is_person_or_work(name) else self._mix.theme_share
         graph, table = self._moves.graph, self._moves.table
         facts = len(graph.literal_subjects(name)) if name in table.literal else 0
         return min(self._mix.property_share, max(facts * _PER_FACT, 0.004)) if facts else self._mix.property_share
+
+    def _is_person_or_work(self, theme: str) -> bool:
+        return theme.startswith("entity:") and self._moves.kinds.kind(theme[7:]) in ("person", "work")

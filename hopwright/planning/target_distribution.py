@@ -1,15 +1,16 @@
 """What a set of items shall be like, and what that asks of one draft slot.
 
 Every slot gets its own brief: topology, computing kind, type of the answer, popularity, how many of the anchor's own
-hops to keep. The five are taken from a low-discrepancy sequence (the generalised golden ratio), so that any stretch of
-slots has the shares wanted, and a slot's brief does not depend on the slots before it.
+hops to keep, difficulty, and the domain that it begins in. The seven are taken from a low-discrepancy sequence (the
+generalised golden ratio), so that any stretch of slots has the shares wanted, and a slot's brief does not depend on the
+slots before it.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,7 +19,7 @@ from hopwright.settings import TargetParameters
 
 ComputeKind = Literal["comparison", "counting", "arithmetic", "temporal", "combinatorics"]
 
-_DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring")
+_DIMENSIONS = ("topology", "kind", "answer", "band", "anchoring", "difficulty", "domain")
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,13 @@ class TargetDistribution:
     answers: Mapping[str, float] = field(default_factory=lambda: _read_default("answers"))
     bands: Mapping[str, float] = field(default_factory=lambda: _read_default("popularity"))
     anchoring: Mapping[str, float] = field(default_factory=lambda: _read_default("anchoring"))
+    difficulty: Mapping[str, float] = field(default_factory=lambda: _read_default("difficulty"))
     domains: Mapping[str, float] = field(default_factory=lambda: {domain.value: 1.0 for domain in Domain})
     property_share: float = TargetParameters().property_share
     theme_share: float = TargetParameters().theme_share
     min_domains: int = 2
+    min_coherence: float = 0.5
+    """Plans whose parts belong together less than this (see `coherence`) are drawn again."""
     claim_share: float = 0.0
     """The share of the slots that may rest on a claim, where there is a bank of them."""
 
@@ -50,6 +54,8 @@ class TargetDistribution:
             "answer": self.answers,
             "band": self.bands,
             "anchoring": self.anchoring,
+            "difficulty": self.difficulty,
+            "domain": self.domains,
         }
 
 
@@ -62,6 +68,8 @@ class SlotSpec:
     answer: str = ""
     band: str = ""
     anchoring: str = ""
+    difficulty: str = ""
+    domain: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,9 +88,11 @@ class SamplingPreferences:
     odds: tuple[tuple[str, float], ...] = ()
     """Operations that are chosen more seldom, because what they need is over its share."""
     ceiling: float = float("inf")
-    roots: Sequence[str] = ()
-    root_weights: Sequence[float] = ()
-    """The properties that a chain may begin with, and their cumulative weights; empty for all alike."""
+    focus: str = ""
+    """The domain of what the plan begins with; empty for any."""
+    scarcity: float = 0.0
+    """From 0 to 1: the larger, the more facts there must be with which such a plan could begin. Drawn once a slot, so
+    that the few of a rare kind do not come back in slot after slot."""
     min_domains: int = 0
     """How many domains a plan has to span, for as long as most of the tries last."""
 
@@ -117,6 +127,8 @@ def draw_slot_spec(
         pick(answers, place["answer"]),
         pick(distribution.bands, place["band"]),
         pick(distribution.anchoring, place["anchoring"]),
+        pick(distribution.difficulty, place["difficulty"]),
+        pick(distribution.domains, place["domain"]),
     )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
@@ -14,7 +13,6 @@ from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty
 from hopwright.knowledge.source import FactSource
 from hopwright.planning.open_world import OpenWorld
-from hopwright.planning.random_draws import draw
 from hopwright.records.values import Scalar
 from hopwright.text.matching import contains_alias, pad, telling_words
 from hopwright.text.years import name_states_year
@@ -27,7 +25,7 @@ HUB_DEGREE = 400
 MAX_EDGES = 300
 # Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
 MAX_POOL = 4000
-MAX_FACTS = 1000
+MAX_FACTS = 6000
 FORMER_STATE = "former country"
 """The sort of states that are no more."""
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
@@ -66,8 +64,8 @@ class GraphTraversals:
         self.open_world = OpenWorld(graph, table, source.kinds, self.facts)
         self.roles = table.roles
         self._alone = [(p, entry) for p, entry in table.entity.items() if entry.reverse == "alone" and entry.predicate]
-        self.followed: dict[tuple[tuple[str, ...], str, float], bool] = {}
-        """What has been found out: whether operations can follow on an entity, past none of more than a degree."""
+        self.followed: dict[tuple[tuple[str, ...], str], bool] = {}
+        """What has been found out: whether operations can follow on an entity."""
         self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
         self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
         self.reverse_from = functools.lru_cache(50_000)(self._reverse_from)
@@ -75,7 +73,6 @@ class GraphTraversals:
         self.nameable = functools.lru_cache(200_000)(self._nameable)
         self.measured = functools.lru_cache(1_000)(self._measured)
         self.alike = functools.lru_cache(2_000)(self._alike)
-        self.shared_by = functools.lru_cache(50_000)(self._shared_by)
         self._names = functools.lru_cache(100_000)(self._names_of)
         self.degree = functools.lru_cache(200_000)(graph.degree)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
@@ -95,35 +92,11 @@ class GraphTraversals:
         """Whether the property says one clear thing of subjects of that kind."""
         return not entry.lookup_of or self.kinds.kind(subject) in entry.lookup_of
 
-    def random_edges(
-        self, rng: random.Random, names: Sequence[str], weights: Sequence[float], tries: int
-    ) -> Iterator[Edge]:
-        """Usable facts of the graph, a property first, then one of its facts; all properties alike without names."""
-        chosen = names or self.askable
-        if not chosen:
-            return
-        for name in rng.choices(chosen, cum_weights=weights if names else None, k=tries):
-            if facts := self.facts_of(name):
-                yield draw(rng, facts)
-
     @functools.cached_property
     def askable(self) -> tuple[str, ...]:
         """The properties along which something is asked, and of which the graph has facts."""
         entries = self.table.entity.items()
         return tuple(sorted(name for name, entry in entries if entry.lookup and self.graph.sample_edges(name, 1)))
-
-    def comparable(self, entity: str, property: str, rng: random.Random, tries: int = 12) -> str | None:
-        """Another entity of the same sort whose `property` differs clearly from this one's, or None."""
-        sort = self.kinds.sort(entity)
-        mine = self.facts.scalars(entity, property)
-        pool = self.measured(property, sort)
-        if len(mine) != 1 or len(pool) < 2:
-            return None
-        for _ in range(tries):
-            other = draw(rng, pool)
-            if other != entity and self.differ(property, mine[0], self.facts.scalars(other, property)[0]):
-                return other
-        return None
 
     def differ(self, property: str, one: Scalar, other: Scalar) -> bool:
         """Whether two values are apart by the property's margin, so that a comparison stays true."""
@@ -132,8 +105,7 @@ class GraphTraversals:
             return one.year != other.year
         if isinstance(one, dt.date) or isinstance(other, dt.date):
             return False
-        a, b = Decimal(one), Decimal(other)
-        return a != b and abs(a - b) >= self.table.margin(property) * max(abs(a), abs(b))
+        return self.table.differ(property, Decimal(one), Decimal(other))
 
     def _reverse_from(self, entity: str) -> tuple[Edge, ...]:
         """Facts (x, property, entity) where x is the only subject, of properties whose reverse holds in reality."""
@@ -191,6 +163,8 @@ class GraphTraversals:
             return False
         if not self.is_askable(entry, subject):
             return False
+        if entry.avoid_nouns and not set(self.kinds.noun(subject).split()).isdisjoint(entry.avoid_nouns):
+            return False
         if self.gives_away(subject, object):
             return False
         required = entry.object_class.get(self.kinds.kind(subject))
@@ -211,9 +185,9 @@ class GraphTraversals:
         found = []
         for property in sorted({literal.property for literal in self.graph.literals(entity)}):
             entry = self.table.literal.get(property)
-            if entry is None or kind not in entry.subject or entity in entry.avoid:
+            if entry is None or kind not in entry.subject or entity in entry.avoid or property in self.roles.doubtful:
                 continue
-            if not self.table.is_settled(property, entity, kind):
+            if kind in self.roles.doubtful_of.get(property, ()) or not self.table.is_settled(property, entity, kind):
                 continue
             values = self.facts.scalars(entity, property)
             if len(values) != 1 or (states_year and entry.value != "number"):
@@ -237,14 +211,6 @@ class GraphTraversals:
 
     def _alike(self, property: str, sort: str) -> tuple[Edge, ...]:
         return tuple(edge for edge in self.facts_of(property) if self.kinds.sort(edge.subject) == sort)
-
-    def _shared_by(self, entity: str) -> dict[str, list[Edge]]:
-        """Properties that at least two subjects have the entity as their one object of, and can be counted by."""
-        by_property: dict[str, list[Edge]] = {}
-        for edge in self.lookups_to(entity):
-            if self.table.entity[edge.property].predicate:
-                by_property.setdefault(edge.property, []).append(edge)
-        return {property: edges for property, edges in sorted(by_property.items()) if len(edges) >= 2}
 
     def _sample_facts(self, property: str) -> tuple[Edge, ...]:
         """Facts of the property whose subject has no other, taken evenly over all of the graph's."""

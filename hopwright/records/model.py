@@ -130,9 +130,10 @@ DistractorKind = Literal["sibling", "near_miss", "operand", "slip", "neighbour"]
 class Distractor(Record):
     """A wrong option and why it is plausible.
 
-    Kinds: `sibling` (same class, near by), `operand` (a number or entity that occurs on the way),
-    `near_miss` (what a wrong turn at an earlier step leads to, or what meets only some of the conditions),
-    `slip` (a plausible arithmetic slip), `neighbour` (next to the answer in time or in number).
+    Kinds: `sibling` (same class, near by), `operand` (a number or entity that occurs on the way, or is compared),
+    `near_miss` (what a wrong turn at an earlier step leads to, or what meets all conditions but the computed one),
+    `slip` (a wrong operation or event, off by one, a property taken for another), `neighbour` (next to the answer in
+    time, place or number, or the same fact of a similar thing).
     """
 
     text: str

@@ -110,7 +110,7 @@ def audit(
     guessability. Raises InputError only when a file itself cannot be read.
     """
     context = CheckContext(table=table, graph=graph, min_domains=min_domains)
-    tally = _AuditState(scorecard=scorecard, against=against)
+    tally = _AuditState(ScorecardMaker(context) if scorecard else None, against=against)
     for line, row in read_jsonl(path):
         tally.items += 1
         if isinstance(row, Rejected):
@@ -141,7 +141,7 @@ def audit(
 class _AuditState:
     """What has been found so far."""
 
-    def __init__(self, *, scorecard: bool, against: Sequence[Path]) -> None:
+    def __init__(self, scorecard: ScorecardMaker | None, *, against: Sequence[Path]) -> None:
         self.items = 0
         self.violations: list[Violation] = []
         self.warnings: list[Violation] = []
@@ -150,7 +150,7 @@ class _AuditState:
         self.near = NearDuplicateFinder()
         self.overlap = OverlapFinder(OverlapScreen(against)) if against else None
         self.ids: dict[int, str] = {}
-        self.scorecard = ScorecardMaker() if scorecard else None
+        self.scorecard = scorecard
         self.claims = ClaimTally()
 
 

@@ -34,7 +34,6 @@ _ASKED_OF_HOP = frozenset(
      "evidence.passages"}
 )  # fmt: skip
 _EMPTY: tuple[object, ...] = (None, "", [], {})
-_NOT_MADE = "this run did not make it"
 
 
 class ChangedItem(Record):
@@ -53,11 +52,29 @@ class MovedItem(Record):
     now: str
 
 
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """Why an item is gone: a code that is counted, such as `too_easy (filter)`, and what is to be said of this one."""
+
+    code: str
+    detail: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The code and the detail in one line."""
+        return f"{self.code}: {self.detail}" if self.detail else self.code
+
+
+_NOT_MADE = Withdrawal("this run did not make it")
+
+
 class WithdrawnItem(Record):
     """An item that is no longer there, and why, where the run knows."""
 
     id: str
     set: str
+    code: str = ""
+    """As `Withdrawal` has it; empty in files from before there were codes."""
     reason: str
 
 
@@ -89,13 +106,13 @@ class ReleaseChanges(Record):
         return sum(one.before.startswith(("bench", "test")) and one.now.startswith("synth") for one in self.moved)
 
     def count_reasons(self) -> dict[str, int]:
-        """Why items were withdrawn → how many, most first."""
-        counts = Counter(one.reason.split(":", 1)[0] for one in self.withdrawn)
+        """Codes of why items were withdrawn → how many, most first."""
+        counts = Counter(one.code for one in self.withdrawn)
         return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def compare_releases(
-    before: Path, now: Path, name: str, version: str, reasons: Mapping[str, str] | None = None
+    before: Path, now: Path, name: str, version: str, reasons: Mapping[str, Withdrawal] | None = None
 ) -> ReleaseChanges:
     """Compare the rows of the JSONL files of two release folders.
 
@@ -124,8 +141,9 @@ def compare_releases(
                 fields = tuple(_name_differences(_read_row(old.path, old.start), _read_row(path, start)))
                 changed.append(ChangedItem(id=id, set=place.name, fields=fields))
             unchanged += old.set == place.name and old.digest == digest
+    causes = {id: (reasons or {}).get(id, _NOT_MADE) for id in known}
     withdrawn = [
-        WithdrawnItem(id=id, set=old.set, reason=(reasons or {}).get(id, _NOT_MADE)) for id, old in known.items()
+        WithdrawnItem(id=id, set=old.set, code=causes[id].code, reason=causes[id].reason) for id, old in known.items()
     ]
     return ReleaseChanges(
         name=name,

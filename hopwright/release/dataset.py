@@ -30,7 +30,7 @@ from hopwright.errors import InputError, RunError
 from hopwright.records import RECORDS_VERSION, Item
 from hopwright.records.migration import refuse_later
 from hopwright.release.card import render_card
-from hopwright.release.changes import ReleaseChanges, choose_version, compare_releases, render_changelog
+from hopwright.release.changes import ReleaseChanges, Withdrawal, choose_version, compare_releases, render_changelog
 from hopwright.release.croissant import render_croissant
 from hopwright.release.facts import RunFacts, SetFigures
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
@@ -96,7 +96,7 @@ class PreviousRelease:
     """The release before, and why items of it may be gone: id → reason."""
 
     folder: Path
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, Withdrawal] = field(default_factory=dict)
 
 
 def write_release(
@@ -275,7 +275,8 @@ class _ReleaseWriter:
             old = self.history.folder
             known = read_manifest(old)
             held = {
-                one.id: f"held back ({one.reason}): {one.what}; {one.shares_with}" for one in separation.held.values()
+                one.id: Withdrawal(f"held back ({one.reason})", f"{one.what}; {one.shares_with}")
+                for one in separation.held.values()
             }
             changes = compare_releases(old, aside, known.name, known.version, {**self.history.reasons, **held})
             _write_text(aside / CHANGES, changes.model_dump_json(indent=1) + "\n")

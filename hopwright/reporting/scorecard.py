@@ -9,8 +9,9 @@ from collections import Counter
 
 from pydantic import BaseModel, ConfigDict
 
-from hopwright.checks.case import CheckedItem
-from hopwright.checks.guessing import CHANCE, GuessTally, view_options
+from hopwright.checks.case import CheckContext, CheckedItem
+from hopwright.checks.guessing import CHANCE, LEAST_COVERAGE, GuessTally
+from hopwright.checks.option_view import view_hop
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.records import Item, plan_id
 from hopwright.reporting.rendering import Markdown, load_template, show_bound, show_table
@@ -39,13 +40,19 @@ class Frequent(_ScorecardFigures):
 
 
 class SolverScore(_ScorecardFigures):
-    """How often a solver that sees options only (and the words of the question) is right. See `guessing`."""
+    """How often a solver that sees options only (and the words of the question) is right. See `guessing`.
+
+    `struck`: how often a guess is right once what the solver points to is struck out. `coverage`: the share of the
+    questions that it speaks on.
+    """
 
     solver: str
     tried: int
     accuracy: float
     bound: float
     met: bool
+    struck: float = CHANCE
+    coverage: float = 1.0
 
 
 class Threshold(_ScorecardFigures):
@@ -107,9 +114,13 @@ class Scorecard(_ScorecardFigures):
 
 
 class ScorecardMaker:
-    """Counts items one by one; keeps counters and digests, not texts."""
+    """Counts items one by one; keeps counters and digests, not texts.
 
-    def __init__(self) -> None:
+    `context`: where the solvers that go by conditions, eras and popularity look those up; without one they are silent.
+    """
+
+    def __init__(self, context: CheckContext | None = None) -> None:
+        self._context = context
         self._items = 0
         self._plans: set[bytes] = set()
         self._shapes: set[bytes] = set()
@@ -141,11 +152,13 @@ class ScorecardMaker:
         self._words.update(lower)
         self._pairs.update(_digest(f"{one} {other}") for one, other in itertools.pairwise(lower))
         self._templates[mask_question(case)] += 1
-        if item.label is not None:
-            self._item_guesses.add(view_options(item.question, item.options, item.label, case.last.answer_type))
+        whole = view_hop(case, case.last, self._context, final=True)
+        if whole is not None:
+            self._item_guesses.add(whole)
         for hop in item.hops:
-            if hop.label is not None and len(hop.options) == 4 and not case.by_selection(hop):
-                self._hop_guesses.add(view_options(hop.question, hop.options, hop.label, hop.answer_type))
+            alone = None if case.by_selection(hop) else view_hop(case, hop, self._context)
+            if alone is not None:
+                self._hop_guesses.add(alone)
             if hop.distractors:
                 kinds = [one.kind for one in hop.distractors]
                 self._kinds.update(kinds)
@@ -214,7 +227,7 @@ def render_scorecard(card: Scorecard) -> str:
         for solver in dict.fromkeys([*by_item, *by_hop])
     ]
     return load_template("hopwright.reporting", "scorecard.md.j2").render(
-        card=card, opening_words=OPENING_WORDS, chance=CHANCE, solvers=show_table(rows)
+        card=card, opening_words=OPENING_WORDS, chance=CHANCE, least_coverage=LEAST_COVERAGE, solvers=show_table(rows)
     )
 
 
@@ -232,6 +245,8 @@ def _list_solvers(tally: GuessTally) -> tuple[SolverScore, ...]:
             accuracy=round(one.accuracy, 4),
             bound=round(one.bound, 4),
             met=not one.guessable,
+            struck=round(one.struck, 4),
+            coverage=round(one.coverage, 4),
         )
         for one in tally.scores()
     )
@@ -273,9 +288,12 @@ def _digest(text: str) -> bytes:
 
 
 def _show_guesses(level: str, one: SolverScore | None) -> dict[str, int | Markdown | None]:
-    right = "" if one is None else f"{one.accuracy:.1%}"
+    right, struck = ("", "") if one is None else (f"{one.accuracy:.1%}", f"{one.struck:.1%}")
+    if one is not None and not one.met:
+        right, struck = (f"**{right}**", struck) if one.accuracy > one.bound else (right, f"**{struck}**")
     return {
         f"{level}: tried": None if one is None else one.tried,
-        f"{level}: right": None if one is None else Markdown(right if one.met else f"**{right}**"),
+        f"{level}: right": None if one is None else Markdown(right),
+        f"{level}: struck": None if one is None else Markdown(struck),
         f"{level}: bound": None if one is None else Markdown(f"{one.bound:.1%}"),
     }

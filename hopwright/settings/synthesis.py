@@ -40,19 +40,19 @@ class TargetParameters(Parameters):
         default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
     )
     kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
-        default={"temporal": 26, "counting": 24, "comparison": 18, "arithmetic": 18, "combinatorics": 14},
+        default={"comparison": 62, "temporal": 32, "counting": 3, "arithmetic": 2, "combinatorics": 1},
         min_length=1,
         title="Computations",
         description="Shares of what the computing hops do.",
     )
     answers: dict[Literal["entity", "number", "year", "date"], Share] = Field(
-        default={"entity": 46, "number": 46, "year": 6, "date": 2},
+        default={"entity": 60, "number": 28, "year": 7, "date": 5},
         min_length=1,
         title="Final answers",
         description="Shares of the types of the final answer.",
     )
     popularity: dict[Literal["head", "middle", "tail"], Share] = Field(
-        default={"head": 40, "middle": 32, "tail": 28},
+        default={"head": 20, "middle": 40, "tail": 40},
         min_length=1,
         title="Popularity",
         description="Shares of the well-known, the middling and the obscure: thirds, by their number of facts, of the "
@@ -65,11 +65,18 @@ class TargetParameters(Parameters):
         description="Shares of the items that keep both single hops of their anchor question, the second, only its "
         "answer, or that are chains of the graph without an anchor.",
     )
+    difficulty: dict[Literal["hard", "medium", "easy"], Share] = Field(
+        default={"hard": 50, "medium": 40, "easy": 10},
+        min_length=1,
+        title="Difficulty",
+        description="Shares by what one has to know. hard: at least six facts, one of them about something obscure. "
+        "easy: at most four facts, or none about anything less than well known.",
+    )
     domains: dict[DomainName, Share] = Field(
         default={}, title="Domains", description="How welcome each knowledge domain is; 1 where it is not named."
     )
     property_share: float = Field(
-        default=0.4,
+        default=0.5,
         gt=0,
         le=1,
         title="Largest share of a property",
@@ -84,7 +91,7 @@ class TargetParameters(Parameters):
         "held back likewise.",
     )
 
-    @field_validator("topologies", "kinds", "answers", "popularity", "anchoring", "domains")
+    @field_validator("topologies", "kinds", "answers", "popularity", "anchoring", "difficulty", "domains")
     @classmethod
     def refuse_nothing(cls, shares: dict[str, float]) -> dict[str, float]:
         """Shares that are all nought ask for no item at all."""
@@ -120,6 +127,14 @@ class SynthesizeParameters(Parameters):
         le=4,
         title="Domains per item",
         description="Smallest number of knowledge domains that the hops of one item span.",
+    )
+    coherence: float = Field(
+        default=0.5,
+        ge=0,
+        le=0.9,
+        title="Coherence",
+        description="How well the parts of a plan must belong together, from 0 (anything goes) to 1: how closely its "
+        "branches are related, how natural its computations and how specific its facts are.",
     )
     max_answer_share: float = Field(
         default=0.02,

@@ -10,7 +10,7 @@ from typing import get_args
 
 from hopwright.checks import CheckContext, run_checks
 from hopwright.checks.guessing import overlap
-from hopwright.distractors.maker import DistractorMaker, Likeness
+from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortage
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.bank import parse_bank
@@ -32,6 +32,7 @@ from hopwright.records import (
     Anchor,
     AnchorHop,
     AnchorRef,
+    CheckResult,
     Claim,
     Domain,
     Hop,
@@ -115,7 +116,8 @@ class Synthesizer:
         failed = next((check for check in checks if check.outcome == "fail"), None)
         if failed is not None:
             return Rejected(key=item.id, check=failed.name, reason=failed.reason, row=item.model_dump_json())
-        return item.model_copy(update={"checks": checks})
+        coherence = CheckResult(name="coherence", outcome="pass", reason=str(self._drawer.coherence(drawn.plan)))
+        return item.model_copy(update={"checks": (*checks, coherence)})
 
     def compose(self, plan: Plan, anchor: AnchorRef | None = None) -> Item | Rejected:
         """Put a proven plan into the rules' words and give it options; not checked yet."""
@@ -162,10 +164,12 @@ class Synthesizer:
                 verify=self._verify(step),
             )
             asked = wording.question if index == len(plan.steps) else ""
-            distractors = self.distractors.make(hop, answers, hops, asked)
-            if distractors is None:
+            distractors = self.distractors.make(hop, answers, hops, asked, key=plan.id)
+            if isinstance(distractors, OptionShortage):
                 return Rejected(
-                    key=plan.id, check="distractors", reason=f"hop {index}, {hop.answer!r}: fewer than three valid ones"
+                    key=plan.id,
+                    check=f"distractors_{distractors.reason}",
+                    reason=f"hop {index}, {hop.answer!r}: {distractors.detail}",
                 )
             options, label = assign_options(hop.answer, distractors, f"{self._seed}:{plan.id}:{index}")
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
@@ -217,7 +221,7 @@ def draft_slots(slots: DraftSlots) -> ShardOutput:
 
 def write_target_distribution(wanted: SynthesizeParameters) -> str:
     """The parameters of a run that say what its items shall be like, as text."""
-    return wanted.model_dump_json(include={"topologies", "min_domains", "targets", "claim_share"})
+    return wanted.model_dump_json(include={"topologies", "min_domains", "coherence", "targets", "claim_share"})
 
 
 def read_target_distribution(text: str) -> TargetDistribution:
@@ -230,10 +234,12 @@ def read_target_distribution(text: str) -> TargetDistribution:
         answers={str(name): share for name, share in targets.answers.items()},
         bands={str(name): share for name, share in targets.popularity.items()},
         anchoring={str(name): share for name, share in targets.anchoring.items()},
+        difficulty={str(name): share for name, share in targets.difficulty.items()},
         domains={Domain[name.upper()].value: targets.domains.get(name, 1.0) for name in get_args(DomainName)},
         property_share=targets.property_share,
         theme_share=targets.theme_share,
         min_domains=wanted.min_domains,
+        min_coherence=wanted.coherence,
         claim_share=wanted.claim_share,
     )
 

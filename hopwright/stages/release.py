@@ -354,15 +354,16 @@ def _list_held_back(folder: Path) -> list[Rejected]:
 
 def _tell_history(order: ReleaseSpec) -> PreviousRelease | None:
     """The release before, and where this run rejected what is in it; the last stage that did has the word."""
+    from hopwright.release.changes import Withdrawal
     from hopwright.release.dataset import PreviousRelease
 
     if order.previous is None:
         return None
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Withdrawal] = {}
     for stage, parts in order.course.items():
         for part in parts:
             for row in read_parquet(part, REJECTED_SCHEMA, ["key", "check", "reason"]).to_pylist():
-                reasons[row["key"]] = f"{row['check']} ({stage}): {row['reason']}"
+                reasons[row["key"]] = Withdrawal(f"{row['check']} ({stage})", row["reason"])
     return PreviousRelease(order.previous, reasons)
 
 

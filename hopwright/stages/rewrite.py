@@ -127,7 +127,8 @@ def resolve_name_collisions(drafts: Sequence[Path], items: Sequence[Path], conte
         for item in read_items(items[part], ids):
             for salt in range(1, _MOST_SALTS):
                 twins, _ = services.make_twins([item], {item.id: salt})
-                names = [one.surrogate.casefold() for one in twins[0].world if "." not in one.id] if twins else []
+                world = twins[0].world if twins else ()
+                names = [one.surrogate.casefold() for one in world if one.original and "." not in one.id]
                 if not any(owners.get(name, item.id) != item.id for name in names):
                     owners.update(dict.fromkeys(names, item.id))
                     salts[item.id] = salt
@@ -205,10 +206,14 @@ def count_texts(returned: Iterable[ItemBackTranslation]) -> Counter[str]:
 
 
 def _read_worlds(parts: Sequence[Path]) -> Iterator[tuple[int, str, list[str]]]:
-    """(part, item, folded surrogate names of its entities) of every stage-one twin, two columns of the files."""
+    """(part, item, folded names of what stands for something) of every stage-one twin, two columns of the files."""
     for number, part in enumerate(parts):
         for item, world in read_columns(part, "twin", "world"):
-            yield number, item, [one["surrogate"].casefold() for one in world if "." not in one["id"]]
+            yield (
+                number,
+                item,
+                [one["surrogate"].casefold() for one in world if one["original"] and "." not in one["id"]],
+            )
 
 
 def _count_text(text: TextBackTranslation) -> Iterator[str]:

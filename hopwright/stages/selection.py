@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ import pyarrow as pa
 from hopwright.records import Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, list_claimed, read_columns, read_parquet, read_rejected
 from hopwright.runs import ShardOutput
+
+_TITLE = re.compile(r'"[^"]+"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +95,12 @@ def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 
     finder = NearDuplicateFinder()
     texts: dict[str, str] = {}
     for draft in sorted(drafts, key=lambda one: one.slot):
-        first = next((seen[name] for name in (draft.id, draft.question.casefold()) if name in seen), None)
+        keys = (draft.id, draft.question.casefold(), _list_titles(draft))
+        first = next((seen[name] for name in keys if name and name in seen), None)
         if first is not None:
             dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
             continue
-        seen[draft.id] = seen[draft.question.casefold()] = draft.slot
+        seen.update(dict.fromkeys(keys, draft.slot))
         near = finder.add(draft.question, str(draft.slot))
         if near is not None:
             twin = f"slot {near.key}, {texts[near.key]!r}"
@@ -167,3 +171,9 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
         counts.append(len(rows))
         keys += [DraftKey(slot, *row) for slot, row in enumerate(rows, start=len(keys))]
     return keys, counts
+
+
+def _list_titles(draft: DraftKey) -> str:
+    """The titles that a question quotes, with its answer: two of the same ask the same; empty without any."""
+    titles = sorted(set(_TITLE.findall(draft.question)))
+    return "|".join((draft.answer, *titles)) if titles else ""

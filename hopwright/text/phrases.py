@@ -93,6 +93,8 @@ def superlative(predicate: str) -> str:
         return re.sub(r"later$", "last", predicate)
     if re.search(r"(?<!the )\bearlier$", predicate):
         return re.sub(r"earlier$", "first", predicate)
+    if match := re.match(r"the (more|less) (?=\w+$)", predicate):
+        return f"{_LESSER[match[1]]} {predicate[match.end() :]}"
     for word, most in _LESSER.items():
         if re.search(rf"(?<!the )\b{word} ", predicate):
             return re.sub(rf"\b{word} ", f"{most} ", predicate, count=1)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopwright.counterfactual.authors import PassageDraft, find_fault
+from hopwright.counterfactual.constants import list_constants
 from hopwright.counterfactual.passage_builder import PassageBuilder
 from hopwright.counterfactual.passage_context import add_evidence, find_unanswered
-from hopwright.counterfactual.passages import PassagePlanner, collect_extra_evidence
+from hopwright.counterfactual.passage_writer import PassageWriter
+from hopwright.counterfactual.passages import PassagePlanner, collect_extra_evidence, list_conditions
 from hopwright.counterfactual.rewriting import TwinServices, find_real_names
-from hopwright.counterfactual.twin_verification import verify_twins
+from hopwright.counterfactual.twin_verification import retrieve_candidates, verify_twins
 from hopwright.errors import InputError
 from hopwright.knowledge.documents.corpus import CorpusPassage, PassageCorpus, read_corpus
 from hopwright.knowledge.facts import EvidenceFacts
@@ -20,10 +24,11 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.asking import QueryResult
 from hopwright.planning.execution import run_plan, same, stated_value
-from hopwright.records import Compute, Item, Passage
-from tests.sample_items import draft_sample_items
+from hopwright.records import Compute, Item, Lookup, Passage, ReverseLookup
+from tests.drafts import draft_items
 
 TABLE = default_table()
+YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
 
 
 def list_passages(item: Item) -> list[Passage]:
@@ -37,7 +42,7 @@ def services(sample: GraphStore) -> TwinServices:
 
 @pytest.fixture(scope="module")
 def items(sample: GraphStore) -> tuple[Item, ...]:
-    return draft_sample_items(sample)[:40]
+    return draft_items(sample, 40)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +94,8 @@ def test_a_distractor_passage_is_about_somebody_else(furnished: list[Item]) -> N
                 continue
             told = {passage.title for passage in hop.evidence.passages if passage.supporting}
             others = [passage.title for passage in hop.evidence.passages if not passage.supporting]
-            assert not told & set(others) and hop.answer not in others and len(others) <= 1
+            most = 3 if isinstance(hop.derivation, ReverseLookup) else 1
+            assert not told & set(others) and hop.answer not in others and len(others) <= most
 
 
 def test_twins_are_proven_with_their_passages(twins: list[Item], services: TwinServices) -> None:
@@ -102,10 +108,13 @@ def test_passages_of_twins_tell_the_same_story(furnished: list[Item], twins: lis
     originals = {item.id: item for item in furnished}
     for twin in twins:
         old, new = (list_passages(one) for one in (originals[twin.twin or ""], twin))
-        assert [one.supporting for one in old] == [one.supporting for one in new]
-        for one, other in zip(old, new, strict=True):
-            assert one.title != other.title and one.text != other.text
-            assert one.text.count(". It ") == other.text.count(". It ")
+        assert sum(one.supporting for one in old) == sum(one.supporting for one in new) and len(old) <= len(new)
+        assert not {one.title for one in old} & {one.title for one in new}
+        for before, after in zip(originals[twin.twin or ""].hops, twin.hops, strict=True):
+            kept = len(before.evidence.passages)
+            assert [one.supporting for one in before.evidence.passages] == [
+                one.supporting for one in after.evidence.passages[:kept]
+            ]
 
 
 def test_order_and_company_have_no_influence_on_passages(
@@ -181,7 +190,7 @@ def test_an_author_that_adds_what_it_remembers_is_refused_and_rules_step_in(
 def test_passages_of_a_corpus_are_taken_where_they_hold_the_answer(
     services: TwinServices, items: tuple[Item, ...], sample: GraphStore
 ) -> None:
-    hop = next(hop for item in items for hop in item.hops[:1] if hop.evidence.triplets)
+    hop = next(item.hops[0] for item in items if isinstance(item.hops[0].derivation, Lookup))
     item = next(item for item in items if hop in item.hops)
     subject = hop.evidence.triplets[0].subject_label
     good = CorpusPassage(title=subject, text=f"{subject} has to do with {hop.answer} in many ways since 1987.")
@@ -218,7 +227,7 @@ def test_a_corpus_that_cannot_be_read_is_named_with_its_place(tmp_path, text: st
 @given(st.integers(0, 10**6))
 def test_any_seed_gives_proven_twins(sample: GraphStore, seed: int) -> None:
     shop = TwinServices(sample, KindIndex(sample), TABLE, seed=seed, distractors=seed % 3)
-    some = draft_sample_items(sample)[seed % 30 : seed % 30 + 2]
+    some = draft_items(sample, 40)[seed % 30 : seed % 30 + 2]
     made, rejected = shop.make_twins([one.item for one in shop.make_passage_builder().build_passages(some)])
     assert len(made) + len(rejected) == len(some)
     proof = verify_twins(made, sample, TABLE)
@@ -230,3 +239,61 @@ def test_a_name_that_begins_within_a_word_of_the_facts_is_one_of_them() -> None:
     draft = PassageDraft("k", passage, ("Il Giornale d'Italia",))
     assert find_fault(draft, f"{passage.text} It is well known.") == ""
     assert "'Roma' is named" in find_fault(draft, f"{passage.text} Its seat is in Roma.")
+
+
+def test_every_answer_constant_and_year_of_the_question_changes(furnished: list[Item], twins: list[Item]) -> None:
+    originals = {item.id: item for item in furnished}
+    numbers = unchanged = 0
+    for twin in twins:
+        item = originals[twin.twin or ""]
+        assert twin.answer != item.answer
+        assert not set(YEAR.findall(item.question)) & set(YEAR.findall(twin.question))
+        for old, new in zip(item.hops, twin.hops, strict=True):
+            numbers += old.answer_type != "entity"
+            unchanged += old.answer == new.answer
+            pairs = zip(list_constants(old.derivation), list_constants(new.derivation), strict=True)
+            assert all(one != other for one, other in pairs)
+    assert numbers > 0.5 * len(twins) and unchanged <= 0.04 * numbers
+
+
+def test_no_open_condition_alone_finds_the_answer(twins: list[Item]) -> None:
+    """A retriever that looks for the name in a condition has the answer and two rivals at least to choose from."""
+    found = [candidates for twin in twins for _, _, candidates in retrieve_candidates(twin)]
+    assert min(found, default=3) >= 3
+    for twin in twins:
+        for hop in twin.hops:
+            named, measured = list_conditions(twin, hop)
+            if named and len(named) + len(measured) > 1:
+                titles = {passage.title for passage in hop.evidence.passages}
+                assert set(hop.options.values()) <= titles
+
+
+def test_passages_of_twins_are_prose_of_some_length(twins: list[Item]) -> None:
+    texts = [passage.text for twin in twins for passage in list_passages(twin)]
+    lengths = sorted(len(text.split()) for text in texts)
+    assert 58 <= lengths[len(lengths) // 2] <= 75 and lengths[-1] <= 120
+    for text in texts:
+        assert text[0] == '"' or text[0].isupper() or text[0].isdigit()
+        assert text.endswith((".", '."')) and ".." not in text and "  " not in text and "{" not in text
+        assert not re.search(r"[a-z](?<!\bJr)\. [a-z]", text)
+
+
+def test_openings_vary_by_kind(services: TwinServices, sample: GraphStore) -> None:
+    """First sentences about one kind of subject take at least a dozen shapes, names and values aside."""
+    writer = PassageWriter(TABLE)
+    shapes: dict[str, set[str]] = {}
+    for item in draft_items(sample, 90):  # so many, because few are about places
+        for plans in services.planner.plan(item):
+            for plan in plans:
+                text = writer.word(plan, services.names).text
+                kind = services.names.kind(plan.subject)
+                first = re.split(r"(?<=[.;]) ", text)[0]
+                shapes.setdefault(kind, set()).add(
+                    re.sub(r'"[^"]*"|\b[A-Z0-9][\w,.\'-]*(?: [A-Z0-9][\w,.\'-]*)*', "X", first)
+                )
+    assert all(len(shapes[kind]) >= 12 for kind in ("work", "person", "place")), {k: len(v) for k, v in shapes.items()}
+
+
+def test_the_same_facts_give_the_same_words(services: TwinServices, items: tuple[Item, ...]) -> None:
+    for plan in (plan for item in items[:5] for plans in services.planner.plan(item) for plan in plans):
+        assert PassageWriter(TABLE).word(plan, services.names) == PassageWriter(TABLE).word(plan, services.names)

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from hopwright.counterfactual.mention_forms import list_forms
+from hopwright.counterfactual.passage_context import find_rewriting_fault
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
 from hopwright.counterfactual.recognition import Recogniser
 from hopwright.counterfactual.renamed_entities import RenamedEntity
@@ -14,6 +15,7 @@ from hopwright.counterfactual.surrogate_names import make_demonym, split_person
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.records import Passage
 from hopwright.text.demonyms import find_country, list_demonyms, rename_demonym
 from hopwright.text.mentions import replace_names
 from tests.counterfactual.leftovers import find_left
@@ -129,3 +131,20 @@ def test_years_of_a_passage_move_together(rewriter: PassageRewriter) -> None:
     years = [int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", done.text)]
     assert years[1] - years[0] == 39 and years[0] != 1950 and done.base == years[0] - 1950
     assert move_years("1905–06, 1,905 and x1905 in 1905.", 3) == "1908–06, 1,905 and x1905 in 1908."
+
+
+@pytest.mark.parametrize("opening", ["Born", "Buried", "Directed", "Based", "Set", "Established"])
+def test_a_word_that_opens_a_passage_is_no_name(sample: GraphStore, opening: str) -> None:
+    """Title and text are joined by a line break, after which a sentence begins."""
+    title, text = "Quorl Vemsby", f"{opening} in Trellick Zorn, Quorl Vemsby was widely read."
+    recogniser = Recogniser(sample)
+    whole = f"{title}\n{text}"
+    unknown = recogniser.find_unknown(whole, recogniser.find(whole), len(title))
+    assert opening not in " ".join(mention.text for mention in unknown)
+    rewriter = PassageRewriter(sample, GraphNames(KindIndex(sample)), seed=1)
+    done = rewriter.rewrite(title, text, key="k")
+    assert done.text.startswith(f"{opening} in ") and done.text.endswith(" was widely read.")
+    old, new = Passage(title=title, text=text), Passage(title=done.title, text=done.text)
+    assert find_rewriting_fault(old, new, done.forms) == ""
+    broken = new.model_copy(update={"text": f"Trornmefeen {new.text.partition(' ')[2]}"})
+    assert find_rewriting_fault(old, broken, {**done.forms, opening: "Trornmefeen"})

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hopwright.counterfactual.constants import list_constants
 from hopwright.counterfactual.renamed_entities import list_texts
+from hopwright.counterfactual.twin_verification import retrieve_candidates
 from hopwright.counterfactual.twin_wording import strip_proper
 from hopwright.counterfactual.twins import TwinMaker
 from hopwright.knowledge.facts import EvidenceFacts
@@ -130,12 +132,14 @@ def test_letters_of_twins_are_spread_over_all_four() -> None:
     assert set(letters) == set("ABCD") and min(letters.values()) > 35
 
 
-def test_constants_stay_and_every_sub_question_takes_the_new_inputs() -> None:
-    twin = twin_of(chain_item())
-    assert twin.question.startswith("How many years before 2000 was the country founded")
+@pytest.mark.parametrize("seed", range(12))
+def test_constants_move_and_every_sub_question_takes_the_new_inputs(seed: int) -> None:
+    twin = twin_of(chain_item(), seed)
+    (year,) = list_constants(twin.hops[3].derivation)
+    assert year != 2000 and twin.question.startswith(f"How many years before {year} was the country founded")
     third, fourth = twin.hops[2], twin.hops[3]
-    assert fourth.question == f"How many years before 2000 is {third.answer}?"
-    assert int(fourth.answer) == 2000 - int(third.answer) > 0
+    assert fourth.question == f"How many years before {year} is {third.answer}?"
+    assert int(fourth.answer) == year - int(third.answer) > 0
     assert twin.hops[1].answer in third.question and twin.hops[0].answer in twin.hops[1].question
 
 
@@ -177,9 +181,41 @@ def test_what_is_asked_for_by_its_year_is_given_the_year_that_the_plan_reaches(s
     twin = twin_of(reverse_item("1990", "hop3"), seed)
     founded = twin.hops[3].evidence.literals[0].value
     assert founded.startswith(f"{twin.hops[2].answer}-01-01")
-    assert int(twin.hops[2].answer) == int(twin.hops[1].answer) + 39 != 1990
+    (moved,) = list_constants(twin.hops[2].derivation)
+    assert int(twin.hops[2].answer) == int(twin.hops[1].answer) + moved != 1990
     assert twin.hops[3].answer in {one.surrogate for one in twin.world}
     assert twin.hops[3].evidence.triplets[0].object_label == "country"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_wrong_options_meet_the_open_condition_with_other_years(seed: int) -> None:
+    """A retriever that looks for the bay alone has three countries to choose from, each with a year of its own."""
+    item = reverse_item("1990", "hop3")
+    last = item.hops[3]
+    assert isinstance(last.derivation, ReverseLookup)
+    bay = Triplet(subject="Q905", property="P206", object="Q904", subject_label="Karelund",
+                  property_label="located in or next to body of water", object_label="Ostrava Bay")  # fmt: skip
+    told = Passage(title="Karelund", text="Karelund lies on Ostrava Bay and was founded in 1990.")
+    last = last.model_copy(
+        update={
+            "derivation": last.derivation.model_copy(
+                update={"constraints": (Constraint(property="P206", value="Q904"),)}
+            ),
+            "evidence": last.evidence.replace(triplets=(bay,), passages=(told,)),
+        }
+    )
+    twin = twin_of(item.model_copy(update={"hops": (*item.hops[:3], last)}), seed)
+    ((hop, name, found),) = retrieve_candidates(twin)
+    assert (hop, found) == (4, 3) and name in {one.surrogate for one in twin.world if one.id == "Q904"}
+    known = {distractor.text for distractor in twin.hops[3].distractors if distractor.id}
+    rivals = [passage for passage in twin.hops[3].evidence.passages if not passage.supporting]
+    assert {passage.title for passage in rivals} == known and len(known) == 2
+    year = twin.hops[2].answer
+    assert all(name in passage.text and year not in passage.text for passage in rivals)
+    assert (
+        twin.hops[3].answer == twin.hops[3].evidence.passages[0].title
+        and year in twin.hops[3].evidence.passages[0].text
+    )
 
 
 def test_a_comparison_may_turn_round_and_then_the_options_follow() -> None:
@@ -224,7 +260,7 @@ def test_passages_are_rewritten_with_the_rest() -> None:
         evidence=Evidence.of(
             triplets=chain_item().hops[0].evidence.triplets,
             passages=(Passage(title="Night Harbour", text="Night Harbour is Ada Lindqvist's film."),),
-        ).model_copy(),
+        ),
     )  # fmt: skip
     item = Item.model_validate_json(item.model_dump_json())
     twin = twin_of(item)
@@ -255,6 +291,12 @@ def test_a_number_that_cannot_be_told_from_a_constant_is_rejected() -> None:
                 question="What is twice 1905 less 1905?", unit="year",
                 distractors=tuple(Distractor(text=t, kind="slip") for t in ("1904", "1906", "1907")))  # fmt: skip
     assert reject(item).check == "twin_wording"
+
+
+def test_a_constant_that_the_whole_question_says_in_other_words_stays() -> None:
+    item = chain_item().model_copy(update={"question": "How long before the millennium was the country of … founded?"})
+    twin = twin_of(item)
+    assert list_constants(twin.hops[3].derivation) == [2000] and "before 2000" in twin.hops[3].question
 
 
 def test_a_sub_question_that_hides_its_input_is_rejected() -> None:

@@ -14,7 +14,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import LABELS, Item, Rejected
 from tests.builders import all_items, chain_item
-from tests.sample_items import draft_sample_items
+from tests.drafts import draft_items
 
 
 class Scripted:
@@ -106,7 +106,7 @@ def test_figures_add_up() -> None:
 
 
 def test_on_the_sample_the_shortcuts_leave_most_items(sample: GraphStore) -> None:
-    items = draft_sample_items(sample)
+    items = draft_items(sample, 90)
     voters = shortcut_voters(sample, default_table(), seed=1)
     kept, dropped = filter_items(items, voters)
     assert len(kept) + len(dropped) == len(items)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
+import math
 import random
+import re
 from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 
 import pytest
@@ -12,12 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hopwright.distractors.maker import DistractorMaker
+from hopwright.checks.guessing import count_digit_edits
+from hopwright.distractors.computation_slips import list_slips
+from hopwright.distractors.maker import DistractorMaker, OptionShortage
 from hopwright.distractors.numeric_distractors import (
     LATEST_YEAR,
+    choose_count_distractors,
     choose_date_distractors,
     choose_number_distractors,
-    list_slips,
 )
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError, InputError
@@ -85,43 +91,69 @@ class TestOptions:
             assign_options("a", wrong, "k")
 
 
+def slips_around(value: int | Decimal, rng: random.Random, count: int = 14) -> list[tuple[int | Decimal, str]]:
+    """Wrong numbers on both sides, none further away than half of the value."""
+    reach = max(8, int(value) // 2)
+    return [(max(1, int(value) + rng.randint(-reach, reach)), "near_miss") for _ in range(count)]
+
+
 class TestNumbers:
-    @given(st.integers(1, 10**9), st.integers(0, 10**6))
+    @given(st.integers(20, 10**9), st.integers(0, 10**6))
     def test_three_wrong_numbers_of_the_same_form(self, value, seed):
-        chosen = choose_number_distractors(value, [], [], year=False, lowest=1, rng=random.Random(seed))
-        assert chosen is not None
+        rng = random.Random(seed)
+        chosen = choose_number_distractors(value, slips_around(value, rng, 60), year=False, lowest=1, rng=rng)
+        if chosen is None:
+            return
         numbers = [number for number, _ in chosen]
         assert len({value, *numbers}) == 4 and min(numbers) >= 1
         for number in numbers:
             assert ("," in render(number)) == ("," in render(value))
             assert abs(len(str(number)) - len(str(value))) <= 1
+            assert not count_digit_edits((render(number), render(value)))
 
     @given(st.integers(1000, LATEST_YEAR), st.integers(0, 10**6))
     def test_years_stay_years_and_in_the_past(self, year, seed):
-        chosen = choose_number_distractors(year, [], [], year=True, lowest=1, rng=random.Random(seed))
+        chosen = choose_number_distractors(year, [], year=True, lowest=1, stepped=True, rng=random.Random(seed))
         assert chosen is not None
-        assert all(1000 <= number <= LATEST_YEAR and abs(number - year) <= 60 for number, _ in chosen)
+        assert all(1000 <= number <= LATEST_YEAR and abs(number - year) <= 40 for number, _ in chosen)
 
     @given(st.decimals("0.1", "9999.9", places=1), st.integers(0, 10**6))
     def test_decimals_keep_their_precision(self, value, seed):
         if value == value.to_integral_value():
             return
-        chosen = choose_number_distractors(value, [], [], year=False, lowest=0, rng=random.Random(seed))
-        assert chosen is not None
-        assert all(len(render(number).partition(".")[2]) == 1 for number, _ in chosen)
+        slips = [(value + Decimal(step) / 10, "slip") for step in (-4, -3, -2, 2, 3, 4, 10)]
+        chosen = choose_number_distractors(value, slips, year=False, lowest=0, rng=random.Random(seed))
+        for number, _ in chosen or ():
+            assert len(render(number).partition(".")[2]) == 1
 
-    def test_the_rank_of_the_right_number_is_uniform(self):
+    @pytest.mark.parametrize(("value", "year"), [(437, False), (1931, True), (61, False)])
+    def test_the_rank_of_the_right_number_is_uniform(self, value, year):
         ranks = Counter()
         for seed in range(2000):
-            chosen = choose_number_distractors(
-                437, [(440, "slip")], [431, 452], year=False, lowest=1, rng=random.Random(seed)
-            )
-            ranks[sum(number < 437 for number, _ in chosen)] += 1
+            rng = random.Random(seed)
+            slips = [(value + step, "near_miss") for step in rng.sample([*range(-20, 0), *range(1, 21)], 20)]
+            chosen = choose_number_distractors(value, slips, year=year, lowest=1, rng=rng)
+            ranks[sum(number < value for number, _ in chosen)] += 1
         assert stats.chisquare([ranks[rank] for rank in range(4)]).pvalue > 0.001
 
+    def test_no_step_fills_up_a_large_number(self):
+        assert choose_number_distractors(12_000, [], year=False, lowest=1, stepped=True, rng=random.Random(1)) is None
+
     def test_a_round_number_has_round_company(self):
-        chosen = choose_number_distractors(12_000, [], [], year=False, lowest=1, rng=random.Random(1))
+        slips = [(number, "near_miss") for number in (11_347, 12_911, 13_000, 9_000, 15_000, 12_377)]
+        chosen = choose_number_distractors(12_000, slips, year=False, lowest=1, rng=random.Random(1))
         assert all(number % 1000 == 0 for number, _ in chosen)
+
+    @given(st.integers(1, 30), st.integers(0, 10), st.integers(0, 10**6))
+    def test_counts_stand_in_a_window_of_adjacent_numbers(self, value, above, seed):
+        highest = value + above
+        chosen = choose_count_distractors(value, lowest=1, highest=highest, rng=random.Random(seed))
+        assert (chosen is None) == (highest < 4)
+        if chosen is not None:
+            window = sorted([value, *(number for number, _ in chosen)])
+            assert window == list(range(window[0], window[0] + 4))
+            assert window[0] >= 1 and window[3] <= highest
+            assert {kind for number, kind in chosen if abs(number - value) == 1} == {"slip"}
 
     def test_slips_are_what_the_wrong_operation_or_operand_gives(self):
         graph = DictGraph()
@@ -129,7 +161,24 @@ class TestNumbers:
         slips = set(list_slips(Compute(expression="hop1 - hop2", kind="arithmetic"), {1: 90, 2: 35}, facts))
         assert {(125, "slip"), (90, "operand"), (35, "operand")} <= slips
         slips = set(list_slips(Compute(expression="comb(7, 3)", kind="combinatorics"), {}, facts))
-        assert {(210, "slip"), (21, "slip"), (20, "slip"), (56, "slip")} <= slips
+        assert {(21, "slip"), (20, "slip"), (56, "slip")} <= slips
+
+    def test_of_a_choice_only_what_rests_on_a_hop_is_miscounted(self):
+        facts = GraphFacts(DictGraph(), TABLE)
+        slips = {
+            value
+            for value, kind in list_slips(Compute(expression="comb(9, hop1)", kind="combinatorics"), {1: 4}, facts)
+            if kind == "slip"
+        }
+        assert slips <= {math.comb(9, k) for k in range(1, 8)}
+
+    def test_a_value_is_taken_of_another_event_another_entity_or_a_similar_one(self):
+        dates = [("Q1", "P569", 1900), ("Q1", "P570", 1960), ("Q2", "P569", 1913), ("Q3", "P569", 1921)]
+        literals = [(entity, property, f"{year}-01-01T00:00:00Z", "dateTime") for entity, property, year in dates]
+        facts = GraphFacts(DictGraph(labels={}, triplets=[], literals=literals), TABLE)
+        derivation = Compute(expression="hop1 - year(value(P569, Q1))", kind="temporal")
+        slips = set(list_slips(derivation, {1: 1950}, facts, (), ("Q2",), lambda entity, property: ("Q3",)))
+        assert {(10, "slip"), (37, "operand"), (29, "neighbour")} <= slips
 
     def test_a_computation_gets_the_result_of_a_wrong_operation_among_its_distractors(self):
         graph = DictGraph()
@@ -142,26 +191,35 @@ class TestNumbers:
 
     def test_a_number_that_the_question_states_or_of_another_unit_is_not_offered(self):
         earlier = chain_item().hops[2]
-        hop = number_hop("1,890", "hop3 - 15").model_copy(update={"question": "What is 1,905 less 15?"})
+        hop = number_hop("190", "hop3 - 15").model_copy(update={"question": "What is 205 less 15?"})
         for seed in range(30):
             maker = DistractorMaker(DictGraph(), TABLE, DictKinds(DictGraph()), seed)
-            made = maker.make(hop, {3: 1905}, (earlier,), "Is it 1,891 or 1,790?")
-            assert not {one.text for one in made} & {"1,905", "1,891", "1,790"}
+            made = maker.make(hop, {3: 205}, (earlier,), "Is it 191 or 220?")
+            assert not isinstance(made, OptionShortage)
+            assert not {one.text for one in made} & {"205", "191", "220"}
 
     def test_a_count_of_nought_has_three_wrong_numbers(self):
         maker = DistractorMaker(DictGraph(), TABLE, DictKinds(DictGraph()), 1)
-        assert maker.make(number_hop("0", "count(hop1 > 5)", kind="counting"), {1: 3}, ()) is not None
+        made = maker.make(number_hop("0", "count(hop1 > 5, hop1 > 6, hop1 > 7)", kind="counting"), {1: 3}, ())
+        assert {one.text for one in made} == {"1", "2", "3"}
 
 
 class TestDates:
-    @given(st.dates(dt.date(1000, 1, 1), dt.date(2026, 12, 31)), st.integers(0, 10**6))
-    def test_dates_form_a_square_of_two_days_and_two_years(self, date, seed):
-        corners = {date, *choose_date_distractors(date, random.Random(seed))}
-        assert len(corners) == 4
-        assert len({one.year for one in corners}) == 2
-        assert len({(one.month, one.day) for one in corners}) == 2
-        assert max(one.year for one in corners) <= max(LATEST_YEAR, date.year)
-        assert max(abs(one.year - date.year) for one in corners) <= 12
+    @given(st.dates(dt.date(1000, 1, 1), dt.date(2020, 12, 31)), st.integers(0, 10**6))
+    def test_other_dates_are_given_ones_on_both_sides(self, date, seed):
+        rng = random.Random(seed)
+        given_dates = [date + dt.timedelta(days=rng.choice((-1, 1)) * rng.randint(30, 2000)) for _ in range(8)]
+        chosen = choose_date_distractors(date, [(one, "neighbour") for one in given_dates], rng)
+        assert chosen is not None and len({date, *(one for one, _ in chosen)}) == 4
+        assert {one for one, _ in chosen} <= set(given_dates)
+
+    def test_the_rank_in_time_is_uniform(self):
+        date = dt.date(1950, 6, 1)
+        others = [(date + dt.timedelta(days=100 * step), "neighbour") for step in (-4, -3, -2, -1, 1, 2, 3, 4)]
+        ranks = Counter()
+        for seed in range(1000):
+            ranks[sum(one < date for one, _ in choose_date_distractors(date, others, random.Random(seed)))] += 1
+        assert stats.chisquare([ranks[rank] for rank in range(4)]).pvalue > 0.001
 
 
 class TestEntities:
@@ -171,7 +229,7 @@ class TestEntities:
         for number in range(30):
             hop = lookup_hop(graph, f"Q1{number:02d}", "P6")
             made = maker.make(hop, {}, ())
-            assert made is not None
+            assert not isinstance(made, OptionShortage)
             assert len({one.id for one in made} - {hop.answer_id}) == 3
             assert all(graph.objects(one.id, "P31") == ("Q5",) for one in made)
 
@@ -181,7 +239,9 @@ class TestEntities:
         near = total = 0
         for number in range(30):
             hop = lookup_hop(graph, f"Q1{number:02d}", "P6")
-            for one in maker.make(hop, {}, ()) or ():
+            made = maker.make(hop, {}, ())
+            assert not isinstance(made, OptionShortage)
+            for one in made:
                 near += graph.objects(one.id, "P27") == graph.objects(hop.answer_id, "P27")
                 total += 1
         assert near / total > 0.45  # a third would be chance
@@ -190,19 +250,23 @@ class TestEntities:
         graph = city_world()
         for seed in range(40):
             maker = DistractorMaker(graph, TABLE, DictKinds(graph), seed)
-            assert "Q206" not in {one.id for one in maker.make(lookup_hop(graph, "Q103", "P6"), {}, ()) or ()}
+            made = maker.make(lookup_hop(graph, "Q103", "P6"), {}, ())
+            assert not isinstance(made, OptionShortage)
+            assert "Q206" not in {one.id for one in made}
 
     def test_the_country_of_a_city_gets_no_third_sibling_where_there_is_none(self):
         graph = city_world()
         maker = DistractorMaker(graph, TABLE, DictKinds(graph), 1)
-        assert maker.make(lookup_hop(graph, "Q103", "P17"), {}, ()) is None
+        made = maker.make(lookup_hop(graph, "Q103", "P17"), {}, ())
+        assert isinstance(made, OptionShortage) and made.reason == "conditions"
 
     def test_answers_on_the_way_are_no_distractors(self):
         graph = city_world()
         earlier = lookup_hop(graph, "Q104", "P6")
         for seed in range(40):
             maker = DistractorMaker(graph, TABLE, DictKinds(graph), seed)
-            made = maker.make(lookup_hop(graph, "Q103", "P6"), {1: earlier.answer_id}, (earlier,)) or ()
+            made = maker.make(lookup_hop(graph, "Q103", "P6"), {1: earlier.answer_id}, (earlier,))
+            assert not isinstance(made, OptionShortage)
             assert earlier.answer_id not in {one.id for one in made}
 
     def test_the_loser_of_a_comparison_is_offered(self):
@@ -211,14 +275,77 @@ class TestEntities:
         hop = converging_item().hops[2]
         made = maker.make(hop, {1: "Q903", 2: "Q909"}, converging_item().hops[:2])
         # The world has three countries: one wins, one loses, and a third sibling is missing.
-        assert made is None
-        labels = {**graph._labels, "Q990": "Ostmark"}
-        triplets = [*graph._triplets, ("Q990", "P31", "Q6256")]
-        literals = [*graph._literals, ("Q990", "P2046", "+1000000000", "decimal")]
-        richer = DictGraph(labels=labels, triplets=triplets, literals=literals)
+        assert isinstance(made, OptionShortage) and made.reason == "conditions"
+        richer = measured_world()
         made = DistractorMaker(richer, TABLE, DictKinds(richer), 1).make(hop, {1: "Q903", 2: "Q909"}, ())
         assert (made[0].text, made[0].kind) == ("Iria", "operand")
         assert {one.text for one in made} == {"Iria", "Karelund", "Ostmark"}
+
+    def test_no_plan_ends_in_a_comparison_of_fewer_than_four(self):
+        graph = measured_world()
+        hop = converging_item().hops[2]
+        made = DistractorMaker(graph, TABLE, DictKinds(graph), 1).make(hop, {1: "Q903", 2: "Q909"}, (), "Which one?")
+        assert isinstance(made, OptionShortage) and made.reason == "comparison"
+
+    def test_a_choice_of_four_has_no_option_beside_what_is_compared(self):
+        graph = measured_world()
+        compared = graph.literal_subjects("P2046")
+        named = [one for one in compared if graph.objects(one, "P31") == ("Q6256",)]
+        assert len(named) == 4
+        facts = GraphFacts(graph, TABLE)
+        derivation = Compute(expression=f"argmax(P2046, {', '.join(named)})", kind="comparison")
+        winner = str(execute(derivation, "entity", {}, facts, TABLE))
+        hop = (
+            converging_item()
+            .hops[2]
+            .model_copy(update={"derivation": derivation, "answer": graph.label(winner), "answer_id": winner})
+        )
+        made = DistractorMaker(graph, TABLE, DictKinds(graph), 1).make(hop, {}, (), "Which is largest?")
+        assert {winner, *(one.id for one in made)} == set(named)
+        assert {one.kind for one in made} == {"operand"}
+
+    def test_what_lies_on_another_sea_is_no_rival(self):
+        graph = border_world()
+        hop = Hop(
+            index=2, question="Which country borders Mid and dates from 1950?", answer="Land0", answer_type="entity",
+            answer_id="Q10", domain=Domain.GEOGRAPHY, depends_on=(1,),
+            derivation=ReverseLookup(property="P571", value="hop1",
+                                     constraints=(Constraint(property="P47", value="Q9"),)),
+        )  # fmt: skip
+        for seed in range(20):
+            made = DistractorMaker(graph, TABLE, DictKinds(graph), seed).make(hop, {1: 1950}, (), "Which country?")
+            assert not isinstance(made, OptionShortage)
+            assert {one.id for one in made} <= {"Q11", "Q12", "Q13", "Q14"}
+            assert {one.kind for one in made} == {"near_miss"}
+
+    def test_too_few_that_meet_the_stated_condition_are_a_reason(self):
+        graph = border_world(beside=3)
+        hop = Hop(
+            index=2, question="Which country borders Mid and dates from 1950?", answer="Land0", answer_type="entity",
+            answer_id="Q10", domain=Domain.GEOGRAPHY, depends_on=(1,),
+            derivation=ReverseLookup(property="P571", value="hop1",
+                                     constraints=(Constraint(property="P47", value="Q9"),)),
+        )  # fmt: skip
+        made = DistractorMaker(graph, TABLE, DictKinds(graph), 1).make(hop, {1: 1950}, (), "Which country?")
+        assert isinstance(made, OptionShortage) and made.reason == "conditions"
+
+
+def measured_world() -> DictGraph:
+    """The small world with a fourth country of known area."""
+    graph = DictGraph()
+    labels = {**graph._labels, "Q990": "Ostmark"}
+    triplets = [*graph._triplets, ("Q990", "P31", "Q6256")]
+    literals = [*graph._literals, ("Q990", "P2046", "+1000000000", "decimal")]
+    return DictGraph(labels=labels, triplets=triplets, literals=literals)
+
+
+def border_world(beside: int = 5) -> DictGraph:
+    """Ten countries founded ten years apart, some of which border on Q9."""
+    labels = {"Q6256": "country", "Q9": "Mid"} | {f"Q1{number}": f"Land{number}" for number in range(10)}
+    triplets = [(id, "P31", "Q6256") for id in labels if id != "Q6256"]
+    triplets += [(f"Q1{number}", "P47", "Q9") for number in range(beside)]
+    literals = [(f"Q1{n}", "P571", f"{1950 + 7 * n}-01-01T00:00:00Z", "dateTime") for n in range(10)]
+    return DictGraph(labels=labels, triplets=triplets, literals=literals)
 
 
 @pytest.fixture(scope="module")
@@ -276,6 +403,53 @@ class TestOnTheSample:
                     total += 1
         assert total > 100 and longest / total < 0.38
 
+    def test_every_option_meets_every_condition_that_is_stated_openly(self, items, sample):
+        """Read from the derivations alone, and asked of the graph's lists of facts."""
+        tested = 0
+        for item in items:
+            for hop in item.hops:
+                for property, value in stated_conditions(hop, item.hops):
+                    held = {subject for subject, object in edges_of(sample, property) if object == value}
+                    assert {hop.answer_id, *(one.id for one in hop.distractors)} <= held, (hop.question, property)
+                    tested += 1
+                compared = list_named(hop)
+                if len(compared) >= 4:
+                    assert {hop.answer_id, *(one.id for one in hop.distractors)} <= compared, hop.question
+                    tested += 1
+            derivation = item.hops[-1].derivation
+            if (
+                isinstance(derivation, Lookup)
+                and derivation.property not in TABLE.literal
+                and "hop" in derivation.subject
+            ):
+                source = item.hops[int(derivation.subject[3:]) - 1]
+                conditions = stated_conditions(source, item.hops)
+                for one in item.hops[-1].distractors if conditions else ():
+                    holders = {s for s, o in edges_of(sample, derivation.property) if o == one.id}
+                    for property, value in conditions:
+                        holders &= {subject for subject, object in edges_of(sample, property) if object == value}
+                    assert holders, (item.question, one.text)
+                    tested += 1
+        assert tested > 15
+
+    def test_at_most_one_option_is_no_slip(self, items):
+        for item in items:
+            for hop in item.hops:
+                assert sum(one.kind == "sibling" for one in hop.distractors) <= 1, (hop.question, hop.distractors)
+
+    def test_no_number_is_another_with_one_digit_changed(self, items):
+        for item in items:
+            for hop in item.hops:
+                if hop.answer_type == "number" and hop.unit != "year":
+                    near = [one.text for one in hop.distractors if count_digit_edits((one.text, hop.answer))]
+                    assert not near or hop.derivation.op == "compute", (hop.question, hop.answer, near)
+
+    def test_no_final_answer_is_picked_from_fewer_than_four(self, items):
+        for item in items:
+            assert not (isinstance(item.hops[-1].derivation, Compute) and item.hops[-1].answer_type == "entity") or (
+                len(set(re.findall(r"hop\d|Q\w+", item.hops[-1].derivation.expression))) >= 4
+            )
+
     def test_the_same_seed_makes_the_same_and_another_seed_others(self, items, sample):
         kinds = KindIndex(sample)
         same, other = (DistractorMaker(sample, TABLE, kinds, seed) for seed in (5, 6))
@@ -285,10 +459,43 @@ class TestOnTheSample:
             for hop in item.hops:
                 earlier = item.hops[: hop.index - 1]
                 asked = item.question if hop is item.hops[-1] else ""
-                assert same.make(hop, answers, earlier, asked) == hop.distractors
-                changed += other.make(hop, answers, earlier, asked) != hop.distractors
+                assert same.make(hop, answers, earlier, asked, key=item.id) == hop.distractors
+                changed += other.make(hop, answers, earlier, asked, key=item.id) != hop.distractors
                 answers[hop.index] = stated_value(hop)
         assert changed > 40
+
+
+@functools.cache
+def edges_of(graph: GraphStore, property: str) -> tuple[tuple[str, str], ...]:
+    return tuple(graph.edges(property))
+
+
+def list_named(hop: Hop) -> set[str]:
+    """The entities among which a question lets choose, without what they share; none where no names are given."""
+    expression = getattr(hop.derivation, "expression", "")
+    found = re.search(r"^arg(?:max|min)\(.*(?:among|listed)\(P\d+, \w+, ([^()]*)\)+$", expression)
+    return set(found[1].split(", ")) if found else set()
+
+
+def stated_conditions(hop: Hop, hops: Sequence[Hop]) -> list[tuple[str, str]]:
+    """The (property, entity) that a reverse look-up states beside the one condition that tells its answer."""
+    if not isinstance(hop.derivation, ReverseLookup):
+        return []
+    conditions = [(hop.derivation.property, hop.derivation.value)]
+    conditions += [(one.property, one.value) for one in hop.derivation.constraints]
+
+    def effort(value: str) -> int:
+        rests_on = re.findall(r"hop(\d)", value)
+        if not rests_on:
+            return 1 if value.startswith("Q") else 2
+        return 3 if value == f"hop{rests_on[0]}" and hops[int(rests_on[0]) - 1].answer_type == "entity" else 4
+
+    conditions.remove(max(conditions, key=lambda pair: effort(pair[1])))
+    resolved = [
+        (property, hops[int(value[3:]) - 1].answer_id or "" if value.startswith("hop") else value)
+        for property, value in conditions
+    ]
+    return [(property, value) for property, value in resolved if value.startswith("Q")]
 
 
 def holds_true(hop: Hop, distractor: Distractor, answers: dict, facts: GraphFacts) -> bool:

@@ -118,7 +118,7 @@ def test_the_whole_way_round(
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", label_studio.token)
     graph = GraphStore.open(ingest_sample(tmp_path / "stores" / "sample"))
     context = CheckContext(default_table(), graph=graph)
-    pool = (item for item in draft_items(graph, 2 * ITEMS, 50) if reword(item, ReviewTaskKind.MULTI_HOP, None, context))
+    pool = (item for item in draft_items(graph, 2 * ITEMS) if reword(item, ReviewTaskKind.MULTI_HOP, None, context))
     items = {item.id: item for item in itertools.islice(pool, ITEMS)}
     run = make_run(tmp_path, Path("stores/sample"), list(items.values()), name="in-page", kinds=("multi_hop",))
     ledger = push_run(run, label_studio.url, label_studio.token)

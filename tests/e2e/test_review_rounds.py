@@ -98,7 +98,7 @@ def rounds(label_studio: LiveServer, tmp_path_factory: pytest.TempPathFactory) -
     store = home / "stores" / "sample"
     ingest(SAMPLE, store)
     graph = GraphStore.open(store)
-    items = list({item.id: item for item in draft_items(graph, 2 * ITEMS, 25)}.values())[:ITEMS]
+    items = list(draft_items(graph, ITEMS))
     run = make_run(home, store.relative_to(home), items, gold_share=GOLD / ITEMS)
     known = {item.id: item for item in items}
     context = CheckContext(default_table(), graph=graph)

@@ -7,22 +7,27 @@ from decimal import Decimal
 from tests.faults.planting import Row, copy_to_item, each_hop, fault
 
 
+def _list_hidden(row: Row) -> list[Row]:
+    """The hops whose answer the question does not name; one that is chosen of those named stands in it rightly."""
+    return [hop for hop in row["single_hop"] if hop["answer"] not in row["multi_hop_question"]]
+
+
 @fault("leakage")
 def leaked_answer(row, graph):
-    for hop in row["single_hop"]:
+    for hop in _list_hidden(row):
         yield row | {"multi_hop_question": row["multi_hop_question"][:-1] + f", given that it is {hop['answer']}?"}
 
 
 @fault("leakage")
 def leaked_answer_in_capitals(row, graph):
-    for hop in row["single_hop"]:
+    for hop in _list_hidden(row):
         if hop["answer_type"] == "entity":
             yield row | {"multi_hop_question": row["multi_hop_question"][:-1] + f", not {hop['answer'].upper()}?"}
 
 
 @fault("leakage", needs_graph=True)
 def leaked_alias(row, graph):
-    for hop in row["single_hop"]:
+    for hop in _list_hidden(row):
         for alias in graph.aliases(hop["answer_id"] or "")[:1]:
             if len(alias) > 4 and alias[0].isupper():
                 yield row | {"multi_hop_question": row["multi_hop_question"][:-1] + f", that is, {alias}?"}

@@ -69,12 +69,14 @@ def unlike_units(row, graph):
 
 
 @fault("comparison", needs_graph=True)
-def person_compared_with_a_country(row, graph):
+def entity_of_another_kind_compared(row, graph):
+    """A country among persons that are compared, a person among anything else."""
     for faulty, hop in each_hop(row):
-        match = re.match(r"(arg(?:max|min)\(P\d+, )(\w+), (\w+)\)", hop["derivation"]["expression"] or "")
-        person = next((id for id in graph.entities() if "Q5" in graph.objects(id, "P31")), None)
-        if match and person:
-            hop["derivation"]["expression"] = f"{match[1]}{match[2]}, {person})"
+        expression = hop["derivation"]["expression"] or ""
+        if expression.startswith(("argmax(P", "argmin(P")):
+            wanted = "Q6256" if "Q5" in graph.objects(hop["answer_id"], "P31") else "Q5"
+            stranger = next(id for id in graph.entities() if wanted in graph.objects(id, "P31"))
+            hop["derivation"]["expression"] = re.sub(r"\w+(\)+)$", rf"{stranger}\1", expression)
             yield faulty
 
 
@@ -101,5 +103,7 @@ def name_dropped_from_the_question(row, graph):
 
 @fault("names-kept")
 def number_dropped_from_the_question(row, graph):
-    if "2000" in row["multi_hop_question"]:
-        yield row | {"multi_hop_question": row["multi_hop_question"].replace("2000", "the millennium")}
+    for hop in row["single_hop"]:
+        for number in re.findall(r"(?<![\w.])\d{3,}(?![\w.])", hop["derivation"]["expression"] or ""):
+            if number in row["multi_hop_question"]:
+                yield row | {"multi_hop_question": row["multi_hop_question"].replace(number, "a number")}

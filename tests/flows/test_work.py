@@ -48,13 +48,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(store: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    """A run up to its drafts, in shards of 60."""
+    """A run up to its drafts, in shards of 60, and what is left of them without duplicates."""
     run = RunFolder(tmp_path_factory.mktemp("home"), "r")
     total = count_questions(QUESTIONS)
     assert total >= 200
     slices = [AnchorSlice(QUESTIONS, store, start, min(100, total - start)) for start in range(0, total, 100)]
     run_stage(Stage(run, "retrieve"), slices, link_slice, parameters={})
     run_stage(Stage(run, "synthesize/drafts"), slots(run, store, 60), draft_slots, parameters={})
+    kept = select_all(Stage(run, "synthesize/drafts").parts(), 1.0)
+    run_stage(Stage(run, "synthesize"), kept, keep_selected, parameters={})
     return run
 
 
@@ -155,7 +157,7 @@ def test_the_steps_of_the_rewrite_stage_fit_together(run: RunFolder, store: Path
 def write_review(run: RunFolder, folder: Path, count: int, seed: int) -> dict[str, bytes]:
     """The files of a review of so many items, a fifth of them gold."""
     request = SampleRequest(
-        parts=tuple(Stage(run, "synthesize/drafts").parts()),
+        parts=tuple(Stage(run, "synthesize").parts()),
         twins=(),
         count=count,
         seed=seed,

@@ -18,7 +18,7 @@ from hopwright.records import Compute, Domain, LiteralFact
 from hopwright.records.values import EntityKind, Value
 from hopwright.topologies import TOPOLOGIES
 
-MAKER, HOME, FOUNDED, BORN = "P1", "P2", "P3", "P4"
+MAKER, HOME, FOUNDED, BORN, SITE, BUILT, DRAWN = "P1", "P2", "P3", "P4", "P5", "P6", "P7"
 _FIRST = (
     "Alva Brun Cato Dora Egil Frode Gisa Hedda Ivar Jorun Kaja Lasse Mona Nils Odda Per Runa Signe Tuva Ulf".split()
 )
@@ -27,7 +27,7 @@ _TOWNS = "Abbdal Brokvik Clagnes Dremby Eistrup".split()
 
 
 class SmallWorld:
-    """Twenty machines, their twenty makers, and the five towns where those lived: a FactSource of dictionaries."""
+    """Twenty machines, who made and drew them, and five towns where these lived and those stood: a FactSource."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
@@ -40,7 +40,9 @@ class SmallWorld:
             machine, maker = f"Q{100 + place}", f"Q{200 + place}"
             self.names |= {machine: f"{last}ograph {last[::-1].title()}eon", maker: f"{first} {first[::-1].title()}"}
             self.facts += [(machine, MAKER, maker), (maker, HOME, f"Q{300 + place % 5}")]
+            self.facts += [(machine, SITE, f"Q{300 + place // 4}"), (machine, DRAWN, f"Q{200 + (place + 7) % 20}")]
             self.dates.append((maker, BORN, f"{1810 + 3 * place}-03-04T00:00:00Z"))
+            self.dates.append((machine, BUILT, f"{1850 + 7 * place % 60}-05-06T00:00:00Z"))
         self.graph = self.kinds = self.completeness = self
         self.table = PropertyTable(
             {
@@ -51,6 +53,14 @@ class SmallWorld:
                 HOME: EntityProperty(
                     label="home", domain=Domain.HISTORY, subject=("person",), object=("place",),
                     ask=("Where did {s} live?",), np=("the home of {s}",), predicate=("lived in {o}",),
+                ),
+                DRAWN: EntityProperty(
+                    label="draughtsman", domain=Domain.ART, subject=("work",), object=("person",),
+                    ask=("Who drew {s}?",), np=("the draughtsman of {s}",), predicate=("was drawn by {o}",),
+                ),
+                SITE: EntityProperty(
+                    label="site", domain=Domain.ART, subject=("work",), object=("place",),
+                    ask=("Where did {s} stand?",), np=("the site of {s}",), predicate=("stood in {o}",),
                 ),
             },
             {
@@ -64,9 +74,16 @@ class SmallWorld:
                     label="born", domain=Domain.HISTORY, value="date", subject=("person",),
                     ask=("When was {s} born?",), year_ask=("In what year was {s} born?",),
                     year_np=("the year in which {s} was born",), event=("the birth of {s}",),
+                    more=("was born later",), less=("was born earlier",),
+                ),
+                BUILT: LiteralProperty(
+                    label="built", domain=Domain.SCIENCE, value="date", subject=("work",),
+                    ask=("When was {s} built?",), year_ask=("In what year was {s} built?",),
+                    year_np=("the year in which {s} was built",), event=("the building of {s}",),
+                    more=("was built later",), less=("was built earlier",),
                 ),
             },
-            roles=PropertyRoles(birth=BORN),
+            roles=PropertyRoles(birth=BORN, ties=frozenset({HOME, SITE})),
         )  # fmt: skip
 
     def __contains__(self, id: str) -> bool:

@@ -91,6 +91,21 @@ def test_a_disputed_year_of_independence_is_not_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "doubtful"),
+    [
+        ("argmax(P571, among(P47, hop1, Q31, Q32))", False),
+        ("argmax(P571, after(P571, hop2, among(P47, hop1, Q31, Q32)))", False),
+        ("argmin(P571, among(P47, Q31, hop1, Q32))", True),
+        ("argmin(P571, before(P571, hop2, listed(P47, Q31, Q32, hop1)))", True),
+    ],
+)
+def test_years_are_read_of_the_members_of_a_set_only(expression: str, doubtful: bool) -> None:
+    """What the members share is no state whose year would have to be undisputed, nor is the year of an earlier hop."""
+    doubt = make(settled=False).find_doubt(Compute(expression=expression, kind="comparison"), {1: "Q3", 2: 1950}, "Q31")
+    assert ("no undisputed year" in doubt) is doubtful
+
+
+@pytest.mark.parametrize(
     ("counted", "doubtful"),
     [
         ("count(object(P20, Q31) == hop1, object(P20, Q32) == hop1)", False),

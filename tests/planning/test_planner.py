@@ -57,13 +57,24 @@ def test_a_hop_computes_and_two_domains_are_spanned(plans: list[Plan], planner: 
     kinds = Counter(
         step.derivation.kind for plan in plans for step in plan.steps if isinstance(step.derivation, Compute)
     )
-    assert {"comparison", "temporal", "combinatorics"} <= set(kinds)
+    assert {"comparison", "temporal"} <= set(kinds)
 
 
-def test_no_answer_is_named_by_the_plan(plans: list[Plan]) -> None:
+def test_no_answer_is_named_by_the_plan_but_one_chosen_of_several(plans: list[Plan]) -> None:
     for plan in plans:
         named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
-        assert not named & {step.value for step in plan.steps}
+        assert not named & {step.value for step in plan.steps if not isinstance(step.derivation, Compute)}
+        for step in plan.steps:
+            if step.value in named:
+                assert len(named_entities(step.derivation)) >= 3
+
+
+def test_branches_start_from_what_belongs_together(plans: list[Plan], planner: Planner) -> None:
+    for plan in plans:
+        roots = [named_entities(step.derivation) for step in plan.steps if not hops_used(step.derivation)]
+        for place, root in enumerate(roots[1:], start=1):
+            before = [entity for one in roots[:place] for entity in one]
+            assert max(planner.relations.related(one, other) for one in before for other in root) > 0.3
 
 
 def test_the_same_key_draws_the_same_plan(planner: Planner, plans: list[Plan], sample: GraphStore) -> None:
@@ -92,7 +103,7 @@ def test_an_entity_without_facts_gives_reasons(planner: Planner) -> None:
         ((), (), (1, 2)),
         ((), (1,), (2,), (3,), (4,), (5,)),
         ((), (), (), (1, 2, 3)),
-        ((), (1,), (), (3,), (2, 4), (5,)),
+        ((), (), (1, 2), (3,), (4,)),
     ],
 )
 def test_any_graph_of_two_to_eight_hops_can_be_planned(

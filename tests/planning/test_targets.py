@@ -30,6 +30,8 @@ from hopwright.records import Anchor, Compute, Constraint, Domain, Lookup, Rever
 TABLE = default_table()
 SHAPES = {"chain": 1.0, "converging": 1.0, "bridge": 1.0}
 
+DRAWS_PILOTS = True
+
 
 @pytest.fixture(scope="module")
 def planner(sample: GraphStore) -> Planner:
@@ -105,7 +107,7 @@ def test_picking_by_place() -> None:
 def test_slots_give_plans_whatever_the_order(
     planner: Planner, sample: GraphStore, anchors: list[Anchor], drawn: list[SampledPlan]
 ) -> None:
-    assert len(drawn) >= 38
+    assert len(drawn) >= 30
     again = PlanSampler(planner, TargetDistribution(SHAPES), 3, sample)
     backwards = [one for slot in reversed(range(12)) for one in _draw(again, anchors, range(slot, slot + 1))]
     assert [one.plan.id for one in reversed(backwards)] == [one.plan.id for one in drawn[: len(backwards)]]
@@ -208,7 +210,7 @@ def test_domains_follow_property_and_class_and_say_why() -> None:
             return {"Q1": "person", "Q2": "team", "Q3": "country"}[id]
 
     index = DomainIndex(TABLE, Nouns())
-    assert index.of_fact("P19", "Q1") == (Domain.ART, "place of birth (P19) of painter")
+    assert index.of_fact("P570", "Q1") == (Domain.ART, "date of death (P570) of painter")
     assert index.of_fact("P571", "Q2").domain is Domain.SPORTS
     assert index.of_fact("P571", "Q3").domain is TABLE.literal["P571"].domain
     steps = [

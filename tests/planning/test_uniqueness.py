@@ -12,7 +12,7 @@ import pytest
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Compute, Derivation, Item, Lookup
 from tests.conftest import SAMPLE
-from tests.sample_items import draft_sample_items
+from tests.drafts import draft_items
 
 SYMMETRIC = {"P26", "P47", "P190", "P197", "P451", "P530", "P1382", "P2789", "P3373"}
 # (a, first, b) says (b, second, a).
@@ -129,7 +129,7 @@ def list_hops(item: Item) -> Iterator[tuple[Derivation, dict[int, str], str]]:
 def test_no_hop_of_a_draft_has_a_second_answer(sample: GraphStore, raw: RawFacts) -> None:
     second = [
         (item.id, derivation, found)
-        for item in draft_sample_items(sample, 400)
+        for item in draft_items(sample, 400)
         for derivation, answers, answer in list_hops(item)
         if (found := find_second_answers(derivation, answers, answer, raw))
     ]

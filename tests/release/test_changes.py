@@ -8,7 +8,7 @@ import pytest
 
 from hopwright.errors import InputError
 from hopwright.records import CheckResult, Item
-from hopwright.release.changes import choose_version, raise_version
+from hopwright.release.changes import Withdrawal, choose_version, raise_version
 from hopwright.release.dataset import PreviousRelease, ReleaseManifest
 from hopwright.release.separation import ItemSet
 from tests.release.test_dataset import factual_items, release, snapshot, twin_items
@@ -84,14 +84,17 @@ def test_a_withdrawn_item_says_why(tmp_path: Path) -> None:
         version="",
         factual=factual_items()[:2],
         twins=twin_items()[:1],
-        history=PreviousRelease(tmp_path / "one", {gone.id: "too_easy (filter): 3 of 4 voters were right"}),
+        history=PreviousRelease(
+            tmp_path / "one", {gone.id: Withdrawal("too_easy (filter)", "3 of 4 voters were right: by name")}
+        ),
     )
     assert manifest.version == "2.0.0"
     assert manifest.changes is not None
     assert {one.id: one.reason for one in manifest.changes.withdrawn} == {
-        gone.id: "too_easy (filter): 3 of 4 voters were right",
+        gone.id: "too_easy (filter): 3 of 4 voters were right: by name",
         twin.id + "c": "this run did not make it",
     }
+    assert manifest.changes.count_reasons() == {"this run did not make it": 1, "too_easy (filter)": 1}
     assert "because: this run did not make it 1, too easy (filter) 1." in (tmp_path / "two/README.md").read_text(
         "utf-8"
     )

@@ -27,8 +27,8 @@ def synthesizer(sample: GraphStore) -> Synthesizer:
 
 
 def test_every_slot_gives_an_item_or_a_reason(synthesizer: Synthesizer, anchors: list[Anchor]) -> None:
-    items, rejected = synthesizer.draft(anchors, 0, 90)
-    assert len(items) + len(rejected) == 90
+    items, rejected = synthesizer.draft(anchors, 0, 60)
+    assert len(items) + len(rejected) == 60
     assert all(one.reason and one.check for one in rejected)
     assert {item.topology for item in items} == {"chain", "converging", "bridge"}
     for item in items:
@@ -40,15 +40,15 @@ def test_every_slot_gives_an_item_or_a_reason(synthesizer: Synthesizer, anchors:
 def test_shards_and_earlier_work_make_no_difference(
     synthesizer: Synthesizer, anchors: list[Anchor], sample: GraphStore
 ) -> None:
-    whole = synthesizer.draft(anchors, 30, 60)
+    whole = synthesizer.draft(anchors, 30, 24)
     other = Synthesizer(sample, default_table(), seed=3)
-    late, early = other.draft(anchors, 60, 30), other.draft(anchors, 30, 30)
+    late, early = other.draft(anchors, 42, 12), other.draft(anchors, 30, 12)
     assert (early[0] + late[0], early[1] + late[1]) == whole
 
 
 def test_another_seed_gives_other_items(anchors: list[Anchor], sample: GraphStore) -> None:
     drawn = [
-        {item.id for item in Synthesizer(sample, default_table(), seed=seed).draft(anchors, 0, 60)[0]}
+        {item.id for item in Synthesizer(sample, default_table(), seed=seed).draft(anchors, 0, 30)[0]}
         for seed in (1, 2)
     ]
     assert len(drawn[0] & drawn[1]) < len(drawn[0]) / 2

@@ -40,7 +40,7 @@ ingest(sample, folder / "store")
 graph = GraphStore.open(folder / "store")
 questions = [one for one in read_anchor_questions(sample / "anchors.jsonl") if not isinstance(one, Rejected)]
 anchors, _ = link_anchors(questions, graph)
-items, _ = Synthesizer(graph, default_table(), seed=1).draft(anchors, 0, 60)
+items, _ = Synthesizer(graph, default_table(), seed=1).draft(anchors, 0, 25)
 write_jsonl(items, folder / "data.jsonl")
 report = audit(folder / "data.jsonl", graph, default_table(), scorecard=True)
 assert report.items > 5, report.items

@@ -13,6 +13,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,7 @@ KINDS = {
     "swapped_number": "numbers",
 }
 """What goes wrong → what the yield report calls it."""
+_LONGEST_CONTEXT = 600
 _LEADS = ("Going by the sources, ", "By all that is recorded, ", "Put shortly, ")
 _STRANGERS = ("Zanzibar Records", "Otto von Lummerland", "Grand Fenwick")
 _STEPS = (
@@ -147,13 +149,13 @@ def word(plan: dict[str, Any], prompt: str, rounds: int) -> dict[str, Any]:
     subs = [
         {
             "index": index,
-            "question": _lead_in(lead, hop["task"]),
+            "question": _lead_in(lead, hop["task"], hop["names"]),
             "context": _tell(hop),
             "distractors": [name for name in _NAMES.get(hop["kind"], ()) if name != hop["answer"]],
         }
         for index, hop in enumerate(plan["hops"], start=1)
     ]
-    return {"sub_questions": subs, "question": _lead_in(lead, plan["question"])}
+    return {"sub_questions": subs, "question": _lead_in(lead, plan["question"], plan["names"])}
 
 
 def spoil(answer: dict[str, Any], plan: dict[str, Any], erred: str, prompt: str) -> dict[str, Any] | None:
@@ -202,16 +204,18 @@ def _next_number(number: str, plan: dict[str, Any]) -> str:
     return f"{value:,}" if "," in number else f"{value}"
 
 
-def _lead_in(lead: str, question: str) -> str:
-    return lead + question[:1].lower() + question[1:]
+def _lead_in(lead: str, question: str, names: Sequence[str] = ()) -> str:
+    named = question.startswith(tuple(names)) if names else False
+    return lead + (question if named else question[:1].lower() + question[1:])
 
 
 def _tell(hop: dict[str, Any]) -> str:
-    """The facts as sentences; with nothing to tell, nothing."""
+    """The facts as sentences; with nothing to tell, or too much for a context, nothing."""
     facts = [fact.split(" | ") for fact in hop["facts"].split("; ") if fact.count(" | ") == 2]
     text = " ".join(f"The {relation} of {subject} is {object}." for subject, relation, object in facts)
     told = re.search(rf"(?<![\w,.-]){re.escape(hop['answer'])}(?![\w,-]|\.\d)", text)
-    return text if not text or told else f"{text} This gives {hop['answer']}."
+    whole = text if not text or told else f"{text} This gives {hop['answer']}."
+    return whole if len(whole) <= _LONGEST_CONTEXT else ""
 
 
 def _read_lists(block: str) -> dict[str, list[str]]:

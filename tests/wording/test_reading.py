@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from hopwright.checks.case import CheckedItem
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.llm.answers import WordedItem
 from hopwright.llm.prompts import read_prompts
 from hopwright.records import Item
 from hopwright.settings import prompts_folder
+from hopwright.wording.llm.computed import describe_computation
 from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraintBuilder, TextConstraints, spell
 from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, stem
 from hopwright.wording.llm.wording_checks import WordingChecker
@@ -23,7 +25,8 @@ from tests.planning.plans import Told, compose, read_natural
 
 _OPPOSITES = {
     "after": "before", "before": "after", "larger": "smaller", "smaller": "larger", "fewer": "more",
-    "later": "earlier", "less": "more",
+    "later": "earlier", "less": "more", "first": "last", "last": "first", "oldest": "youngest", "youngest": "oldest",
+    "latest": "earliest", "earliest": "latest", "tallest": "shortest", "shortest": "tallest",
 }  # fmt: skip
 
 
@@ -56,29 +59,29 @@ def test_natural_wordings_are_right(reader: WordingChecker, natural: tuple[Told,
         if (found := reader.read(told.draft, told.sub_questions, told.question))
     }
     assert wrong == {}
-    assert len(natural) >= 15
+    assert len(natural) >= 50
 
 
 def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: GraphStore) -> None:
     plans: list[tuple[str, list[tuple[dict[str, Any], str, str]]]] = [
         ("chain", [
-            ({"op": "lookup", "subject": "Q180379", "property": "P17"}, "entity", ""),
-            ({"op": "lookup", "subject": "hop1", "property": "P571"}, "number", "year"),
-            ({"op": "compute", "expression": "hop2 + 50", "kind": "temporal"}, "number", "year"),
-            ({"op": "reverse_lookup", "property": "P571", "value": "hop3",
-              "constraints": [{"property": "P1344", "value": "Q28012"}]}, "entity", ""),
+            ({"op": "lookup", "subject": "Q922630", "property": "P1040"}, "entity", ""),
+            ({"op": "compute", "expression": "argmax(P577, among(P1040, hop1, Q587891, Q508841, Q491800, Q229808))",
+              "kind": "comparison"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop2", "property": "P86"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop3", "property": "P19"}, "entity", ""),
         ]),
         ("bridge", [
-            ({"op": "lookup", "subject": "Q215481", "property": "P27"}, "entity", ""),
-            ({"op": "lookup", "subject": "hop1", "property": "P2046"}, "number", "square kilometres"),
-            ({"op": "lookup", "subject": "Q229", "property": "P2046"}, "number", "square kilometres"),
-            ({"op": "compute", "expression": "hop2 + hop3", "kind": "arithmetic"}, "number", "square kilometres"),
+            ({"op": "lookup", "subject": "Q207130", "property": "P57"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop1", "property": "P569"}, "number", "year"),
+            ({"op": "lookup", "subject": "Q207130", "property": "P577"}, "number", "year"),
+            ({"op": "compute", "expression": "abs(hop2 - hop3)", "kind": "temporal"}, "number", "years"),
         ]),
         ("converging", [
-            ({"op": "lookup", "subject": "Q932744", "property": "P27"}, "entity", ""),
-            ({"op": "lookup", "subject": "Q5437535", "property": "P8047"}, "entity", ""),
-            ({"op": "compute", "expression": "argmin(P1082, hop1, hop2)", "kind": "comparison"}, "entity", ""),
-            ({"op": "reverse_lookup", "property": "P1376", "value": "hop3", "constraints": []}, "entity", ""),
+            ({"op": "lookup", "subject": "Q211372", "property": "P57"}, "entity", ""),
+            ({"op": "lookup", "subject": "Q1124332", "property": "P57"}, "entity", ""),
+            ({"op": "compute", "expression": "argmax(P569, hop1, hop2)", "kind": "comparison"}, "entity", ""),
+            ({"op": "lookup", "subject": "hop3", "property": "P570"}, "date", ""),
         ]),
     ]  # fmt: skip
     shown = read_prompts(prompts_folder())["word-item"].turns[0].template.render()
@@ -92,6 +95,7 @@ def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: Grap
         draft = compose(sample, topology, fields)
         assert draft is not None
         assert reader.read(draft, [hop.question for hop in answer.sub_questions], answer.question) == []
+        assert write_brief(draft) <= set(shown.splitlines())
         for hop in draft.hops:
             assert json.dumps(hop.answer, ensure_ascii=False) in shown
 
@@ -153,15 +157,11 @@ def test_every_number_that_is_changed_is_seen(reader: WordingChecker, natural: t
 def test_every_number_in_words_that_is_changed_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
     tried = 0
     for told, place, text in every_place(reader, natural):
-        for word, other in (
-            ("three-member", "five-member"),
-            ("two-member", "seven-member"),
-            ("six candidates", "nine candidates"),
-        ):
-            if word in text:
+        for word, other in (("three", "five"), ("four", "seven"), ("Four", "Eleven"), ("Six", "Nine")):
+            if word in text.split():
                 tried += 1
                 assert "numbers" in kinds(reader, told, **put(place, text.replace(word, other)))
-    assert tried >= 2
+    assert tried >= 10
 
 
 def test_every_comparison_that_is_turned_round_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
@@ -179,7 +179,7 @@ def test_every_comparison_that_is_turned_round_is_seen(reader: WordingChecker, n
     [
         "Who is the spouse of whoever answers this: {}",
         "{} And what is its currency?",
-        "In the words of its publisher, {}",
+        "In the words of its translator, {}",
         "{bare}, and who was its mayor?",
         "{bare}, whose anthem is well known?",
         "Which river flows past the place in this question: {}",
@@ -187,6 +187,8 @@ def test_every_comparison_that_is_turned_round_is_seen(reader: WordingChecker, n
 )
 def test_a_further_step_is_seen(reader: WordingChecker, natural: tuple[Told, ...], change: str) -> None:
     for told in natural:
+        if "Which river" in change and "river" in told.draft.question:
+            continue
         question = change.format(told.question, bare=told.question.removesuffix("?"))
         assert "extra_hop" in kinds(reader, told, question=question)
         first = change.format(told.sub_questions[0], bare=told.sub_questions[0].removesuffix("?"))
@@ -205,7 +207,15 @@ def test_a_hop_that_is_left_out_is_seen(reader: WordingChecker, natural: tuple[T
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("citizen", "resident"), ("area", "population"), ("capital", "seaport"), ("represented in sport", "fought")],
+    [
+        ("citizen", "resident"),
+        ("capital", "seaport"),
+        ("drafted", "trained"),
+        ("edited", "financed"),
+        ("directed", "financed"),
+        ("composed the music for", "praised"),
+        ("tributaries", "rivals"),
+    ],
 )
 def test_a_relation_that_is_exchanged_is_seen(
     reader: WordingChecker, natural: tuple[Told, ...], old: str, new: str
@@ -213,7 +223,7 @@ def test_a_relation_that_is_exchanged_is_seen(
     tried = 0
     for told in natural:
         for index, text in enumerate(told.sub_questions, start=1):
-            if old in text and told.draft.hops[index - 1].derivation.op != "compute":
+            if old in text:
                 tried += 1
                 assert kinds(reader, told, subs={index: text.replace(old, new)}) & {"missing_hop", "extra_hop"}, text
     assert tried
@@ -262,8 +272,10 @@ def test_dashes_and_apostrophes_are_put_right() -> None:
 
 
 def test_a_unit_that_is_left_out_is_seen(reader: WordingChecker, natural: tuple[Told, ...]) -> None:
-    told = next(told for told in natural if "square kilometres" in told.question)
-    assert "units" in kinds(reader, told, question=told.question.replace("many square kilometres", "much"))
+    timed = [told for told in natural if "How many years" in told.question]
+    assert len(timed) >= 8
+    for told in timed:
+        assert "units" in kinds(reader, told, question=told.question.replace("How many years", "How much time"))
 
 
 def test_words_of_steps_are_matched_as_written() -> None:
@@ -278,6 +290,14 @@ def every_place(reader: WordingChecker, natural: tuple[Told, ...]) -> Iterator[t
     for told in natural:
         for place, text in zip(reader._places.lay_out(told.draft), (*told.sub_questions, told.question), strict=True):
             yield told, place, text
+
+
+def write_brief(draft: Item) -> set[str]:
+    """What a brief says of the computations of a draft, line by line as the prompt shows it."""
+    hops = {hop.index: hop for hop in draft.hops}
+    labels = CheckedItem(draft).labels
+    meanings = [describe_computation(hop, hops, labels.__getitem__, default_table()) for hop in draft.hops]
+    return {f"  means: {meaning}" for meaning in meanings if meaning}
 
 
 def put(place: TextConstraints, text: str) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class _SentenceReading:
         years = re.findall(r"\d{3,4}", self._sentence)
         for entity in self._present:
             for literal in self._whole.literals(entity):
-                value = self._table.normalise(literal.property, literal.value, literal.datatype)
+                value = self._table.read(literal)
                 if isinstance(value, dt.date) and str(value.year) in years and self._is_said(literal.property, entity):
                     yield literal
 

@@ -33,7 +33,7 @@ from hopwright.knowledge.wikidata.layout import (
 from hopwright.knowledge.wikidata.literals import read_literals
 from hopwright.knowledge.wikidata.parsing import Bad, NameBlock, parse_names, parse_texts, parse_triplets
 from hopwright.knowledge.wikidata.sources import CorpusFile, CorpusFiles, Split, find_corpus, hash_file, read_blocks
-from hopwright.knowledge.wikidata.trust import list_implications
+from hopwright.knowledge.wikidata.trust import FIRST_ONLY, list_implications
 from hopwright.text.folding import U8
 
 _LISTED = 1000
@@ -279,8 +279,8 @@ def _parse(source: CorpusFile, parse: Callable[[bytes], T]) -> Iterator[T]:
 
 
 def _implied() -> list[list[int]]:
-    """The numbers of the properties of which facts say the same the other way round."""
-    return [[int(one[1:]), int(other[1:])] for one, other in list_implications()]
+    """The numbers of the properties of which facts say the same the other way round, as `EdgeColumns` takes them."""
+    return [[int(one[1:]), int(other[1:]), int((one, other) in FIRST_ONLY)] for one, other in list_implications()]
 
 
 def _open_old(store: Path) -> ArrayFile | None:

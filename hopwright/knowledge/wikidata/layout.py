@@ -110,8 +110,9 @@ def add_index(writer: ArrayWriter, names: NameColumns) -> int:
 class EdgeColumns:
     """The facts as read and those that follow from them, packed into words that sort by subject, property and object.
 
-    `implied`: pairs (p, q) of property ids such that (a, p, b) says (b, q, a); a q that the corpus does not know is
-    left out. Empties `columns` on the way, to hold less in memory. Raises InputError for more entities than fit.
+    `implied`: property ids p and q such that (a, p, b) says (b, q, a), and 1 where that holds only of a b of which no
+    q is recorded, else 0; a q that the corpus does not know is left out. Empties `columns` on the way, to hold less in
+    memory. Raises InputError for more entities than fit.
     """
 
     def __init__(
@@ -138,11 +139,13 @@ class EdgeColumns:
         shift = np.uint64(self.packing.entity_bits)
         properties = (keys >> shift) & np.uint64((1 << self.packing.property_bits) - 1)
         parts = []
-        for one, other in implied:
+        for one, other, first_only in implied:
             if one not in place or other not in place:
                 continue
             upper, _, lower = self.packing.split(keys[properties == place[one]])
             apart = upper != lower
+            if first_only:
+                apart &= ~np.isin(lower, self.packing.split(keys[properties == place[other]])[0])
             top = shift + np.uint64(self.packing.property_bits)
             parts.append((lower[apart] << top) | (np.uint64(place[other]) << shift) | upper[apart])
         if not parts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records.values import EntityKind
 from hopwright.text.phrases import plain_noun
@@ -23,6 +24,18 @@ class GraphNames:
         self._kinds = kinds
         self._graph: GraphStore = kinds.graph
         self.phrase = functools.lru_cache(100_000)(self._phrase)
+
+    def dated_phrase(self, entity: str) -> str:
+        """The name; of a film, a song or a book with the year of its release, so that it is no other of that name."""
+        phrase = self.phrase(entity)
+        if self._kinds.kind(entity) != "work":
+            return phrase
+        years = {fact.value[:4] for fact in self._graph.literals(entity, ROLES.release)}
+        noun = plain_noun(self._kinds.noun(entity))
+        if len(years) != 1 or noun in _VAGUE or any(year in phrase for year in years):
+            return phrase
+        title = phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
+        return f"the {min(years)} {noun} {title}"
 
     def noun(self, entity: str) -> str:
         """A common noun for the entity."""

@@ -6,30 +6,41 @@ import datetime as dt
 import functools
 from bisect import bisect_left
 from collections.abc import Sequence
-from decimal import Decimal
 
 from hopwright.knowledge.facts import Facts
-from hopwright.knowledge.wikidata.similar_entities import POOL_SIZE
+from hopwright.knowledge.wikidata.similar_entities import POOL_SIZE, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records.values import Scalar
-
-Number = int | Decimal
 
 
 class NearbyValues:
     """Values by property, read on first use and of at most `POOL_SIZE` subjects, taken evenly."""
 
-    def __init__(self, graph: GraphStore, facts: Facts) -> None:
+    def __init__(self, graph: GraphStore, facts: Facts, kinds: SimilarEntities) -> None:
         self._graph = graph
+        self._kinds = kinds
         self._facts = facts
         self._read = functools.lru_cache(512)(self._read_all)
-        self._numbers = functools.lru_cache(512)(self._list_numbers)
+        self._read_sort = functools.lru_cache(2_048)(self._list_of_sort)
 
-    def numbers(self, property: str, value: Number, *, year: bool, most: int = 6) -> list[Number]:
-        """Other numbers on both sides of one, at most so many on each; of dates, the years."""
-        held = self._numbers(property, year)
-        place = bisect_left(held, value)
-        return [one for one in held[max(0, place - most) : place + most + 1] if one != value]
+    def similar(self, property: str, value: Scalar, sort: str = "", most: int = 6) -> list[str]:
+        """Entities with other values than one, nearest first: at most so many on each side, each value once.
+
+        `sort`: a sort or a kind that they are of. Of dates, those of one year count as one value.
+        """
+        keys, entities = self._read_sort(property, sort) if sort else self._read(property)
+        wanted = _order(value)
+        found: list[tuple[float, str]] = []
+        for places in (range(bisect_left(keys, wanted) - 1, -1, -1), range(bisect_left(keys, wanted), len(keys))):
+            seen = {_round(value, wanted)}
+            for place in places:
+                if len(seen) > most:
+                    break
+                rounded = _round(value, keys[place])
+                if rounded not in seen:
+                    seen.add(rounded)
+                    found.append((abs(keys[place] - wanted), entities[place]))
+        return [entity for _, entity in sorted(found)]
 
     def holders(self, property: str, value: Scalar, most: int = 12) -> list[str]:
         """Entities whose value of a property comes next to a value, at most so many on each side, nearest first."""
@@ -46,17 +57,20 @@ class NearbyValues:
         pairs = sorted((_order(held), one) for one in kept for held in self._facts.scalars(one, property))
         return [key for key, _ in pairs], [one for _, one in pairs]
 
-    def _list_numbers(self, property: str, year: bool) -> list[Number]:
-        subjects = self._graph.literal_subjects(property)
-        found: set[Number] = set()
-        for subject in subjects[:: -(-len(subjects) // POOL_SIZE) or 1]:
-            for held in self._facts.scalars(subject, property):
-                if isinstance(held, dt.date):
-                    found.add(held.year)
-                elif not year:
-                    found.add(held)
-        return sorted(found)
+    def _list_of_sort(self, property: str, sort: str) -> tuple[Sequence[float], Sequence[str]]:
+        keys, entities = self._read(property)
+        pairs = [
+            (key, one)
+            for key, one in zip(keys, entities, strict=True)
+            if sort in (self._kinds.sort(one), self._kinds.kind(one))
+        ]
+        return [key for key, _ in pairs], [one for _, one in pairs]
 
 
 def _order(value: Scalar) -> float:
     return float(value.toordinal() if isinstance(value, dt.date) else value)
+
+
+def _round(value: Scalar, key: float) -> float:
+    """A date's key as its year; a number's as it is."""
+    return dt.date.fromordinal(int(key)).year if isinstance(value, dt.date) else key

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from hopwright.errors import InputError
 from hopwright.knowledge.properties import DomainRules, EntityProperty, LiteralProperty, PropertyTable
-from hopwright.knowledge.wikidata.roles import INCEPTION, ROLES
+from hopwright.knowledge.wikidata.roles import BORDERS, INCEPTION, ROLES
 from hopwright.knowledge.wikidata.trust import load_trust
 from hopwright.records import Domain
 from hopwright.records.values import EntityKind
@@ -43,6 +43,7 @@ def default_table() -> PropertyTable:
         _load_domains(),
         load_trust(),
         _load_settled(),
+        {BORDERS: _load_borders()},
     )
 
 
@@ -59,6 +60,13 @@ def _load_settled() -> dict[tuple[str, EntityKind], frozenset[str]]:
     """The founding of a state is asked only where it is its independence, and of one undisputed year."""
     lines = resources.files(__package__).joinpath("independence.tsv").read_text("utf-8").splitlines()
     return {(INCEPTION, "country"): frozenset(line.partition("\t")[0] for line in lines if not line.startswith("#"))}
+
+
+def _load_borders() -> dict[str, frozenset[str]]:
+    """The neighbours on land of every country that has any."""
+    lines = resources.files(__package__).joinpath("land_borders.tsv").read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return {country: frozenset(others) for country, _, *others in rows}
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -45,10 +45,6 @@ SERIES = ("P3450", "P361", "P664", LEAGUE)
 WITHIN = frozenset({"P17", "P131", "P276", "P30", "P7959", "P6885", "P361", "P1001", "P500", "P501", "P159", "P7938"})
 """Country, division, location, continent, historic county and region, part of, jurisdiction, exclave, headquarters."""
 ENDED_WITH_STATE = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT})
-REPEATABLE = frozenset({CAST_MEMBER})
-LASTING = frozenset({AREA, POPULATION})
-NOT_COUNTED = frozenset({"P921", "P138", "P6885", "P7938"})
-"""Main subject, named after, historic region, associated electoral district."""
 HOLDERS = frozenset(
     ["P6", "P35", "P39", "P54", "P108", "P127", "P169", "P286", "P488", "P1037", "P1308", "P2388", "P3320", "P5769"]
 )
@@ -60,6 +56,24 @@ CONTAINMENT = frozenset({"P17", "P30", "P131", "P179", "P276", "P361", "P706", "
 """Country, continent, division, series, location, part of, landform, parent company, drainage basin, franchise."""
 
 _RELATIONS = tomllib.loads(resources.files(__package__).joinpath("relations.toml").read_text("utf-8"))
+
+TIES = frozenset(
+    (
+        "P22 P25 P50 P54 P57 P58 P61 P69 P81 P84 P86 P102 P108 P112 P118 P119 P127 P144 P166 P170 P175 P176 P179 "
+        "P184 P264 P344 P403 P450 P463 P485 P607 P647 P676 P749 P1040 P1066 P1877 P2438 P3450 P4552 P4614 "
+        "P6379 P8345"
+    ).split()
+)
+"""Parents, makers of all kinds, line, grave, owner, movement, source, series, label, teachers, mouth, range, season."""
+LISTS = frozenset(["P40", "P58", "P112", "P161", "P527", "P710", "P725", "P800", "P974", "P1029", "P3320"])
+"""Children, writers, founders, cast, parts, participants, voices, notable works, tributaries, crew, board."""
+KINSHIP = frozenset(["P22", "P25", "P26", "P40", "P155", "P156", "P184", "P451", "P802", "P1066", "P3373"])
+"""Father, mother, spouse, child, follows, followed by, advisor, partner, student, teacher, sibling."""
+
+SELDOM = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY}).union(
+    ["P131", "P495", "P7938", "P272", "P344", "P2515", "P2554", "P3174", "P1809"]
+)
+"""Nested places, countries of people and works, and makers of whom a film had several."""
 
 ROLES = PropertyRoles(
     instance_of=INSTANCE_OF,
@@ -73,9 +87,6 @@ ROLES = PropertyRoles(
     series=SERIES,
     within=WITHIN,
     ended_with_state=ENDED_WITH_STATE,
-    repeatable=REPEATABLE,
-    lasting=LASTING,
-    not_counted=NOT_COUNTED,
     closed_dates=MappingProxyType(
         {
             INCEPTION: frozenset({"country", "competition", "team"}),
@@ -97,6 +108,14 @@ ROLES = PropertyRoles(
     containment=CONTAINMENT,
     holders=HOLDERS,
     neighbours=NEIGHBOURS,
+    release=PUBLICATION,
+    ties=TIES,
+    lists=LISTS,
+    doubtful=frozenset({"P7295"}),
+    doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),
+    adapted=frozenset({"P50", "P144", "P1877"}),
+    seldom=SELDOM,
+    kinship=KINSHIP,
     loose=frozenset(_RELATIONS["loose"].split()),
     relation_words=MappingProxyType(_RELATIONS["words"]),
     cues=MappingProxyType(

@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
+from hopwright.knowledge.wikidata.dates import find_year
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.text.matching import fold
 
@@ -24,9 +25,13 @@ _NEAR = frozenset(
     ["P17", "P27", "P131", "P495", "P641", "P118", "P136", "P106", "P30", "P101", "P413", "P407", "P364", "P21", "P31"]
 )
 # A whole and its parts can both be right (a birthplace: the borough, the city), so neither stands for the other.
+_HOME = frozenset(["P17", "P27", "P495", "P1532"])
+_AROUND = frozenset(["P47", "P30"])
+_MOST_HOMES, _MOST_BORDERS = 4, 30
+_FAR_AWAY = 3.0
+"""What it costs an entity in likeness to lie in no common region, where both are known to lie somewhere."""
 _UP = frozenset(["P131", "P361", "P17", "P279", "P276", "P30", "P706"])
 _BESIDE = frozenset(["P527", "P150", "P710", "P155", "P156", "P460"])
-_ERA = ("P569", "P571", "P577", "P580", "P585", "P1619", "P619")
 
 
 class EntityKindSource(Protocol):
@@ -56,6 +61,7 @@ class EntityProfile(NamedTuple):
     noun: str
     neighbours: frozenset[str]
     era: int | None
+    region: frozenset[str]
 
 
 class _Pool:
@@ -88,6 +94,7 @@ class SimilarEntities:
         self.noun = functools.lru_cache(200_000)(kinds.noun)
         self.kind = functools.lru_cache(200_000)(kinds.kind)
         self.neighbours = functools.lru_cache(200_000)(self._neighbours)
+        self.region = functools.lru_cache(50_000)(self._region)
         self.names = functools.lru_cache(50_000)(self._names)
         self.wholes = functools.lru_cache(50_000)(self._wholes)
         self.card = functools.lru_cache(100_000)(self._read_card)
@@ -125,6 +132,14 @@ class SimilarEntities:
         """Whether so many facts end at an entity (human, United States) that listing them costs more than it gives."""
         return self._graph.degree(entity) > POOL_SIZE
 
+    def beside(self, country: str, rng: random.Random, most: int = 8) -> list[str]:
+        """Countries of the same region: those on its borders first, then those on theirs, with some chance in it."""
+        around = [one for one in sorted(self.region(country)) if one != country and self.kind(one) == "country"]
+        rng.shuffle(around)
+        further = [one for near in around[:4] for one in sorted(self.region(near)) if self.kind(one) == "country"]
+        rng.shuffle(further)
+        return [one for one in dict.fromkeys([*around, *further]) if one != country][:most]
+
     def rank(self, entity: str, candidates: Sequence[str], rng: random.Random) -> list[str]:
         """Order candidates by how alike they are to an entity, with some chance in it."""
         scored = [(-self.closeness(entity, one) - 1.5 * rng.random(), one) for one in candidates]
@@ -138,6 +153,9 @@ class SimilarEntities:
             score += max(0.0, 2 - abs(mine.era - theirs.era) / 25)
         score += max(0.0, 2.5 - abs(theirs.log_degree - mine.log_degree))
         score += 3 * (theirs.noun == mine.noun)
+        if mine.region and theirs.region:
+            shared = len(mine.region & theirs.region) / min(len(mine.region), len(theirs.region))
+            score += 4 * shared if shared else -_FAR_AWAY
         return score - 1.5 * _differ_in_look(mine.label, theirs.label)
 
     def kinship(self, one: str, other: str) -> float:
@@ -184,11 +202,23 @@ class SimilarEntities:
             log_degree=math.log(degree + 1),
             noun=self.noun(entity),
             neighbours=self.neighbours(entity),
-            era=self._era(entity),
+            era=find_year(self._graph, entity),
+            region=self.region(entity),
         )
 
     def _neighbours(self, entity: str) -> frozenset[str]:
         return frozenset(object for property, object in self._graph.out_edges(entity) if property in _NEAR)
+
+    def _region(self, entity: str) -> frozenset[str]:
+        """The country that an entity lies in or comes from, with its neighbours and continent, and so for a country."""
+        edges = self._graph.out_edges(entity)
+        homes = {object for property, object in edges if property in _HOME} or {entity}
+        found: set[str] = set()
+        for home in sorted(homes)[:_MOST_HOMES]:
+            beside = [object for property, object in self._graph.out_edges(home) if property in _AROUND]
+            if beside or home != entity:
+                found |= {home, *beside, *self._graph.subjects("P47", home)[:_MOST_BORDERS]}
+        return frozenset(found)
 
     def _names(self, entity: str) -> frozenset[str]:
         return frozenset(fold(name) for name in (self._graph.label(entity), *self._graph.aliases(entity)))
@@ -200,12 +230,6 @@ class SimilarEntities:
         beside = {object for property, object in edges if property in _BESIDE}
         higher = {object for one in above for property, object in self._graph.out_edges(one) if property in _UP}
         return frozenset({entity, *above, *beside, *higher})
-
-    def _era(self, entity: str) -> int | None:
-        for literal in self._graph.literals(entity):
-            if literal.property in _ERA and literal.value[:4].isdigit():
-                return int(literal.value[:4])
-        return None
 
 
 def _window(entries: Sequence[tuple[int, str]], degree: int, size: int, rng: random.Random) -> Iterator[str]:

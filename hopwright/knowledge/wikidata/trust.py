@@ -15,6 +15,13 @@ from hopwright.knowledge.wikidata.roles import UNINFORMATIVE
 # A place is in a city without being one of its divisions; a work that somebody made need not be a notable one.
 _HOLDS_IN_PART = frozenset({"P131", "P50", "P57", "P84", "P86", "P170", "P800"})
 
+FIRST_ONLY = frozenset({("P1376", "P36"), ("P466", "P115")})
+"""Pairs of `list_implications` that say nothing of a subject of which another value of the second is recorded.
+
+What was so once is among the values of the first (former capitals, former tenants of a stadium), while the second has
+one value at a time: where that one is recorded, a value that only follows may be a former one.
+"""
+
 
 @functools.cache
 def load_trust() -> dict[str, PropertyTrust]:

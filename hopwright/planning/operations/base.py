@@ -10,7 +10,6 @@ from hopwright.planning.traversals import Edge
 from hopwright.settings import LATEST_YEAR
 
 LATEST = LATEST_YEAR
-EARLIEST = 1500
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +25,8 @@ class OperationContext:
     partners: tuple[StepOutput, ...] = ()
     anchor: str = ""
     forced: Edge | None = None
+    branches: bool = False
+    """Whether another branch follows, which has to start from what this one names."""
 
     @property
     def reader(self) -> str:

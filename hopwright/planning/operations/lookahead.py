@@ -8,23 +8,23 @@ from collections.abc import Callable, Sequence
 
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
-    admits_target,
     has_full_date,
-    list_events,
+    list_closed_set,
     list_numbers,
     list_shared,
-    list_ways,
 )
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd
+from hopwright.planning.plan_builder import PlanBuilder
+from hopwright.planning.traversals import Edge
+from hopwright.records import Lookup
 
-# Fewer than so many do not give a list in which some of them stand beside others.
-MIN_SHARING_SUBJECTS = 3
 OUTWARD_LOOKUP = "extend-outward"
 """A look-up that may not say in what its subject lies: one that does has come before it."""
 _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
-SAME_SORT_OPERATIONS = frozenset({"compare", "between-two", "total-two", "compare-three"})
-_MEASURED = frozenset({"year", "date", "number", "ahead", "compare", "compare-three", "total", "between", "rate"})
+SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
+_PARALLEL = SAME_SORT_OPERATIONS | {"year", "date", "extend"}
+_KIN = 24
+_FEWEST = 3
 
 
 def satisfies_reader(builder: PlanBuilder, context: OperationContext) -> Callable[[str], bool]:
@@ -49,79 +49,118 @@ def can_continue_from(builder: PlanBuilder, readers: tuple[str, ...], entity: st
     )
 
 
-def find_entity_with_literal(builder: PlanBuilder, context: OperationContext) -> str | None:
-    """An entity with a literal that the reader can use, and to which a question leads: such are rarer than facts."""
-    if context.reader in ("dated-among", "dated-stated"):
-        for _ in range(20):
-            target = builder.targets.any(builder.rng)
-            if target is None or builder.refuses_target(target) or not admits_target(builder, target):
-                continue
-            if builder.traversals.lookups_to(entity := target.condition.object) and builder.admits(entity):
-                return entity
-        return None
-    if context.reader not in _MEASURED:
-        return None
-    wanted = satisfies_reader(builder, context)
-    for _ in range(30):
-        dated = context.reader in ("year", "date", "between") or (
-            context.reader.startswith("compare") and builder.rng.random() < 0.3
+def list_beside(builder: PlanBuilder, readers: Sequence[str], edge: Edge, *, close: bool) -> list[Edge]:
+    """The facts of an entity, or of its kin, whose objects the readers can take together with that of a fact."""
+    kind = builder.traversals.kinds.kind
+    reader = readers[0] if readers else ""
+    paired = reader in _PARALLEL
+    return [
+        other
+        for other in (
+            builder.traversals.lookups_from(edge.subject) if close else _edges_around(builder, (edge.subject,))
         )
-        measure = builder.targets.random_event(builder.rng) if dated else builder.targets.random_number(builder.rng)
-        if measure is None:
-            break
-        entity = measure.entity
-        if not builder.admits_random_property(measure.property):
+        if other.object != edge.object
+        and (other.subject == edge.subject or (paired and other.property == edge.property))
+        and kind(other.object) == kind(edge.object)
+        and fits_partner(builder, readers, edge.object, other.object)
+        and _are_distinct(builder, *{edge.subject, other.subject}, edge.object, other.object)
+    ]
+
+
+def _are_distinct(builder: PlanBuilder, *entities: str) -> bool:
+    """Whether no two names share a telling word."""
+    words = [word for one in entities for word in builder.traversals.tokens(one)]
+    return len(set(words)) == len(words)
+
+
+def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple[float, Edge]]:
+    """Facts of the plan's topics, and of their kin, whose objects go with what the other branch found.
+
+    Each with how closely it belongs to the topic.
+    """
+    # Of two that are compared one wins, and only of that one more is asked.
+    first = context.reader in SAME_SORT_OPERATIONS and bool(context.partners)
+    wanted = can_precede(builder, context.readers[:1] if first else context.readers)
+    partner = context.partners[0] if context.partners else None
+    found = []
+    for edge in _edges_around(builder, builder.topics):
+        if not builder.admits(edge.object) or not wanted(edge.object):
             continue
-        if builder.traversals.lookups_to(entity) and builder.admits(entity) and wanted(entity):
-            return entity
-    return None
+        known = edge.subject in builder.topics
+        if not known and not (builder.admits(edge.subject) and _is_parallel(builder, context.reader, edge)):
+            continue
+        if partner is not None and not fits_partner(builder, context.readers, partner.entity, edge.object):
+            continue
+        found.append((builder.relations.related(builder.topics[0], edge.subject), edge))
+    return found
 
 
-def find_entity_of_same_sort(builder: PlanBuilder, entity: str, reader: str) -> str:
-    """Another entity of the same sort that can be compared, or that has an event in common."""
-    if reader == "between-two":
-        properties = sorted(list_events(builder, entity))
-    elif reader == "total-two":
-        properties = [m.property for m in builder.traversals.measures(entity) if list_ways(builder, m.property, 2)]
-    else:
-        properties = [m.property for m in builder.traversals.measures(entity) if m.entry.more and m.entry.less]
-    if not properties:
-        raise PlanningDeadEnd("nothing to compare the entity by")
-    for _ in range(10):
-        other = builder.traversals.comparable(entity, builder.rng.choice(properties), builder.rng)
-        if other is not None and builder.admits(other) and builder.traversals.lookups_to(other):
-            return other
-    raise PlanningDeadEnd("nothing comparable")
+def _is_parallel(builder: PlanBuilder, reader: str, edge: Edge) -> bool:
+    """Whether of another than the topic the same is asked as of the topic, so that the two can be compared."""
+    first = builder.draft.steps[0].derivation
+    return reader in _PARALLEL and isinstance(first, Lookup) and first.property == edge.property
 
 
-def are_of_same_sort(builder: PlanBuilder, one: str, other: str, reader: str) -> bool:
-    """Whether two entities are of one sort and have in common what a reader compares, adds or measures between."""
-    if one == other or builder.traversals.kinds.sort(one) != builder.traversals.kinds.sort(other):
+def fits_partner(builder: PlanBuilder, readers: Sequence[str], one: str, other: str) -> bool:
+    """Whether readers can take two entities together; anything goes with a year or a date.
+
+    What is asked of the one that wins a comparison must be known of the other as well, and be something else there.
+    """
+    if not one or not readers or readers[0] not in SAME_SORT_OPERATIONS:
+        return True
+    kinds = builder.traversals.kinds
+    if one == other or kinds.kind(one) != kinds.kind(other) or kinds.kind(one) == "country":
         return False
-    if reader == "between-two":
-        return bool(list_events(builder, one).keys() & list_events(builder, other).keys())
-    return bool(list_shared(builder, [one, other], comparing=reader.startswith("compare")))
+    shared = list_shared(builder, [one, other], comparing=readers[0].startswith("compare"))
+    return bool(shared) and _can_ask_of_both(builder, readers[1:2], shared, one, other)
+
+
+def _can_ask_of_both(builder: PlanBuilder, readers: Sequence[str], shared: Sequence[str], one: str, other: str) -> bool:
+    if tuple(readers) == ("extend",):
+        mine = {edge.property: edge.object for edge in builder.traversals.lookups_from(one)}
+        noun = builder.traversals.kinds.noun
+        return any(
+            mine.get(edge.property, edge.object) != edge.object and noun(mine[edge.property]) == noun(edge.object)
+            for edge in builder.traversals.lookups_from(other)
+        )
+    if readers and readers[0] in ("year", "date"):  # one date to compare by, another to ask for
+        dated = {m.property for m in builder.traversals.measures(one) if isinstance(m.value, dt.date)}
+        dated &= {m.property for m in builder.traversals.measures(other) if isinstance(m.value, dt.date)}
+        return len(dated | set(shared)) >= 2 and bool(dated)
+    return True
+
+
+def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:
+    """Look-ups of the topics, then of those that belong with them."""
+    traversals = builder.traversals
+    kin = [other for topic in topics for other in builder.relations.kin(topic)[:_KIN]]
+    return [edge for one in dict.fromkeys((*topics, *kin)) for edge in traversals.lookups_from(one)]
 
 
 def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> bool:
     if not readers:
         return True
-    known, most = builder.traversals.followed, builder.passable
-    if (verdict := known.get((readers, entity, most))) is None:
+    known = builder.traversals.followed
+    if (verdict := known.get((readers, entity))) is None:
         if readers[0] in ("extend", OUTWARD_LOOKUP):
             edges = [(edge.property, edge.object) for edge in builder.traversals.lookups_from(entity)]
             edges += [(edge.property, edge.subject) for edge in builder.traversals.reverse_from(entity)]
             verdict = any(
                 not (readers[0] == OUTWARD_LOOKUP and property in builder.traversals.roles.within)
-                and builder.traversals.degree(other) <= most
                 and _can_follow(builder, _follow(builder, readers, property), other)
                 for property, other in edges
             )
         else:
             verdict = _need_of(builder, readers[0])(entity)
+            if verdict and readers[0].startswith("compare"):  # it may win, and then something has to follow
+                verdict = _can_follow(builder, readers[1:], entity)
+            elif verdict and readers[0] == "most-of-its":
+                closed = builder.traversals.table.closed
+                members = {one for name in closed for one in list_closed_set(builder, name, entity)}
+                verdict = any(_can_follow(builder, readers[1:], one) for one in members)
         if len(known) >= _REMEMBERED:
             known.clear()
-        known[readers, entity, most] = verdict
+        known[readers, entity] = verdict
     return verdict
 
 
@@ -135,23 +174,18 @@ def _follow(builder: PlanBuilder, readers: tuple[str, ...], property: str) -> tu
 def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     """What an operation needs of the entity that it reads."""
     measures = builder.traversals.measures
-    if reader in ("year", "between", "between-two"):
+    if reader == "year":
         return lambda entity: any(isinstance(m.value, dt.date) and m.entry.event for m in measures(entity))
     if reader == "date":
         return lambda entity: any(has_full_date(m) for m in measures(entity))
     if reader == "number":
         return lambda entity: bool(list_numbers(builder, entity))
-    if reader in ("ahead", "compare", "compare-three"):
-        return lambda entity: any(m.entry.more and m.entry.less for m in measures(entity))
-    if reader in ("total", "total-two"):
-        return lambda entity: any(list_ways(builder, m.property, 2) for m in measures(entity))
+    if reader in ("compare", "compare-three"):
+        kind = builder.traversals.kinds.kind
+        return lambda entity: any(m.entry.is_comparable(kind(entity)) for m in measures(entity))
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
-    if reader == "members":
-        shared_by, left_out = builder.traversals.shared_by, builder.traversals.roles.not_counted
-        return lambda entity: any(
-            len(e) >= MIN_SHARING_SUBJECTS and one not in left_out for one, e in shared_by(entity).items()
-        )
-    if reader in ("dated-stated", "dated-among"):
-        return lambda entity: bool(builder.targets.conditioned(entity))
+    if reader in ("count-all", "most-of-its"):
+        closed = builder.traversals.table.closed
+        return lambda entity: any(len(list_closed_set(builder, name, entity)) >= _FEWEST for name in closed)
     return lambda entity: True

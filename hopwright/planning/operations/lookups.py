@@ -1,53 +1,45 @@
-"""Look-ups: from entity to entity, to a literal, and back from a year to what it singles out."""
+"""Look-ups: from a named entity to another, onwards from entity to entity, and to a literal."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
 
-from hopwright.planning.operations.base import EARLIEST, OperationContext
+from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.execution import hops_used
+from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
-    SAME_SORT_OPERATIONS,
-    are_of_same_sort,
-    find_entity_of_same_sort,
-    find_entity_with_literal,
+    fits_partner,
+    list_partners,
     satisfies_reader,
 )
-from hopwright.planning.operations.operation_inputs import (
-    PROPERTY_OF,
-    admits_target,
-    choose_number,
-    draw_measure,
-    find_event,
-    find_input,
-    write_offset,
-    year_of,
-)
+from hopwright.planning.operations.operation_inputs import choose_number, has_full_date, list_events
+from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
-from hopwright.planning.year_targets import YearTarget
+from hopwright.records import Compute
 
-_MODERN = 1950
+_TITLE = 3
 
 
 def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """A named subject's fact, or an entity found by two of its facts."""
+    """A named subject's fact; a later branch starts from what is named already, or from what belongs with it."""
     if context.forced is not None:
         return builder.walk(context.forced)
     wanted = satisfies_reader(builder, context)
-    if context.partners and context.reader in SAME_SORT_OPERATIONS:
-        return builder.lead(find_entity_of_same_sort(builder, context.partners[0].entity, context.reader))
+    if builder.topics:
+        edges = list_partners(builder, context)
+        if not edges:
+            raise PlanningDeadEnd("nothing that belongs with the topic goes with it")
+        return builder.walk(builder.choose_close(edges))
     if context.anchor and wanted(context.anchor) and builder.traversals.lookups_to(context.anchor):
         return builder.lead(context.anchor)
     if context.anchor:
         # The anchor itself is asked about.
-        builder.take(context.anchor)
+        builder.name(context.anchor)
         return builder.extend(StepOutput("entity", context.anchor, context.anchor), wanted)
-    if (entity := find_entity_with_literal(builder, context)) is not None:
-        return builder.lead(entity)
-    edge = builder.random_edge(wanted, within=context.reader != "extend")
-    if edge is None:
-        raise PlanningDeadEnd(f"no fact of the graph suits {context.reader or 'the end'}")
-    return builder.walk(edge)
+    if context.branches:
+        return builder.walk(draw_paired_edge(builder, context))
+    return builder.walk(draw_first_edge(builder, context))
 
 
 def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -61,133 +53,99 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
             return builder.walk(edge, state.ref, backward=True)
         raise PlanningDeadEnd("the anchor's second hop does not follow")
     wanted = satisfies_reader(builder, context)
-    if context.partners and context.reader in SAME_SORT_OPERATIONS:
-        partner = context.partners[0]
-        return builder.extend(
-            state, lambda entity: wanted(entity) and are_of_same_sort(builder, partner.entity, entity, context.reader)
-        )
-    return builder.extend(state, wanted)
+    partner = context.partners[0].entity if context.partners else ""
+    return builder.extend(
+        state,
+        lambda entity: wanted(entity) and fits_partner(builder, context.readers, partner, entity),
+        like=_rivals(builder, state),
+    )
 
 
 def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The year of an entity's event."""
     found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
-    if context.reader == "age":
-        found = [m for m in found if year_of(m) >= _MODERN]
-    if context.partners and context.partners[0].type == "year":
-        near = [m for m in found if 2 <= abs(year_of(m) - context.partners[0].whole) <= 300]
-        found = near
     if not found:
         raise PlanningDeadEnd("the entity has no dated event that suits")
-    return builder.measure(inputs[0].ref, builder.prefer_measure(found))
+    measure = builder.prefer_measure(found)
+    _refuse_compared(builder, inputs[0], measure.property)
+    _require_of_rivals(builder, inputs[0], measure.property)
+    return builder.measure(inputs[0].ref, measure)
 
 
 def date(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The full date of an entity's event."""
     found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.ask]
+    if context.reader == "age":
+        found = [m for m in found if m.property != builder.traversals.roles.birth]
     if not found:
         raise PlanningDeadEnd("the entity has no full date")
-    return builder.measure(inputs[0].ref, builder.prefer_measure(found), full_date=True)
+    measure = builder.prefer_measure(found)
+    _refuse_compared(builder, inputs[0], measure.property)
+    _require_of_rivals(builder, inputs[0], measure.property)
+    return builder.measure(inputs[0].ref, measure, full_date=True)
 
 
 def number(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """A stable number of an entity."""
-    return builder.measure(inputs[0].ref, choose_number(builder, inputs[0].entity, context))
+    measure = choose_number(builder, inputs[0].entity, context)
+    _refuse_compared(builder, inputs[0], measure.property)
+    _require_of_rivals(builder, inputs[0], measure.property)
+    return builder.measure(inputs[0].ref, measure)
 
 
 def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The year of a named entity's event; the anchor's where it has one."""
-    measure = find_event(builder, context.partners, context.anchor, _MODERN if context.reader == "age" else EARLIEST)
-    builder.take(measure.entity)
-    return builder.measure(measure.entity, measure)
+    """The year of an event of what the plan is about."""
+    measures = [
+        measure
+        for topic in builder.topics[:1]
+        for measure in builder.traversals.measures(topic)
+        if measure.property in list_events(builder, topic)
+        and measure.entry.year_ask
+        and measure.property != builder.traversals.roles.birth
+        and _is_telling(builder, topic)
+    ]
+    if measures:
+        measure = builder.prefer_measure(measures)
+        return builder.measure(measure.entity, measure)
+    raise PlanningDeadEnd("what the plan is about has no dated event")
 
 
-def named_number(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """A stable number of a named entity: of a partner's kind, so that the two can be added."""
-    if context.partners:
-        partner = context.partners[0]
-        other = builder.traversals.comparable(partner.entity, partner.of, builder.rng)
-        if other is None or not builder.admits(other):
-            raise PlanningDeadEnd("nothing comparable")
-        measure = next(m for m in builder.traversals.measures(other) if m.property == partner.of)
-    else:
-        measure = draw_measure(builder, context)
-    builder.take(measure.entity)
-    return builder.measure(measure.entity, measure)
+def _is_telling(builder: PlanBuilder, topic: str) -> bool:
+    """Whether a name means one work only, wherever it stands alone: short titles are those of several."""
+    words = builder.traversals.graph.label(topic).split()
+    return builder.traversals.kinds.kind(topic) != "work" or len(words) >= _TITLE
 
 
-def dated(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """What a year, or a year some years away from it, singles out."""
-    (state,) = inputs
-    wanted = satisfies_reader(builder, context)
-    for _ in range(20):
-        target = builder.targets.near(state.whole, builder.rng, within=60)
-        if target is None:
-            break
-        if not wanted(target.entity) or builder.refuses_target(target) or not admits_target(builder, target):
-            continue
-        apart = target.year - state.whole
-        if abs(apart) >= 2:
-            return builder.dated(f"{state.ref} {'+' if apart > 0 else '-'} {abs(apart)}", target)
-    raise PlanningDeadEnd("no target near the year")
+def named_birth(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The date of birth of a person whom the plan names."""
+    for topic in builder.topics[:1]:
+        for measure in builder.traversals.measures(topic):
+            if measure.property == builder.traversals.roles.birth and has_full_date(measure):
+                return builder.measure(topic, measure, full_date=True)
+    raise PlanningDeadEnd("what the plan is about was not born on a known day")
 
 
-def dated_by_amount(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """What lies so many years (or a small multiple of them) before or after a year that the question states."""
-    (state,) = inputs
-    wanted = satisfies_reader(builder, context)
-    for _ in range(20):
-        target = builder.targets.any(builder.rng)
-        if target is None:
-            break
-        if not wanted(target.entity) or not builder.admits(target.entity) or builder.refuses_target(target):
-            continue
-        if admits_target(builder, target) and (value := write_offset(builder, state, target.year)):
-            return builder.dated(value, target)
-    raise PlanningDeadEnd("no target fits")
+def _rivals(builder: PlanBuilder, state: StepOutput) -> tuple[str, ...]:
+    """The entities that lost the comparison of two branches which an entity won; the same is asked of them."""
+    step = builder.draft.steps[int(state.ref[3:]) - 1] if state.ref.startswith("hop") else None
+    if step is None or not isinstance(step.derivation, Compute):
+        return ()
+    form = read_form(step.derivation.expression)
+    if not isinstance(form, Extreme) or form.members is not None:
+        return ()
+    compared = (builder.draft.steps[hop - 1].value for hop in hops_used(step.derivation))
+    return tuple(str(one) for one in compared if one != state.entity)
 
 
-def dated_among(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """Of those that stand in a relation to an entity, the one that a computed year singles out."""
-    entity = next(state for state in inputs if state.type == "entity")
-    other = next(state for state in inputs if state.type != "entity")
-    wanted = satisfies_reader(builder, context)
-    targets = [t for t in builder.open_targets(entity.entity) if wanted(t.entity)]
-    builder.rng.shuffle(targets)
-    for target in targets[:8]:
-        if other.type == "amount":
-            value = write_offset(builder, other, target.year)
-        else:
-            apart = target.year - other.whole
-            value = f"{other.ref} {'+' if apart > 0 else '-'} {abs(apart)}" if 2 <= abs(apart) <= 150 else ""
-        if value and builder.admits(target.entity):
-            return builder.dated(value, target, constraint=entity.ref)
-    raise PlanningDeadEnd("nothing dated stands in a relation to it")
+def _require_of_rivals(builder: PlanBuilder, state: StepOutput, property: str) -> None:
+    """What is asked of a winner has to be known of the losers as well: theirs are the likeliest wrong answers."""
+    for rival in _rivals(builder, state):
+        if all(measure.property != property for measure in builder.traversals.measures(rival)):
+            raise PlanningDeadEnd("what is asked of the winner cannot be asked of the others")
 
 
-def dated_stated(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """Of those that stand in a relation to an entity, the one that a stated year singles out."""
-    wanted = satisfies_reader(builder, context)
-    targets = [t for t in builder.open_targets(inputs[0].entity) if builder.admits(t.entity) and wanted(t.entity)]
-    if not targets:
-        raise PlanningDeadEnd("nothing dated stands in a relation to it")
-    target = builder.prefer(targets, PROPERTY_OF)
-    return builder.dated(str(target.year), target, constraint=inputs[0].ref)
-
-
-def dated_by_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """What lies so many years before or after a looked-up year."""
-    base, offset = find_input(inputs, "year"), find_input(inputs, "amount")
-    if offset.whole < 6:
-        raise PlanningDeadEnd("so few years are no distance")
-    options: list[tuple[str, YearTarget]] = []
-    for sign, moved in (("+", base.whole + offset.whole), ("-", base.whole - offset.whole)):
-        options += [
-            (sign, t)
-            for t in builder.targets.of_year(moved)
-            if builder.admits(t.entity) and not builder.refuses_target(t)
-        ]
-    if not options:
-        raise PlanningDeadEnd("the year has no target")
-    sign, target = builder.prefer(options, lambda option: option[1].property)
-    return builder.dated(f"{base.ref} {sign} {offset.ref}", target)
+def _refuse_compared(builder: PlanBuilder, state: StepOutput, property: str) -> None:
+    """Who was born first is not asked for the year of the birth: that would be found by comparing alone."""
+    derivation = builder.draft.steps[int(state.ref[3:]) - 1].derivation
+    if isinstance(derivation, Compute) and f"({property}, " in derivation.expression:
+        raise PlanningDeadEnd("what was compared is asked for")

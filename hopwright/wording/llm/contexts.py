@@ -73,7 +73,7 @@ class ContextChecker:
             ids |= {triplet.subject, triplet.object}
         ids |= {literal.subject for literal in hop.evidence.literals}
         ids |= {one.answer_id or "" for one in draft.hops if one.index in hop.depends_on}
-        found = [*place.required, *place.shown, *(names[id] for id in sorted(ids) if id in names)]
+        found = [*place.known, *(names[id] for id in sorted(ids) if id in names)]
         return tuple(dict.fromkeys(found))
 
     def _list_words(self, hop: Hop) -> frozenset[str]:
@@ -94,7 +94,7 @@ class ContextChecker:
         values: list[Value | None] = [
             stated_value(one) for one in draft.hops if one.index in (*hop.depends_on, hop.index)
         ]
-        values += [self._table.normalise(one.property, one.value, one.datatype) for one in hop.evidence.literals]
+        values += [self._table.read(one) for one in hop.evidence.literals]
         found = set(place.numbers) | set(list_constants(hop))
         found |= {Decimal(claim.number) for claim in hop.evidence.claims}
         for value in values:

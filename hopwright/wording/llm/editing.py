@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hopwright.checks import CheckContext, run_checks
-from hopwright.distractors.maker import DistractorMaker
+from hopwright.distractors.maker import DistractorMaker, OptionShortage
 from hopwright.distractors.options import assign_options
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource
@@ -39,6 +39,7 @@ _FIRST = (
     "numbers",
     "missing_hop",
     "direction",
+    "precision",
     "units",
     "enumeration",
 )
@@ -169,7 +170,8 @@ class Editor:
         for hop, worded, candidates in zip(draft.hops[start:], item.hops[start:], proposed[start:], strict=True):
             asked = item.question if hop is draft.hops[-1] else ""
             before = {index: value for index, value in values.items() if index < hop.index}
-            three = self._maker.make(hop, before, earlier, asked, candidates) or hop.distractors
+            made = self._maker.make(hop, before, earlier, asked, candidates, key=item.id)
+            three = hop.distractors if isinstance(made, OptionShortage) else made
             options, label = assign_options(hop.answer, three, f"{self._seed}:{item.id}:{hop.index}")
             update = {"distractors": three, "options": options, "label": label}
             earlier.append(hop.model_copy(update=update))

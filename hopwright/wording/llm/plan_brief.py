@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from hopwright.knowledge.external.notes import write_value
@@ -13,6 +13,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import Hop, Item, LiteralFact
 from hopwright.records.values import render
 from hopwright.topologies import topology
+from hopwright.wording.llm.computed import describe_computation
 from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraints, write_number
 
 _OPENINGS = (
@@ -46,24 +47,32 @@ class PlanBriefWriter:
     def write(self, draft: Item, places: tuple[TextConstraints, ...]) -> dict[str, Any]:
         """The inputs of the prompt `word-item`."""
         *subs, whole = places
+        hops = {hop.index: hop for hop in draft.hops}
+        labels = {name.id: name.label for place in places for name in place.known}
+        chosen = {name.id for name in whole.chosen}
         opening = int(hashlib.blake2b(draft.id.encode(), digest_size=8).hexdigest(), 16) % len(_OPENINGS)
         return {
             "shape": _describe_shape(draft),
-            "hops": [self._describe(hop, place) for hop, place in zip(draft.hops, subs, strict=True)],
+            "hops": [self._describe(hop, place, hops, labels) for hop, place in zip(draft.hops, subs, strict=True)],
             "question": draft.question,
             "names": _list_names(whole),
             "numbers": _list_numbers(whole),
-            "never": _write_list(dict.fromkeys(hop.answer for hop in draft.hops)),
+            "never": _write_list(dict.fromkeys(hop.answer for hop in draft.hops if hop.answer_id not in chosen)),
+            "once": _write_list(name.label for name in whole.chosen),
             "opening": _OPENINGS[opening],
         }
 
-    def _describe(self, hop: Hop, place: TextConstraints) -> dict[str, Any]:
+    def _describe(
+        self, hop: Hop, place: TextConstraints, hops: Mapping[int, Hop], labels: Mapping[str, str]
+    ) -> dict[str, Any]:
         return {
             "index": hop.index,
             "builds_on": list(hop.depends_on),
             "task": hop.question,
+            "means": describe_computation(hop, hops, lambda id: labels.get(id, id), self._table),
             "names": _list_names(place),
             "numbers": _list_numbers(place),
+            "may_name": _write_list(name.label for name in place.optional) if place.optional else "",
             "facts": list(self._list_facts(hop)),
             "answer": hop.answer,
             "kind": self._name_kind(hop),
@@ -79,7 +88,7 @@ class PlanBriefWriter:
             yield f"{claim.phrase} | is | {write_value(claim)}"
 
     def _write(self, literal: LiteralFact) -> str:
-        value = self._table.normalise(literal.property, literal.value, literal.datatype)
+        value = self._table.read(literal)
         entry = self._table.literal.get(literal.property)
         if value is None or entry is None:
             return literal.value

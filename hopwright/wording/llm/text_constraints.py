@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from hopwright.checks.case import CheckedItem
@@ -18,13 +18,9 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Hop, Item
 from hopwright.text.matching import holds, is_distinctive_name, pad, read_number
 from hopwright.text.phrases import SMALL_NUMBERS
-from hopwright.wording.llm.vocabulary import (
-    Vocabulary,
-    properties_in,
-    side_of,
-    stem,
-    stems,
-)
+from hopwright.wording.llm.computed import Age, Meaning, list_subjects
+from hopwright.wording.llm.directions import find_sides
+from hopwright.wording.llm.vocabulary import Vocabulary, properties_in, stem, stems
 
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.,])\d+(?:\.\d+)?")
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
@@ -54,9 +50,13 @@ class TextConstraints:
     """One text of an item, and what belongs there.
 
     `hop` is the sub-question's number, 0 for the whole question. `required` names must stand there, `shown` in any of
-    their forms (an earlier answer may go by another name); `answers` must not, nor `values`, the answers that are
-    numbers. `numbers` must be stated, `written` as the rules write them; `own` are the stems that the text may use;
-    `relations` the properties whose words it has to show, each with the hop that asks for it.
+    their forms (an earlier answer may go by another name), `optional` ones may; `answers` must not, nor `values`, the
+    answers that are numbers. Of the required, those in `chosen` are answers all the same: they stand there once, among
+    those that they are chosen from. `numbers` must be stated, `written` as the rules write them; `own` are the stems
+    that the text may use; `relations` the properties whose words it has to show, each with the hop that asks for it.
+    `sides` says which way it must point, `said_sides` which way the rules' wording does; `moment` that it is the first
+    after, or the last before, a moment; `age` of which sort is an age that it asks for; `listed` how many it names to
+    choose from, which it may say in a word.
     """
 
     hop: int
@@ -74,8 +74,19 @@ class TextConstraints:
     sides: frozenset[str]
     relations: tuple[tuple[int, str], ...]
     own: frozenset[str]
+    optional: tuple[PlanEntity, ...] = ()
+    chosen: tuple[PlanEntity, ...] = ()
+    said_sides: frozenset[str] = frozenset()
+    moment: bool = False
+    age: Age = ""
+    listed: frozenset[Decimal] = frozenset()
     phrases: tuple[str, ...] = ()
     """What claims call their numbers, to be said word for word; the numbers are among `values`."""
+
+    @property
+    def known(self) -> tuple[PlanEntity, ...]:
+        """The names that may stand in the text."""
+        return (*self.required, *self.shown, *self.optional)
 
     @property
     def called(self) -> str:
@@ -106,6 +117,7 @@ class TextConstraintBuilder:
 
     def lay_out(self, draft: Item) -> tuple[TextConstraints, ...]:
         """The places of a draft: its sub-questions in order, then the whole question."""
+        case = CheckedItem(draft)
         names = self.names(draft)
         hops = {hop.index: hop for hop in draft.hops}
         texts = [pad(hop.question) for hop in draft.hops]
@@ -118,18 +130,21 @@ class TextConstraintBuilder:
             inputs = [hops[index] for index in hop.depends_on]
             shown = tuple(names[one.answer_id] for one in inputs if one.answer_id in names)
             picks = hop.answer_id in {name.id for name in (*held, *shown)}
+            optional = tuple(names[id] for id in list_subjects(hop, hops) if id in names)
+            optional = tuple(name for name in optional if name not in (*held, *shown))
             places.append(
                 self._place(
                     hop.index, hop.question, [hop], held, shown,
-                    () if picks else _answers([hop], names), names, draft,
+                    () if picks else _answers([hop], names), names, draft, optional,
                 )
             )  # fmt: skip
         every = tuple(dict.fromkeys(name for held in named for name in held))
-        answered = {hop.answer_id for hop in draft.hops}
+        found = [hop for hop in draft.hops if not case.is_choice_of_named(hop)]
+        answered = {hop.answer_id for hop in found}
         outside = tuple(name for name in every if name.id not in answered)
-        places.append(
-            self._place(0, draft.question, draft.hops, outside, (), _answers(draft.hops, names), names, draft)
-        )
+        place = self._place(0, draft.question, draft.hops, outside, (), _answers(found, names), names, draft)
+        chosen = {hop.answer_id for hop in draft.hops} - answered
+        places.append(replace(place, chosen=tuple(name for name in outside if name.id in chosen)))
         return tuple(places)
 
     def _place(
@@ -142,8 +157,11 @@ class TextConstraintBuilder:
         answers: tuple[PlanEntity, ...],
         names: dict[str, PlanEntity],
         draft: Item,
+        optional: tuple[PlanEntity, ...] = (),
     ) -> TextConstraints:
-        plain = mask_names(rules, [*required, *shown])
+        plain = mask_names(rules, [*required, *shown, *optional])
+        hops = {hop.index: hop for hop in draft.hops}
+        meanings = [(hop, self._vocabulary.read_meaning(hop, hops)) for hop in asked]
         units = tuple(
             dict.fromkeys(
                 hop.unit for hop in asked if hop.unit and hop.unit != "year" and holds(pad(plain), hop.unit)
@@ -152,9 +170,8 @@ class TextConstraintBuilder:
         said = _stem_all((plain,))
         relations = tuple(
             (hop.index, property)
-            for hop in asked
-            if hop.derivation.op != "compute"
-            for property in properties_in(hop.derivation)
+            for hop, meaning in meanings
+            for property in _related_by(hop, meaning)
             # What the rules can say without a word for it (`the year of …`), a model may.
             if self._vocabulary.cues(property) & said
             and not (hop.derivation.op == "reverse_lookup" and property in ROLES.loose)
@@ -165,11 +182,7 @@ class TextConstraintBuilder:
             required=required,
             shown=shown,
             answers=answers,
-            values=frozenset(
-                number
-                for hop in asked
-                if hop.answer_type == "number" and (number := read_number(hop.answer)) is not None
-            )
+            values=frozenset(number for hop in asked if (number := _read_value(hop)) is not None)
             | {Decimal(claim.number) for hop in asked for claim in hop.evidence.claims},
             phrases=tuple(claim.phrase for hop in asked for claim in hop.evidence.claims),
             numbers=find_digits(plain),
@@ -178,7 +191,12 @@ class TextConstraintBuilder:
             months=frozenset(word for word in _WORD.findall(plain) if word in _MONTHS),
             units=units,
             rounded=ROUNDING.search(plain) is not None,
-            sides=frozenset(side for word in plain.lower().split() if (side := side_of(word.strip("?,.;:")))),
+            sides=frozenset().union(*(_take_sides(hop, meaning, index, plain, names) for hop, meaning in meanings)),
+            said_sides=find_sides(plain),
+            moment=any(meaning is not None and meaning.moment for _, meaning in meanings),
+            age=next((meaning.age for _, meaning in meanings if meaning is not None and meaning.age), ""),
+            optional=optional,
+            listed=frozenset(Decimal(meaning.listed) for _, meaning in meanings if meaning is not None),
             relations=relations,
             own=self._list_own(draft, names),
         )
@@ -266,6 +284,32 @@ def _loose_form(label: str) -> re.Pattern[str] | None:
 
 def _named_ids(hop: Hop) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_IDS.findall(write_derivation(hop))))
+
+
+def _read_value(hop: Hop) -> Decimal | None:
+    """The number that an answer is, or the year of the date that it is; None for a name."""
+    if hop.answer_type == "date":
+        return Decimal(hop.answer.rpartition(" ")[2])
+    return read_number(hop.answer) if hop.answer_type == "number" else None
+
+
+def _related_by(hop: Hop, meaning: Meaning | None) -> tuple[str, ...]:
+    """The properties of which a wording has to show a word: of a look-up all, of a computation how things belong."""
+    if meaning is not None:
+        return meaning.properties
+    return properties_in(hop.derivation) if hop.derivation.op != "compute" else ()
+
+
+def _take_sides(
+    hop: Hop, meaning: Meaning | None, place: int, rules: str, names: Mapping[str, PlanEntity]
+) -> frozenset[str]:
+    """Which way a hop points: by its form where that tells, else by the rules' words for it."""
+    if meaning is not None:
+        return meaning.sides
+    if hop.derivation.op == "compute":
+        return find_sides(rules)
+    said = find_sides(rules if place else mask_names(hop.question, names.values()))
+    return said - {"first", "last"}  # `first awarded` puts nothing in an order
 
 
 def _answers(hops: Iterable[Hop], names: dict[str, PlanEntity]) -> tuple[PlanEntity, ...]:

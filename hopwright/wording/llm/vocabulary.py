@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any
 
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.roles import ROLES
-from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
+from hopwright.records import Compute, Derivation, Hop, Lookup, ReverseLookup
 from hopwright.text.matching import fold
+from hopwright.wording.llm.computed import Meaning, read_meaning
 
 _PROPERTY = re.compile(r"\bP\d+\b")
 _SUFFIXES = (
@@ -77,6 +78,10 @@ class Vocabulary:
             kept = found if property in self._table.roles.loose else found - _kinds()
             known = self._cues[property] = kept or found
         return known
+
+    def read_meaning(self, hop: Hop, hops: Mapping[int, Hop]) -> Meaning | None:
+        """What a wording of a computing hop has to keep; None where only the rules' words say it."""
+        return read_meaning(hop, hops, self._table)
 
     def label(self, property: str) -> str:
         """What a property is called."""

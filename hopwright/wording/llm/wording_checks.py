@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from hopwright.records import Item
 from hopwright.text.matching import contains_alias, holds, pad
+from hopwright.wording.llm.directions import find_wrong_age, find_wrong_side
 from hopwright.wording.llm.text_constraints import (
+    NUMBER_WORDS,
     ROUNDING,
     PlanEntity,
     TextConstraintBuilder,
@@ -22,7 +24,7 @@ from hopwright.wording.llm.text_constraints import (
     mask_names,
     write_number,
 )
-from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, openings, side_of, stem, stems
+from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, openings, stem, stems
 
 _TOKEN = re.compile(r"[^\W_][\w'’.&-]*")
 _QUOTED = re.compile(r"[\"“«]([^\"”»]*)[\"”»]")
@@ -31,8 +33,8 @@ _LISTED = re.compile(
     r"(?:^|\s)(?:\(?[1-8a-d]\)|[1-8]\.\s|Q[1-8]\b|[Ss]tep \d|[Hh]op \d|#\d)"
     r"|\b(?:First|Firstly|Secondly|Thirdly|Next|Finally),"
     r"|\b(?:first|then|next) (?:find|determine|identify|work out|look up|calculate|compute|name)\b"
-    r"|\band (?:what|who|which|when|where|how)\b[^?]*\?$"
 )
+_TWO = re.compile(r"\band (?:what|who|which|when|where|how)\b[^?]*\?$")
 _STIFF = re.compile(
     r"\bthe (?:entity|subject|object|answer|result) (?:that|which|of|to|found|above|from)\b"
     r"|\b(?:sub-?question|previous answer|intermediate answer|knowledge graph|triple)\b",
@@ -40,8 +42,6 @@ _STIFF = re.compile(
 )
 _NESTED = re.compile(r"\b(\w{4,}) of (?:the|its|their|his|her) \1\b", re.IGNORECASE)
 _SENTENCES = 3
-_OPPOSITE = {"greater": "smaller", "smaller": "greater", "later": "earlier", "earlier": "later"}
-_ORDER = frozenset({"later", "earlier"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class WordingChecker:
         return problems
 
     def _read_place(self, place: TextConstraints, text: str, names: Sequence[PlanEntity]) -> Iterator[WordingProblem]:
-        plain = mask_names(text, (*place.required, *place.shown))
+        plain = mask_names(text, place.known)
         yield from _read_form(place, plain)
         leaks = [name for name in place.answers if mentions(plain, name)]
         for name in leaks:
@@ -82,7 +82,10 @@ class WordingChecker:
         # `US dollars` does not name a country.
         yield from _read_names(place, text, remove_phrases(bare, place.units), names)
         yield from _read_numbers(place, bare)
-        yield from _read_sides(place, bare)
+        for wrong in find_wrong_side(place.sides, place.said_sides, place.moment, bare):
+            yield WordingProblem("direction", f"{place.called} must {wrong}, as in: {place.rules}")
+        if wrong := find_wrong_age(place.age, bare):
+            yield WordingProblem("precision", f"{place.called} must {wrong}, as in: {place.rules}")
         yield from self._read_relations(place, text, bare)
 
     def _read_relations(self, place: TextConstraints, text: str, bare: str) -> Iterator[WordingProblem]:
@@ -110,7 +113,7 @@ def remove_phrases(text: str, phrases: Iterable[str]) -> str:
 def _read_form(place: TextConstraints, text: str) -> Iterator[WordingProblem]:
     if text.count("?") != 1:
         yield WordingProblem("extra_hop", f"{place.called} must ask one question, with one question mark at its end")
-    elif (found := _LISTED.search(text)) and not _LISTED.search(place.rules):
+    elif found := _LISTED.search(text) or (None if _TWO.search(place.rules) else _TWO.search(text)):
         yield WordingProblem(
             "enumeration", f"{place.called} must not list its steps or ask several things ({found[0].strip()!r})"
         )
@@ -132,7 +135,10 @@ def _read_names(place: TextConstraints, text: str, bare: str, names: Sequence[Pl
     for name in place.shown:
         if not mentions(text, name):
             yield WordingProblem("entities", f"{place.called} must name {name.label!r}, the answer that it builds on")
-    allowed = {*place.required, *place.shown, *place.answers}
+    for name in place.chosen:
+        if mask_names(text, [name]).count("◦") > 1:
+            yield WordingProblem("leakage", f"{place.called} must name {name.label!r} once, among those to choose from")
+    allowed = {*place.known, *place.answers}
     elsewhere = [name for name in names if name not in allowed and mentions(bare, name)]
     for name in elsewhere:
         yield WordingProblem("entities", f"{place.called} must not name {name.label!r}: it belongs to another hop")
@@ -151,7 +157,7 @@ def is_written(text: str, label: str) -> bool:
 
 def find_unexpected_names(place: TextConstraints, bare: str, more: frozenset[str] = frozenset()) -> Iterator[str]:
     """Capitalised words and quoted texts that neither names, nor the rules' wording, nor `more` words account for."""
-    named = {token for name in (*place.required, *place.shown) for token in split_words(name.label)}
+    named = {token for name in place.known for token in split_words(name.label)}
     given_away = {token for name in place.answers for token in split_words(name.label) if token[:1].isupper()}
     # A part of a name that must be found out gives it away.
     known = ({token for token in split_words(place.rules) if token[:1].isupper()} - given_away) | named
@@ -182,7 +188,7 @@ def _trim(token: str) -> str:
 
 def _may_open(token: str, place: TextConstraints) -> bool:
     lower = token.lower()
-    return lower in openings() or lower.endswith("ing") or stem(lower) in place.own
+    return lower in openings() or lower in NUMBER_WORDS or lower.endswith("ing") or stem(lower) in place.own
 
 
 def _read_numbers(place: TextConstraints, bare: str) -> Iterator[WordingProblem]:
@@ -190,7 +196,7 @@ def _read_numbers(place: TextConstraints, bare: str) -> Iterator[WordingProblem]
     for number in sorted((place.numbers | place.constants) - digits - words):
         yield WordingProblem("numbers", f"{place.called} must state {write_number(number)}")
     allowed = place.numbers | place.constants
-    stray = sorted((digits - allowed) | (words - allowed - find_number_words(place.rules)))
+    stray = sorted((digits - allowed) | (words - allowed - place.listed - find_number_words(place.rules)))
     for number in stray:
         if number in place.values:
             yield WordingProblem(
@@ -209,23 +215,6 @@ def _read_numbers(place: TextConstraints, bare: str) -> Iterator[WordingProblem]
             yield WordingProblem("units", f"{place.called} must say the unit, {unit}")
     if place.rounded and not ROUNDING.search(bare):
         yield WordingProblem("units", f"{place.called} must say how the number is rounded, as in: {place.rules}")
-
-
-def _read_sides(place: TextConstraints, bare: str) -> Iterator[WordingProblem]:
-    said = {side for word in _TOKEN.findall(bare.lower()) if (side := side_of(word.rstrip(".'’")))}
-    for side in sorted(place.sides):
-        if _OPPOSITE[side] in place.sides:
-            continue
-        if _OPPOSITE[side] in said:
-            yield WordingProblem(
-                "direction", f"{place.called} must ask for the {side} side, not the {_OPPOSITE[side]} one"
-            )
-        elif side not in said and not said & {"greater", "smaller", "later", "earlier"}:
-            yield WordingProblem(
-                "direction", f"{place.called} must say which side is meant: {side}, as in: {place.rules}"
-            )
-    if not place.sides & _ORDER and (added := said & _ORDER):
-        yield WordingProblem("direction", f"{place.called} says what came {min(added)}, which the plan does not say")
 
 
 def mentions(text: str, name: PlanEntity) -> bool:

@@ -1,4 +1,4 @@
-"""The wording of computing hops: as questions, as noun phrases, and as what follows `as many … as`."""
+"""The wording of computing hops: as questions of their own, and as parts of the whole question."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 from hopwright.errors import ExpressionError
 from hopwright.planning.computation_forms import (
+    AgeAt,
     AgeInYear,
     AggregateValue,
     ClaimComputation,
     Combinations,
-    CountAhead,
-    CountLater,
-    CountMembers,
     Extreme,
-    Form,
-    Product,
+    GroupSize,
+    Members,
     Rate,
     ShiftedYear,
     YearDistance,
@@ -26,43 +24,45 @@ from hopwright.planning.computation_forms import (
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Lookup
 from hopwright.records.values import EntityKind
-from hopwright.text.phrases import (
-    exceed,
-    listed,
-    multiple,
-    numeral,
-    places,
-    plain_noun,
-    pluralise,
-    pluralise_verb,
-    superlative,
-)
+from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb, superlative
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
+from hopwright.wording.rules.frames import (
+    AGE_FRAMES,
+    AGE_IN_YEAR_FRAMES,
+    COUNT_FRAMES,
+    DISTANCE_FRAMES,
+    FIRST_AFTER_FRAMES,
+    FIRST_BY_AFTER_FRAMES,
+    FIRST_BY_FRAMES,
+    FIRST_TO_FRAMES,
+    LATER_FRAMES,
+    LIST_FRAMES,
+    PAIR_FRAMES,
+    PAIRS_FRAMES,
+    SET_FRAMES,
+    SPAN_FRAMES,
+    THEN_FIRST_TO_FRAMES,
+    THEN_FRAMES,
+)
 
 if TYPE_CHECKING:
     from hopwright.wording.rules.rules_writer import PlanVerbaliser
 
 Say = Callable[[str], str]
-_CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
-_SHORT = 80
+_CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
+_MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
+_IN_ONE_PHRASE = 0.4
+_PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
+_PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
+"""`the first to die`: of several, `the first of them to die`."""
+_ASKED_FIRST = 0.5
+"""How often which of a list is meant is a question of its own, before what is asked about it."""
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
-_ONE_OF_TWO = (
-    "Of {names}, one {predicate}.",
-    "Between {names}, one {predicate}.",
-    "One of {names} {predicate}.",
-    "Only one of {names} {predicate}.",
-)
-_PAIRS = (
-    "Consider {a} and {b}.", "Take {a} and {b}.", "Compare {a} with {b}.", "Set {a} beside {b}.",
-    "Look at {a} and {b}.", "Weigh {a} against {b}.", "Think of {a} and {b}.", "Here are two: {a}, and {b}.",
-)  # fmt: skip
-_GROUPS = ("Consider {all}.", "Take {all}.", "Compare {all}.", "Look at {all}.")
 _GROUP: dict[EntityKind, str] = {
     "person": "people", "work": "works", "place": "places", "organization": "organisations", "team": "teams",
     "nature": "places", "transport": "routes and stations", "event": "events", "competition": "competitions",
     "award": "awards", "fiction": "characters", "country": "countries",
 }  # fmt: skip
-_CHOSEN = {2: "pairs", 3: "groups of three"}
 
 
 class ComputationVerbaliser:
@@ -76,31 +76,35 @@ class ComputationVerbaliser:
     def ask(self, step: PlanStep, expression: str, say: Say) -> str:
         """The question of a computing hop. Raises ExpressionError for an expression that it has no words for."""
         form = read_form(expression)
-        whole = say == self._text.described
         match form:
             case Extreme():
                 return self._ask_extreme(form, str(step.value), say)
             case YearDistance() if step.unit == "years":
-                return self._ask_apart(form, say)
-            case AgeInYear():
+                return self._ask_distance(form, say)
+            case AgeAt():
                 return self._ask_age(form, say)
-            case CountAhead() | CountLater() | CountMembers():
-                return self._ask_count(form, say)
+            case AgeInYear():
+                return self._ask_age_in_year(form, say)
+            case GroupSize() if not form.members.entities:
+                asked = self._text.table.entity[form.members.property].count_ask
+                if not asked:
+                    raise ExpressionError(f"no words for how many {form.members.property}")
+                return self._text.fill(asked, "s", say(form.members.shared))
+            case GroupSize():
+                many = pluralise_verb(self._member_predicate(form.members, form.members.entities[0], say))
+                return self._pick(COUNT_FRAMES).format(names=self._names(form.members.entities), many=many)
             case Combinations():
-                return self._ask_ways(form, say)
+                return self._ask_pairs(form, say)
             case AggregateValue():
                 return self._ask_total(form, say)
             case Rate():
                 return self._ask_rate(form, say)
-            case Product():
-                return self._ask_product(form, say)
-            case ShiftedYear() if step.unit == "year":
-                return self._ask_shift(expression, say)
             case ClaimComputation():
                 return self._claimed.ask(step, form, say)
-        if whole and (sentence := self._ask_of_two(expression)):
-            return sentence
-        return self._ask_sum(step, form, expression, say)
+            case ShiftedYear(base=base, later=True, times=1, offset=offset):
+                unit = f", in {step.unit}" if step.unit else ""
+                return f"What is the sum of {say(base)} and {say(offset)}{unit}?"
+        raise ExpressionError(f"no words for {expression}")
 
     def noun_phrase(self, step: PlanStep, expression: str) -> str:
         """What a computing hop gives, described."""
@@ -110,184 +114,262 @@ class ComputationVerbaliser:
                 return self._describe_extreme(form, str(step.value))
             case YearDistance():
                 return f"the number of years between {self._moments(form, self._text.described)}"
-            case AgeInYear():
-                return self._fill_age(form, "age_np", self._text.described)
-            case CountAhead() | CountLater() | CountMembers():
-                heading, predicate = self._count_parts(form, self._text.described)
-                return f"the number of {heading} that {predicate}"
-            case Combinations():
-                return f"the number of {self._committees(form)}"
-            case Product():
-                return self._describe_product(form)
+            case GroupSize() if not form.members.entities:
+                return f"the number of {self._members(form.members, self._text.described)}"
+            case GroupSize():
+                many = pluralise_verb(
+                    self._member_predicate(form.members, form.members.entities[0], self._text.described)
+                )
+                return f"the number of those of {self._names(form.members.entities)} that {many}"
             case ClaimComputation(how="group"):
                 return f"the number of {self._claimed.name_groups(form)}"
-            case ShiftedYear():
-                return f"the year that came {self._text.when(expression, self._text.described)}"
         raise ExpressionError(f"no words for {expression}")
 
-    def clause(self, reference: str, *, years: bool) -> str:
-        """A counted number as what follows `as many … as`; empty for what is not counted."""
-        derivation = self._text.step(reference).derivation
-        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
-        match form:
-            case Combinations():
-                return f"there are {self._committees(form)}"
-            case ClaimComputation(how="group"):
-                return f"there are {self._claimed.name_groups(form)}"
-            case YearDistance():
-                return f"{'lie' if years else 'there are years'} between {self._moments(form, self._text.described)}"
-            case CountAhead() | CountLater() | CountMembers():
-                heading, predicate = self._count_parts(form, self._text.described)
-                return f"there are {heading} that {predicate}"
-        return ""
+    def group(self, reference: str) -> str:
+        """So many people: `a number of people equal to …`."""
+        return f"a number of people equal to {self._text.described(reference)}"
 
     # ------------------------------------------------------------ comparison
 
     def _ask_extreme(self, form: Extreme, winner: str, say: Say) -> str:
-        predicate, names = self._extreme_predicate(form), self._ordered(form.entities, say)
-        which = self._which(form.entities, winner, say)
-        if len(names) == 2:
-            either = f"{names[0]} or {names[1]}"
-            options = [
+        if form.members is not None:
+            return self._ask_of_set(form, form.members, winner, say)
+        predicate = self._predicate(form)
+        if form.entities[0].startswith("Q"):
+            all, who = self._names(form.entities), "who" if self._kind(winner) == "person" else "which"
+            return self._pick((f"Of {all}, {who} {predicate}?", f"Which of {all} {predicate}?"))
+        which = self._which(form.entities, winner)
+        names = [say(reference) for reference in form.entities]
+        either = listed(names, "or")
+        return self._pick(
+            (
                 f"{which} {predicate}: {either}?",
                 f"Of {listed(names)}, {_lower(which)} {predicate}?",
-                f"Between {listed(names)}, {_lower(which)} {predicate}?",
-                f"Comparing {names[0]} with {names[1]}, {_lower(which)} {predicate}?",
-            ]
-        else:
-            options = [
-                f"{which} {predicate}: {listed(names, 'or')}?",
-                f"Of {listed(names)}, {_lower(which)} {predicate}?",
-                f"Among {listed(names)}, {_lower(which)} {predicate}?",
-            ]
-        return self._pick(options)
+                f"Between {listed(names)}, {_lower(which)} {predicate}?" if len(names) == 2
+                else f"Among {listed(names)}, {_lower(which)} {predicate}?",
+            )
+        )  # fmt: skip
+
+    def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
+        if not form.entities:
+            noun = self._text.noun(winner, say)
+            predicate = self._predicate(form)
+            return f"Of all the {self._group_phrase(members, winner, say)}, which {predicate}?" if noun else ""
+        names = self._names(form.entities)
+        if form.moment and members.is_test():
+            moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
+            person = self._kind(form.entities[0]) == "person"
+            return self._pick(FIRST_BY_AFTER_FRAMES).format(
+                names=names, which="who" if person else "which", turn="first" if form.later else "last",
+                those="those who" if person else "those that",
+                many=pluralise_verb(self._member_predicate(members, form.entities[0], say)),
+                to=self._text.table.literal[form.property].to or "come",
+                when=f"{'after' if form.later else 'before'} {moment}",
+            )  # fmt: skip
+        if form.moment:
+            moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
+            frame = self._pick(FIRST_AFTER_FRAMES)
+            return frame.format(
+                names=names, tie=self._tie(members, form.entities, say), turn="first" if form.later else "last",
+                to=self._text.table.literal[form.property].to or "come",
+                when=f"{'after' if form.later else 'before'} {moment}",
+            )  # fmt: skip
+        predicate = self._member_predicate(members, form.entities[0], say)
+        if members.is_test():
+            return self._ask_first_by(form, names, predicate)
+        tie = self._tie(members, form.entities, say)
+        who = "who" if self._kind(winner) == "person" else "which"
+        return self._pick(
+            (
+                f"Of {names}, {tie}, {who} {self._predicate(form)}?",
+                f"Which of {names}, {tie}, {self._predicate(form)}?",
+                f"Among {names}, {tie}, {who} {self._predicate(form)}?",
+            )
+        )
+
+    def _ask_first_by(self, form: Extreme, names: str, predicate: str) -> str:
+        """Which of several is the first that belongs to something: `the first to be directed by X`."""
+        turn = "last" if form.largest else "first"
+        if infinitive := self._infinitive(form, predicate):
+            return self._pick(FIRST_TO_FRAMES).format(names=names, turn=turn, to=infinitive)
+        who = "who" if self._kind(form.entities[0]) == "person" else "which"
+        frame = self._pick(FIRST_BY_FRAMES)
+        return frame.format(
+            names=names, who=who, chosen=self._predicate(form), many=pluralise_verb(predicate),
+            those="those who" if who == "who" else "those that",
+        )  # fmt: skip
+
+    def _infinitive(self, form: Extreme, predicate: str) -> str:
+        """`be directed by X` of works that are ordered by their release; empty for what is ordered otherwise."""
+        if form.property != self._text.table.roles.release:
+            return ""
+        first, _, rest = predicate.partition(" ")
+        verb = {"was": "be", "is": "be", "has": "have", "had": "have", "features": "feature"}.get(first, "")
+        return f"{verb} {rest}" if verb else ""
 
     def _describe_extreme(self, form: Extreme, winner: str) -> str:
-        predicate = self._extreme_predicate(form)
-        names = self._ordered(form.entities, self._text.described)
-        person = self._text.names.kind(winner) == "person"
-        noun = self._common_noun(form.entities)
-        one = noun if noun and not person else "one"
-        relative = f"the {one} {'who' if person else 'that'} {predicate}"
-        simple = len(names) == 2 and not any(_CLAUSE.search(name) for name in names)
-        if simple and self._text.chance(0.67):
-            return f"whichever of {listed(names)} {predicate}"
-        if len(names) == 2 and self._text.chance(0.5):
-            # The comparison itself is stated first, and what is asked goes on from it.
-            self._text.preludes.append(self._pick(_ONE_OF_TWO).format(names=listed(names), predicate=predicate))
-            return self._pick(("that " + (noun if noun and not person else "one"), f"the {one} in question"))
-        opening = self._pick(_PAIRS if len(names) == 2 else _GROUPS)
-        self._text.preludes.append(opening.format(a=names[0], b=names[-1], all=listed(names)))
-        return relative
+        """Set what is chosen from before the question, and say which of them is meant."""
+        best = self._best(form)
+        said = self._text.described
+        if form.members is None:
+            return self._describe_pair(form, winner, best)
+        best = self._best_of_many(form)
+        if not form.entities:
+            return f"{best} of the {self._group_phrase(form.members, winner, said)}"
+        names = self._names(form.entities)
+        if form.members.is_test():
+            one = self._member_predicate(form.members, form.entities[0], said)
+            predicate = pluralise_verb(one)
+            self._text.openings.append(self._pick(LIST_FRAMES).format(names=names))
+            person, turn = self._kind(winner) == "person", "last" if form.largest else "first"
+            infinitive, who = self._infinitive(form, one), "who" if person else "that"
+            if self._text.draw() < _ASKED_FIRST or " to " in best:
+                frame = self._pick(THEN_FIRST_TO_FRAMES if infinitive else THEN_FRAMES)
+                self._text.openings.append(frame.format(
+                    turn=turn, to=infinitive, who=who, many=predicate, which="who" if person else "which",
+                    chosen=self._predicate(form),
+                ))  # fmt: skip
+                return "that person" if person else f"that {self._common_noun(form.entities) or 'one'}"
+            return f"the {turn} of them to {infinitive}" if infinitive else f"{best} of those {who} {predicate}"
+        tie = self._tie(form.members, form.entities, said)
+        frame = self._pick(SET_FRAMES)
+        self._text.openings.append(frame.format(names=names, tie=tie, were=self._state_tie(form, names, tie)))
+        if match := _PLACE.match(best):
+            return f"{match['the']} of them{match['to']}"
+        return f"{best} of them"
 
-    def _extreme_predicate(self, form: Extreme) -> str:
-        entry = self._text.table.literal[form.property].worded(self._kind(form.entities[0]))
+    def _state_tie(self, form: Extreme, names: str, tie: str) -> str:
+        """`The films A, B and C were all directed by E`."""
+        assert form.members is not None
+        many = pluralise_verb(self._member_predicate(form.members, form.entities[0], self._text.described))
+        verb, _, rest = many.partition(" ")
+        perfect = verb == "have" and re.match(r"(?:been|won|held|led|\w+ed) (?!by\b)", rest)
+        said = f"{verb} all {rest}" if verb in ("were", "are") or perfect else f"all {many}"
+        return f"{_upper(names)} {said}"
+
+    def _describe_pair(self, form: Extreme, winner: str, best: str) -> str:
+        """Which of what is compared is meant: in one phrase, or after a sentence that names it."""
+        named = form.entities[0].startswith("Q")
+        pair = self._names(form.entities) if named else self._pair(form.entities)
+        single = best.startswith("the one")
+        if len(form.entities) > 2:
+            best = superlative(best)
+        if not named and self._text.draw() < _IN_ONE_PHRASE and not single and not _has_clause(pair):
+            return f"{best} of {pair}"
+        self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
+        if single and len(form.entities) == 2:
+            return best
+        if single:
+            return best.replace("the one", "the one of them", 1)
+        return f"{best} of the two" if len(form.entities) == 2 else f"{best} of them"
+
+    def _pair(self, entities: Sequence[str], word: str = "and") -> str:
+        """`the director and the composer of X`, or two descriptions."""
+        lookups = [self._text.step(one).derivation if one.startswith("hop") else None for one in entities]
+        entry = self._text.table.entity
+        if (
+            all(isinstance(one, Lookup) and one.subject.startswith("Q") and one.property in entry for one in lookups)
+            and len({one.subject for one in lookups if isinstance(one, Lookup)}) == 1
+        ):
+            roles = [entry[one.property].role for one in lookups if isinstance(one, Lookup)]
+            if all(roles):
+                subject = self._text.described(lookups[0].subject)  # type: ignore[union-attr]
+                return f"{listed([f'the {role}' for role in roles], word)} of {subject}"
+        named = [one for one in lookups if isinstance(one, Lookup) and one.subject.startswith("Q")]
+        if len(named) == len(entities) and len({one.property for one in named}) == 1:
+            role = entry[named[0].property].role if named[0].property in entry else ""
+            if role and word == "and":
+                return f"the {pluralise(role)} of {listed([self._text.described(one.subject) for one in named])}"
+            if role:
+                return listed([f"the {role} of {self._text.described(one.subject)}" for one in named], word)
+        return listed(sorted((self._text.described(one) for one in entities), key=_has_clause), word)
+
+    def _best(self, form: Extreme) -> str:
+        """Which of two is meant: `the older`."""
+        entry = self._text.table.literal[form.property].worded(
+            self._kind(form.entities[0]) if form.entities else "country"
+        )
+        phrases = entry.last if form.largest else entry.first
+        if phrases:
+            return self._pick(phrases)
+        return f"the one that {self._pick(entry.more if form.largest else entry.less)}"
+
+    def _best_of_many(self, form: Extreme) -> str:
+        """Which of several is meant, in an adjective: `the oldest`."""
+        entry = self._text.table.literal[form.property].worded(
+            self._kind(form.entities[0]) if form.entities else "country"
+        )
+        phrases = entry.last if form.largest else entry.first
+        return superlative(phrases[0]) if phrases else superlative(self._best(form))
+
+    def _predicate(self, form: Extreme) -> str:
+        entry = self._text.table.literal[form.property].worded(
+            self._kind(form.entities[0]) if form.entities else "country"
+        )
         predicate = self._pick(entry.more if form.largest else entry.less)
         return predicate if len(form.entities) == 2 else superlative(predicate)
 
-    def _which(self, entities: Sequence[str], winner: str, say: Say) -> str:
+    def _which(self, entities: Sequence[str], winner: str) -> str:
         if self._text.names.kind(winner) == "person":
             return "Who"
         noun = self._common_noun(entities)
-        return f"Which {noun}" if noun else "Which of them" if say == self._text.described else "Which"
+        return f"Which {noun}" if noun else "Which"
 
     def _common_noun(self, entities: Sequence[str]) -> str:
         nouns = {plain_noun(self._text.names.noun(self._text.entity(one))) for one in entities}
         return nouns.pop() if len(nouns) == 1 and not nouns & _VAGUE else ""
 
-    # ------------------------------------------------------------ time
+    # ------------------------------------------------------------ sets
 
-    def _ask_apart(self, form: YearDistance, say: Say) -> str:
-        if len(form.moments) > 2:
-            events = [self._moment(one, say) for one in form.moments]
-            return self._pick(
-                (
-                    f"How many years lie between the earliest and the latest of these: {listed(events)}?",
-                    f"Of {listed(events)}, how many years separate the earliest from the latest?",
-                )
-            )
-        both = self._moments(form, say)
-        one, other = (self._moment(moment, say) for moment in form.moments)
-        wordings = [
-            f"How many years lie between {both}?",
-            f"How many years separate {one} from {other}?",
-            f"Between {both}, how many years passed?",
-            f"What span of years lies between {both}?",
-        ]
-        if len(both) < _SHORT:
-            wordings.append(f"By how many years are {both} apart?")
-        if len(both) > _SHORT:
-            wordings.append(f"Count the years between {both}: how many are there?")
-        return self._pick(wordings)
+    def _names(self, entities: Sequence[str]) -> str:
+        """`the films A, B, C and D`."""
+        noun = self._group_noun(entities)
+        self._text.listed.update(entities)
+        if noun == _GROUP["person"]:  # nobody says `the people Karl Marx and Max Weber`
+            return listed([self._text.stated(one) for one in entities])
+        return f"the {noun} {listed([self._bare(one) for one in entities])}"
 
-    def _moments(self, form: YearDistance, say: Say) -> str:
-        if len(form.moments) > 2:
-            return f"the earliest and the latest of these: {listed([self._moment(one, say) for one in form.moments])}"
-        return " and ".join(sorted((self._moment(one, say) for one in form.moments), key=_has_clause))
+    def _tie(self, members: Members, entities: Sequence[str], say: Say) -> str:
+        """What all of the named share: `all directed by E`."""
+        if not members.outward:
+            return f"all {self._group_phrase(members, entities[0], say)}"
+        predicate = self._member_predicate(members, entities[0], say)
+        if match := _MEMBER.match(predicate):
+            return f"all members of {match[1]}"
+        for verb in ("was ", "is "):
+            if predicate.startswith(verb):
+                return f"all {predicate.removeprefix(verb)}"
+        if predicate.startswith("has ") and not _PERFECT.match(predicate):
+            return f"all with {predicate.removeprefix('has ')}"
+        whom = "whom" if self._kind(entities[0]) == "person" else "which"
+        return f"all of {whom} {pluralise_verb(predicate)}"
 
-    def _moment(self, moment: str | tuple[str, str], say: Say) -> str:
-        if isinstance(moment, str):
-            return self._text.event(moment) if say == self._text.described else say(moment)
-        property, entity = moment
-        events = self._text.table.literal[property].worded(self._kind(entity)).event
-        return self._text.fill(events, "s", say(entity))
+    def _member_predicate(self, members: Members, entity: str, say: Say) -> str:
+        """What makes one of the named a member: `was directed by E`."""
+        if not members.outward:
+            # A cast was, a part of a country is.
+            verb = "is" if self._kind(entity) in ("nature", "country", "place") else "was"
+            return f"{verb} {self._group_phrase(members, entity, say)}"
+        kind, shared = self._kind(entity), self._kind(members.shared)
+        predicates = self._text.table.entity[members.property].worded(kind, shared).predicate
+        if not predicates:
+            raise ExpressionError(f"no predicate for {members.property}")
+        return self._text.fill(predicates, "o", say(members.shared))
 
-    def _ask_age(self, form: AgeInYear, say: Say) -> str:
-        return self._fill_age(form, "age", say)
+    def _group_phrase(self, members: Members, entity: str, say: Say) -> str:
+        """What one of the members and all others are: `in the cast of X`, `countries bordering X`."""
+        entry = self._text.table.entity[members.property]
+        group = entry.worded(self._kind(members.shared), self._kind(entity)).group
+        if not group:
+            raise ExpressionError(f"no group for {members.property}")
+        return self._text.fill(group, "s", say(members.shared))
 
-    def _fill_age(self, form: AgeInYear, field: str, say: Say) -> str:
-        templates: tuple[str, ...] = getattr(self._text.table.literal[form.property], field)
-        if not templates:
-            raise ExpressionError(f"no {field} for {form.property}")
-        year = say(form.year)
-        return self._pick(templates).replace("{s}", say(form.entity)).replace("{y}", year)
-
-    def _ask_shift(self, expression: str, say: Say) -> str:
-        when = self._text.when(expression, say)
-        return self._pick((f"Which year came {when}?", f"What year was it {when}?"))
-
-    # ------------------------------------------------------------ counting
-
-    def _ask_count(self, form: CountAhead | CountLater | CountMembers, say: Say) -> str:
-        noun, names, predicate = self._list_parts(form, say)
-        these = listed(names)
-        group = f"the {noun} {these}"
-        return self._pick(
-            (
-                f"How many of {group} {predicate}?",
-                f"Of {group}, how many {predicate}?",
-                f"Among {group}, how many {predicate}?",
-            )
-        )
-
-    def _count_parts(self, form: CountAhead | CountLater | CountMembers, say: Say) -> tuple[str, str]:
-        """`films among A, B and C`, and the predicate that is counted."""
-        noun, names, predicate = self._list_parts(form, say)
-        return f"{noun} among {listed(names)}", predicate
-
-    def _list_parts(self, form: CountAhead | CountLater | CountMembers, say: Say) -> tuple[str, list[str], str]:
-        members = form.subjects if isinstance(form, CountMembers) else form.others
-        noun = self._group_noun(members)
-        names = [self._bare(one) for one in members]
-        kind = self._kind(members[0])
-        match form:
-            case CountMembers(property=property, reference=reference):
-                object = self._text.entity(reference)
-                predicates = self._text.table.entity[property].worded(kind, self._text.names.kind(object)).predicate
-                predicate = pluralise_verb(self._text.fill(predicates, "o", say(reference)))
-            case CountAhead(property=property, more=more, reference=reference):
-                entry = self._text.table.literal[property].worded(kind)
-                predicate = f"{exceed(self._pick(entry.more if more else entry.less))} than {say(reference)}"
-            case CountLater(property=property, later=later, reference=reference):
-                entry = self._text.table.literal[property].worded(kind)
-                word = "later" if later else "earlier"
-                phrases = [one for one in (entry.more if later else entry.less) if one.endswith(f" {word}")]
-                if not phrases:
-                    raise ExpressionError(f"no words for {property} in time")
-                moment = self._text.event(reference) if say == self._text.described else say(reference)
-                verb = pluralise_verb(self._pick(phrases).removesuffix(f" {word}"))
-                predicate = f"{verb} {'after' if later else 'before'} {moment}"
-        return noun, names, predicate
+    def _members(self, members: Members, say: Say) -> str:
+        """All of a set that is known to the last: `countries bordering Laos`."""
+        group = self._text.table.entity[members.property].group
+        if not group:
+            raise ExpressionError(f"no group for {members.property}")
+        return self._text.fill(group, "s", say(members.shared))
 
     def _group_noun(self, members: Sequence[str]) -> str:
         """A common noun for all of a list, in the plural."""
@@ -303,18 +385,94 @@ class ComputationVerbaliser:
         """A name in a list under a common noun: without a noun of its own."""
         phrase = self._text.stated(entity)
         noun = plain_noun(self._text.names.noun(entity))
-        return phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
+        bare = phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
+        return bare.removeprefix("the ") if self._kind(entity) == "nature" else bare
 
-    # ------------------------------------------------------------ arithmetic
+    # ------------------------------------------------------------ time
+
+    def _ask_distance(self, form: YearDistance, say: Say) -> str:
+        if len(form.moments) > 2:
+            return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
+        ordered = self._in_order(form.moments)
+        if (person := self._find_born(ordered[0])) and isinstance(ordered[1], str):
+            happened = self._happened(ordered[1], say).removeprefix("when ")
+            if say == self._text.described:
+                return self._pick(AGE_IN_YEAR_FRAMES).format(p=say(person), happened=happened)
+            born = f"{self._text.stated(person)}, born in {say(str(ordered[0]))},"
+            return f"How old did {born} turn in {say(ordered[1])}?"
+        one, other = (self._moment(moment, say) for moment in ordered)
+        known = all(isinstance(moment, str) for moment in ordered)
+        frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
+        return frame.format(a=one, b=other, A=_upper(one))
+
+    def _find_born(self, moment: str | tuple[str, str]) -> str:
+        """The person (a reference) whose birth year a hop looks up; empty for another moment."""
+        derivation = self._text.step(moment).derivation if isinstance(moment, str) else None
+        born = isinstance(derivation, Lookup) and derivation.property == self._text.table.roles.birth
+        return derivation.subject if born and isinstance(derivation, Lookup) else ""
+
+    def _in_order(self, moments: Sequence[str | tuple[str, str]]) -> list[str | tuple[str, str]]:
+        """Moments of which both years are looked up, the earlier first."""
+        years = [self._text.step(one).value if isinstance(one, str) else None for one in moments]
+        if all(isinstance(year, int) for year in years):
+            return [one for _, one in sorted(zip(years, moments, strict=True), key=lambda pair: int(str(pair[0])))]
+        return list(moments)
+
+    def _moments(self, form: YearDistance, say: Say) -> str:
+        return listed(sorted((self._moment(one, say) for one in form.moments), key=_has_clause))
+
+    def _moment(self, moment: str | tuple[str, str], say: Say) -> str:
+        if isinstance(moment, str):
+            return self._text.event(moment) if say == self._text.described else self._text.dated_event(moment, say)
+        property, entity = moment
+        events = self._text.table.literal[property].worded(self._kind(entity)).event
+        return self._text.fill(events, "s", say(entity))
+
+    def _ask_age(self, form: AgeAt, say: Say) -> str:
+        """The age of somebody on a date: of whom the first event is the birth."""
+        if isinstance(form.birth, tuple):
+            person = say(form.birth[1])
+        else:
+            derivation = self._text.step(form.birth).derivation
+            assert isinstance(derivation, Lookup)
+            if say == self._text.described:
+                person = say(derivation.subject)
+            else:
+                person = f"{self._text.stated(derivation.subject)}, born on {say(form.birth)},"
+        when = self._happened(form.then, say)
+        return self._pick(AGE_FRAMES).format(p=person, when=when, When=_upper(when)).replace(",?", "?")
+
+    def _happened(self, moment: str | tuple[str, str], say: Say) -> str:
+        """`when X died`, or `on 3 May 1951` in a sub-question."""
+        if isinstance(moment, str):
+            derivation = self._text.step(moment).derivation
+            if say != self._text.described or not isinstance(derivation, Lookup):
+                return f"on {say(moment)}"
+            moment = (derivation.property, derivation.subject)
+        property, entity = moment
+        predicate = self._text.table.literal[property].worded(self._kind(entity)).year_predicate[0]
+        return f"when {say(entity)} {predicate.removesuffix(' in {y}')}"
+
+    def _ask_age_in_year(self, form: AgeInYear, say: Say) -> str:
+        derivation = self._text.step(form.year).derivation
+        if say != self._text.described or not isinstance(derivation, Lookup):
+            return self._pick(
+                (f"How old did {say(form.entity)} turn in {say(form.year)}?",
+                 f"What age did {say(form.entity)} reach in {say(form.year)}?",
+                 f"How old was {say(form.entity)} at the end of {say(form.year)}?")
+            )  # fmt: skip
+        happened = self._happened(form.year, say).removeprefix("when ")
+        return self._pick(AGE_IN_YEAR_FRAMES).format(p=say(form.entity), happened=happened)
+
+    # ------------------------------------------------------------ numbers
 
     def _ask_total(self, form: AggregateValue, say: Say) -> str:
         entry = self._text.table.literal[form.property]
-        templates = {"sum": entry.combined, "difference": entry.differ, "mean": entry.mean}[form.how]
+        templates = entry.differ if form.how == "difference" else ()
         if not templates:
             raise ExpressionError(f"no words for a {form.how} of {form.property}")
-        names = self._ordered(form.entities, say)
-        filled = self._pick(templates).replace("{list}", listed(names)).replace("{places}", places(form.digits))
-        return filled.replace("{a}", names[0]).replace("{b}", names[-1])
+        names = sorted((say(one) for one in form.entities), key=_has_clause)
+        return self._pick(templates).replace("{a}", names[0]).replace("{b}", names[-1])
 
     def _ask_rate(self, form: Rate, say: Say) -> str:
         entry = self._text.table.literal[form.property]
@@ -323,119 +481,25 @@ class ComputationVerbaliser:
             return pair.replace("{a}", say(form.entity)).replace("{b}", say(form.per_entity))
         return self._text.fill(entry.rate, "s", say(form.entity))
 
-    def _ask_product(self, form: Product, say: Say) -> str:
-        one, other = (numeral(int(form.factor)) if form.factor.isdigit() else say(form.factor)), say(form.reference)
-        if form.factor.isdigit():
-            if say != self._text.described:
-                return self._pick(
-                    (f"What is {form.factor} times {other}?", f"What is {other} multiplied by {form.factor}?")
-                )
-            return self._pick(
-                (
-                    f"What is {multiple(int(form.factor))} {other}?",
-                    f"What do you get when you multiply {other} by {one}?",
-                    f"If you multiply {other} by {one}, what is the result?",
-                )
-            )
+    def _ask_pairs(self, form: Combinations, say: Say) -> str:
+        if form.size != "2" or not form.pool.startswith("hop"):
+            raise ExpressionError("no words for a choice other than of pairs")
+        step = self._text.step(form.pool)
+        counted = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
+        if say == self._text.described and isinstance(counted, GroupSize) and not counted.members.entities:
+            members = self._members(counted.members, say)
+            return f"How many different pairs can be formed from the {members}?"
+        if say == self._text.described and isinstance(counted, GroupSize):
+            many = pluralise_verb(self._member_predicate(counted.members, counted.members.entities[0], say))
+            entities = counted.members.entities
+            who = "who" if self._kind(entities[0]) == "person" else "that"
+            return self._pick(PAIRS_FRAMES).format(names=self._names(entities), many=many, who=who)
         return self._pick(
-            (
-                f"What is the product of {one} and {other}?",
-                f"If you multiply {one} by {other}, what is the result?",
-                f"What do you get when you multiply {one} by {other}?",
-            )
-        )
-
-    def _describe_product(self, form: Product) -> str:
-        other = self._text.described(form.reference)
-        if form.factor.isdigit():
-            return f"{multiple(int(form.factor))} {other}"
-        return f"the product of {self._text.described(form.factor)} and {other}"
-
-    def _ask_of_two(self, expression: str) -> str:
-        """The sum or difference of the same number of two subjects, in the property's own words; empty without them."""
-        match = re.match(r"^(?:(hop\d) \+ (hop\d)|abs\((hop\d) - (hop\d)\))$", expression)
-        if match is None:
-            return ""
-        one, other = (self._text.step(reference).derivation for reference in match.groups() if reference)
-        if not (isinstance(one, Lookup) and isinstance(other, Lookup) and one.property == other.property):
-            return ""
-        how = "sum" if match[1] else "difference"
-        return self._ask_total(AggregateValue(one.property, (one.subject, other.subject), how), self._text.described)
-
-    def _ask_sum(self, step: PlanStep, form: Form | None, expression: str, say: Say) -> str:
-        unit = f", in {step.unit}" if step.unit else ""
-        match form:
-            case ShiftedYear(base=base, later=True, times=1, offset=offset):
-                return f"What is the sum of {say(base)} and {say(offset)}{unit}?"
-            case YearDistance(moments=(str() as one, str() as other)):
-                return f"What is the difference between {say(one)} and {say(other)}{unit}?"
-        raise ExpressionError(f"no words for {expression}")
-
-    # ------------------------------------------------------------ combinatorics
-
-    def _ask_ways(self, form: Combinations, say: Say) -> str:
-        if not form.pool.startswith("hop") and not form.size.startswith("hop"):
-            count = self._committees(form).replace("committees that can", "committees can", 1)
-            return f"How many {count}?"
-        if form.size.startswith("hop"):
-            return self._ask_choice(form, say)
-        chosen = _CHOSEN[int(form.size)]
-        if say != self._text.described:
-            return self._pick(
-                (
-                    f"How many different {chosen} can be formed from {say(form.pool)} people?",
-                    f"In a group of {say(form.pool)} people, how many different {chosen} can be formed?",
-                )
-            )
-        group = self.group(form.pool)
-        return self._pick(
-            (
-                f"How many different {chosen} can be formed from a group of {group}?",
-                f"If a group consists of {group}, how many different {chosen} can be formed from it?",
-                f"Imagine a group of {group}. How many different {chosen} can be formed from it?",
-                f"Suppose that a club has {group.replace('people', 'members', 1)}. "
-                f"How many different {chosen} can be formed from them?",
-            )
-        )
-
-    def _ask_choice(self, form: Combinations, say: Say) -> str:
-        pool = f"{numeral(int(form.pool))} candidates"
-        if say != self._text.described:
-            size = say(form.size)
-            members = "one member" if size == "1" else f"{size} members"
-            return f"In how many ways can a committee of {members} be chosen from {pool}?"
-        members = self.group(form.size).replace("people", "members", 1)
-        if self._text.chance(0.5):
-            self._text.preludes.append(f"A committee is to have {members}.")
-            return self._pick(
-                (
-                    f"In how many ways can it be chosen from {pool}?",
-                    f"How many ways are there to choose it from {pool}?",
-                )
-            )
-        return self._pick(
-            (
-                f"From {pool}, how many different committees can be chosen that have {members}?",
-                f"How many different committees can be chosen from {pool} if they are to have {members}?",
-                f"With {pool} to choose from, how many different committees can be formed that have {members}?",
-            )
-        )
-
-    def group(self, reference: str) -> str:
-        """So many people: `as many people as there are …`."""
-        if clause := self.clause(reference, years=False):
-            return f"as many people as {clause}"
-        return f"a number of people equal to {self._text.described(reference)}"
-
-    def _committees(self, form: Combinations) -> str:
-        size, pool = int(form.size), int(form.pool)
-        return f"different {numeral(size)}-member committees that can be formed from {numeral(pool)} candidates"
+            (f"How many different pairs can be formed from {say(form.pool)} members?",
+             f"If each of {say(form.pool)} meets every other once, how many meetings is that?")
+        )  # fmt: skip
 
     # ------------------------------------------------------------ small parts
-
-    def _ordered(self, references: Sequence[str], say: Say) -> list[str]:
-        """Names, those with a clause of their own last, so that what follows does not attach to it."""
-        return sorted((say(reference) for reference in references), key=_has_clause)
 
     def _kind(self, reference: str) -> EntityKind:
         return self._text.names.kind(self._text.entity(reference))
@@ -447,3 +511,7 @@ def _has_clause(phrase: str) -> bool:
 
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -10,36 +10,26 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import ShiftedYear, read_form
-from hopwright.planning.plan import PlanStep
+from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind, render
-from hopwright.text.phrases import multiple, plain_noun, sentence
+from hopwright.text.phrases import plain_noun, sentence
 from hopwright.wording.rules.computation_wording import ComputationVerbaliser
 
 ReferenceWording = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
-# How often the whole question introduces its subject in a sentence of its own.
-_INTRODUCED = 0.3
-_LONG = 45
 _Option = TypeVar("_Option")
-_INTRODUCTIONS = (
-    "Consider {np}.", "Take {np}.", "Think of {np}.", "Start from {np}.", "Picture {np}.", "Look at {np}.",
-)  # fmt: skip
-
-# How often a question for an entity begins otherwise than with `Which country …` or `Who …`.
-_TURNED = 0.5
-_TURNED_THING = (
-    "What {noun} {said}?", "One {noun} {said}: which one is it?", "Which is the {noun} that {said}?",
-    "Only one {noun} {said}: which one?",
-)  # fmt: skip
-_TURNED_PERSON = ("Which person {said}?", "One person {said}: who is it?", "Only one person {said}: who is it?")
+_SHORT = 0.8
+"""How often the shortest of several noun phrases is taken."""
+_MENTION = re.compile("\x01([^\x02]+)\x02")
+_OF_NAME = re.compile(r"\b(?:of|the|von|van|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
 
 
 class EntityNaming(Protocol):
@@ -55,6 +45,15 @@ class EntityNaming(Protocol):
 
     def kind(self, entity: str) -> EntityKind:
         """Its coarse class; persons are asked for by `who`."""
+        ...
+
+
+@runtime_checkable
+class DatedNaming(Protocol):
+    """How entities are called by those who know when works came out."""
+
+    def dated_phrase(self, entity: str) -> str:
+        """The name with the year of a work in it: `the 1944 film "Gaslight"`."""
         ...
 
 
@@ -77,7 +76,7 @@ class RulesWriter:
         text = PlanVerbaliser(self._table, steps, names, random.Random(f"words:{key}"))
         subs = tuple(sentence(text.ask(index, text.stated)) for index in range(1, len(steps) + 1))
         whole = text.ask_whole()
-        return Wording(subs, " ".join([*map(sentence, text.preludes), sentence(whole)]))
+        return Wording(subs, text.resolve(" ".join([*map(sentence, text.preludes), sentence(whole)])))
 
     def decompose(self, steps: Sequence[PlanStep], names: EntityNaming, key: str) -> tuple[str, ...]:
         """The sub-questions as MuSiQue writes them, with `#1` for the answer of hop 1."""
@@ -86,7 +85,12 @@ class RulesWriter:
 
 
 class PlanVerbaliser:
-    """The wording of one plan. `preludes` gathers sentences that must come before the question."""
+    """The wording of one plan.
+
+    `preludes` gathers sentences that must come before the question, `openings` what stands before it in the same
+    sentence; `listed` are the entities of a list, which stands before whatever else names them. In the whole question
+    names are marked until it is complete: then each is said once, and after that referred to.
+    """
 
     def __init__(
         self, table: PropertyTable, steps: Sequence[PlanStep], names: EntityNaming, rng: random.Random
@@ -94,9 +98,19 @@ class PlanVerbaliser:
         self.table = table
         self.names = names
         self.preludes: list[str] = []
+        self.openings: list[str] = []
+        self.listed: set[str] = set()
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
+        self._timed = {
+            entity
+            for step in steps
+            if isinstance(step.derivation, Compute) or getattr(step.derivation, "property", "") in table.literal
+            for entity in named_entities(step.derivation)
+        }
+        self._met = {entity for step in steps for entity in named_entities(step.derivation)}
+        self._met |= {step.value for step in steps if step.answer_type == "entity" and isinstance(step.value, str)}
         self._computed = ComputationVerbaliser(self)
 
     # ------------------------------------------------------------ references
@@ -104,15 +118,23 @@ class PlanVerbaliser:
     def stated(self, reference: str) -> str:
         """A reference by its value."""
         if not reference.startswith("hop"):
-            return self.names.phrase(reference) if reference.startswith("Q") else reference
+            return self._name(reference) if reference.startswith("Q") else reference
         step = self.step(reference)
         if isinstance(step.value, str):
             return self.names.phrase(step.value)
         return render(step.value, year=step.unit == "year")
 
+    def _name(self, entity: str) -> str:
+        """The name; of a work with its year, unless its year is what the plan asks about or compares by."""
+        if entity not in self._timed and isinstance(self.names, DatedNaming):
+            return self.names.dated_phrase(entity)
+        return self.names.phrase(entity)
+
     def described(self, reference: str) -> str:
         """A reference by how it is arrived at."""
-        return self.noun_phrase(int(reference[3:])) if reference.startswith("hop") else self.stated(reference)
+        if reference.startswith("hop"):
+            return self.noun_phrase(int(reference[3:]))
+        return f"\x01{reference}\x02" if reference.startswith("Q") else self.stated(reference)
 
     def numbered(self, reference: str) -> str:
         """A reference as `#N`."""
@@ -157,37 +179,41 @@ class PlanVerbaliser:
         return self._computed.ask(step, derivation.expression, say)
 
     def ask_whole(self) -> str:
-        """The last hop's question with all that leads to it, at times after a sentence that introduces its subject."""
-        step = self._steps[-1]
-        derivation = step.derivation
-        if (
-            isinstance(derivation, Lookup)
-            and derivation.subject.startswith("hop")
-            and isinstance(self.step(derivation.subject).value, str)
-        ):
-            return self._introduce(derivation, step)
-        if isinstance(derivation, ReverseLookup) and self.chance(_TURNED):
-            return self._turn(derivation, str(step.value))
-        return self.ask(len(self._steps), self.described)
+        """The last hop's question with all that leads to it."""
+        question = self.ask(len(self._steps), self.described)
+        if not self.openings:
+            return question
+        opening = " ".join(self.openings)
+        return f"{opening} {question if opening.endswith('.') else question[:1].lower() + question[1:]}"
 
-    def _turn(self, derivation: ReverseLookup, entity: str) -> str:
-        """A question for an entity by its properties that does not begin with `Which country …`."""
-        said = _joined(self._predicates(derivation, entity, self.described))
+    def resolve(self, text: str) -> str:
+        """The text with every marked name said in full the first time, and referred to after that."""
+        seen = {entity for entity in self.listed if self.names.kind(entity) == "person"}
+
+        def name(match: re.Match[str]) -> str:
+            entity = match[1]
+            if entity not in seen:
+                seen.add(entity)
+                phrase = self._name(entity)
+                return phrase[:1].upper() + phrase[1:] if match.start() == 0 else phrase
+            return self._refer_back(entity)
+
+        return _MENTION.sub(name, text)
+
+    def _refer_back(self, entity: str) -> str:
+        """How an entity is called again: a person by the last name, a work by its noun."""
         if self.names.kind(entity) == "person":
-            return self.pick(_TURNED_PERSON).format(said=said)
-        return self.pick(_TURNED_THING).format(noun=self.noun(entity, self.described), said=said)
+            words = self.names.phrase(entity).split()
+            if len(words) > 1 and not _OF_NAME.search(self.names.phrase(entity)):
+                return words[-1]
+            return "that person"
+        noun = self._head_noun(entity)
+        if any(other != entity and self._head_noun(other) == noun for other in self._met):
+            return self.names.phrase(entity)  # `the film` would not say which
+        return f"the {noun}"
 
-    def _introduce(self, derivation: Lookup, step: PlanStep) -> str:
-        """A look-up's question; a long subject that would stand in its middle is introduced first, others at times."""
-        templates = self._templates(derivation, step, "ask", self.described)
-        subject = self.described(derivation.subject)
-        ending = [one for one in templates if one.endswith("{s}?")]
-        if len(subject) > _LONG and not self.preludes and (not ending or self._rng.random() < _INTRODUCED):
-            entity = self.entity(derivation.subject)
-            this = "this person" if self.names.kind(entity) == "person" else f"this {self.noun(entity, self.described)}"
-            self.preludes.append(self.pick(_INTRODUCTIONS).format(np=subject))
-            return self.pick(templates).replace("{s}", this)
-        return self.fill(templates, "s", subject)
+    def _head_noun(self, entity: str) -> str:
+        return plain_noun(self.names.noun(entity)).split()[-1]
 
     def noun_phrase(self, index: int) -> str:
         """A hop's answer described, inputs and all; for the whole question only."""
@@ -213,6 +239,17 @@ class PlanVerbaliser:
                 return self.fill(events, "s", self.described(derivation.subject))
         return self.described(reference)
 
+    def dated_event(self, reference: str, say: ReferenceWording) -> str:
+        """The event behind a looked-up year with its year, for a sub-question: `the death of X in 1947`."""
+        derivation = self.step(reference).derivation
+        if not isinstance(derivation, Lookup) or derivation.property not in self.table.literal:
+            return say(reference)
+        kind = self.names.kind(self.entity(derivation.subject))
+        events = self.table.literal[derivation.property].worded(kind).event
+        if not events:
+            return say(reference)
+        return f"{self.fill(events, 's', self.stated(derivation.subject))} in {say(reference)}"
+
     def when(self, expression: str, say: ReferenceWording) -> str:
         """A moment, as `in 1933`, `35 years before 1968`, or with the offset described."""
         if expression.isdigit():
@@ -226,17 +263,9 @@ class PlanVerbaliser:
         if not isinstance(form, ShiftedYear):
             raise ExpressionError(f"no words for the year {expression}")
         direction = "after" if form.later else "before"
-        if say != self.described:
-            offset = say(form.offset)
-            years = f"{form.times} × {offset}" if form.times > 1 else offset
-            return f"{years} year{'' if years == '1' else 's'} {direction} {say(form.base)}"
-        start = self.event(form.base) if form.base.startswith("hop") else form.base
-        if not form.offset.startswith("hop"):
-            return f"exactly {form.offset} years {direction} {start}"
-        if form.times == 1 and (clause := self._computed.clause(form.offset, years=True)):
-            return f"exactly as many years {direction} {start} as {clause}"
-        times = f"{multiple(form.times)} " if form.times > 1 else ""
-        return f"a number of years {direction} {start} equal to {times}{self.described(form.offset)}"
+        offset = say(form.offset) if form.offset.startswith("hop") else form.offset
+        start = self.event(form.base) if say == self.described and form.base.startswith("hop") else say(form.base)
+        return f"{offset} year{'' if offset == '1' else 's'} {direction} {start}"
 
     # ------------------------------------------------------------ templates
 
@@ -245,15 +274,17 @@ class PlanVerbaliser:
         if _RELATIVE.search(phrase):
             ending = [one for one in templates if one.rstrip("?").endswith(f"{{{slot}}}")] or templates
             templates = [one for one in ending if not _RELATIVE.search(one)] or ending
+        if slot == "s" and not templates[0].endswith("?") and self._rng.random() < _SHORT:
+            templates = [min(templates, key=len)]
         return self.pick(templates).replace(f"{{{slot}}}", phrase)
 
     def pick(self, options: Sequence[_Option]) -> _Option:
         """One of several ways to say the same."""
         return options[self._rng.randrange(len(options))]
 
-    def chance(self, share: float) -> bool:
-        """Whether something that is said so often is said here."""
-        return self._rng.random() < share
+    def draw(self) -> float:
+        """A number from 0 to 1 that decides between ways to say something."""
+        return self._rng.random()
 
     def _templates(self, lookup: Lookup, step: PlanStep, form: str, say: ReferenceWording) -> tuple[str, ...]:
         literal = self.table.literal.get(lookup.property)

@@ -205,28 +205,28 @@ def read_area(graph: GraphStore, subject: str) -> str:
 class TestItems:
     def test_slots_that_may_rest_on_one_mostly_do(self, sample: GraphStore) -> None:
         items = draft_claimed_items(sample)
-        assert len(pick_claimed(sample)) >= 0.6 * len(items)
+        able = [item for item in items if item.topology != "bridge"]  # which ends in what takes two hops in
+        assert len(pick_claimed(sample)) >= 0.5 * len(able) >= 10
         forms = {form.how for item in pick_claimed(sample) if (form := form_of(hop_of(item)))}
         assert len(forms) >= 4
-        assert {item.topology for item in pick_claimed(sample)} == set(TOPOLOGIES)
+        assert {item.topology for item in pick_claimed(sample)} == set(TOPOLOGIES) - {"bridge"}
 
     def test_the_share_is_kept_and_all_other_slots_stay_as_they_were(self, sample: GraphStore) -> None:
         mix = TargetDistribution(dict.fromkeys(TOPOLOGIES, 1.0), claim_share=0.25)
         plain = Synthesizer(sample, TABLE, seed=4, distribution=mix)
         with_bank = Synthesizer(sample, TABLE, seed=4, distribution=mix, claims=BANK)
-        before, _ = plain.draft((), 0, 60)
-        after, _ = with_bank.draft((), 0, 60)
+        before, _ = plain.draft((), 0, 40)
+        after, _ = with_bank.draft((), 0, 40)
         changed = {item.id for item in after} - {item.id for item in before}
         resting = {item.id for item in after if any(hop.evidence.claims for hop in item.hops)}
         assert changed == resting
-        wanting = sum(chance(4, slot, "claim") < 0.25 for slot in range(60))
-        assert 0.4 * wanting <= len(resting) <= wanting
+        wanting = sum(chance(4, slot, "claim") < 0.25 for slot in range(40))
+        assert 0 < len(resting) <= wanting
         kept = {item.id: item for item in before}
         assert all(item == kept[item.id] for item in after if item.id not in resting)
         figures = with_bank.ledger.take()
-        assert (
-            figures["plans on a claim"] >= len(resting) and figures["slots for a claim"] >= figures["plans on a claim"]
-        )
+        assert figures["slots for a claim"] == wanting
+        assert max(0.3 * wanting, len(resting)) <= figures["plans on a claim"] <= wanting
         assert not any("claim" in name for name in plain.ledger.take())
 
     def test_nothing_shows_the_number_and_everything_says_what_it_is(self, sample: GraphStore) -> None:

@@ -18,14 +18,14 @@ from tests.knowledge.wikidata.builders import write_corpus
 def test_info_counts_what_is_there(sample: GraphStore) -> None:
     about = info(sample, top=5, verify=True)
     assert json.loads(json.dumps(about)) == about
-    assert (about["triplets"], about["entities"], about["literals"]) == (188_266, 45_132, 10_988)
+    assert (about["triplets"], about["entities"], about["literals"]) == (214_261, 50_026, 25_874)
     assert about["top_properties"][0] == {
         "property": "P31", "label": "instance of", "count": len(sample.edges("P31")),
     }  # fmt: skip
-    assert about["literal_coverage"][0]["count"] == len(sample.literal_subjects("P569"))
+    assert about["literal_coverage"][0]["count"] == len(sample.literal_subjects("P577"))
     assert about["degree"]["p100"] == max(map(sample.degree, sample.entities()))
     text = render_info(about)
-    assert "188,266" in text and "instance of" in text
+    assert "214,261" in text and "instance of" in text
 
 
 def test_find_shows_candidates(sample: GraphStore) -> None:

@@ -1,0 +1,326 @@
+"""Facts that only a twin's world has: rivals of what is looked for, and more about what its passages tell of.
+
+A world that exists nowhere may hold more than its original. With rivals, no single condition of a question finds the
+answer; with further facts, every passage is long enough that what counts has to be found in it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from importlib import resources
+from typing import Any
+
+from hopwright.counterfactual.passage_phrases import list_role
+from hopwright.counterfactual.passages import HopPassages, PassagePlan, list_conditions
+from hopwright.counterfactual.renamed_entities import AliasSource, NameRules, find_gender
+from hopwright.counterfactual.shifts import LAST_YEAR, DateShift, read_year, set_number, shift_date, shift_number
+from hopwright.counterfactual.surrogate_names import Gender, SurrogateNameGenerator
+from hopwright.counterfactual.twin_wording import strip_proper
+from hopwright.knowledge import wikidata
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.records import Hop, Item, LiteralFact, Surrogate, Triplet
+from hopwright.records.values import EntityKind
+from hopwright.text.articles import definite
+from hopwright.text.phrases import plain_noun
+from hopwright.wording.rules.rules_writer import EntityNaming
+
+# About so many facts make a passage of at least sixty words.
+_FACTS = 9
+_MODERN = 1850
+# What is told of the kind fits all nouns of these, too.
+_EXTENDED = frozenset({"organization", "team", "transport"})
+_REGNAL = re.compile(r"\b[IVX]+\b")
+_DATED = frozenset({"work", "event", "competition", "transport"})
+_YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
+_SETTLED = frozenset({"municipality", "commune", "settlement", "suburb", "neighbourhood"})
+_BUILDINGS = frozenset(
+    {
+        "museum",
+        "theatre",
+        "stadium",
+        "church",
+        "castle",
+        "palace",
+        "bridge",
+        "tower",
+        "library",
+        "arena",
+        "house",
+        "site",
+    }
+)
+_REGIONS = frozenset({"province", "prefecture", "county", "region", "department", "district"})
+
+
+class RivalMaker:
+    """Plans passages about the wrong options of reverse look-ups, so that each of them meets the open conditions."""
+
+    def __init__(self, graph: AliasSource, table: PropertyTable, seed: int) -> None:
+        self._graph = graph
+        self._table = table
+        self._seed = seed
+
+    def make(self, item: Item, planned: HopPassages) -> HopPassages:
+        """The rivals that no passage tells of yet, by hop, with the original's ids; their facts are invented."""
+        rng = random.Random(f"{self._seed}:rivals:{item.id}")
+        told = [one for hop in item.hops for one in hop.evidence.literals]
+        told += [one for hop in planned for plan in hop for one in plan.literals]
+        held = {(one.subject, one.property): one for one in told}
+        return tuple(
+            tuple(self._complete(item, hop, plans, held, rng)) for hop, plans in zip(item.hops, planned, strict=True)
+        )
+
+    def _complete(
+        self,
+        item: Item,
+        hop: Hop,
+        planned: Sequence[PassagePlan],
+        held: dict[tuple[str, str], LiteralFact],
+        rng: random.Random,
+    ) -> Iterator[PassagePlan]:
+        named, measured = list_conditions(item, hop)
+        if not named or not hop.answer_id or (len(named) == 1 and not measured):
+            return
+        # With a condition on a number, a rival differs in it; without one, it fails one of the others.
+        groups = [named] if measured else [[one] for one in named]
+        taken = {plan.subject for plan in planned} | {hop.answer_id, *(value for _, value in named)}
+        pool = [distractor.id for distractor in hop.distractors if distractor.id and distractor.id not in taken]
+        for place, subject in enumerate(pool):
+            literals = [one for property in measured for one in self._measure(hop, subject, property, held, rng)]
+            held.update({(one.subject, one.property): one for one in literals})
+            triplets = tuple(self._state(subject, property, value) for property, value in groups[place % len(groups)])
+            label, gender = self._graph.label(subject), find_gender(subject, self._graph)
+            yield PassagePlan(subject, label, gender, triplets, tuple(literals), supporting=False)
+
+    def _measure(
+        self,
+        hop: Hop,
+        subject: str,
+        property: str,
+        held: Mapping[tuple[str, str], LiteralFact],
+        rng: random.Random,
+    ) -> Iterator[LiteralFact]:
+        """A value of the rival, near that of the answer; the one that it has where it is told already."""
+        if known := held.get((subject, property)):
+            yield known
+            return
+        like = next(
+            (one for one in hop.evidence.literals if (one.subject, one.property) == (hop.answer_id, property)), None
+        )
+        if like is None:
+            return
+        if like.datatype == "dateTime":
+            year = read_year(like.value) or 1
+            steps = [step for step in range(-34, 35) if abs(step) > 2 and 1 <= year + step <= LAST_YEAR]
+            value = shift_date(like.value, DateShift(rng.choice(steps), 7))
+        else:
+            value = shift_number(rng, like.value, gentle=False)
+        yield like.model_copy(update={"subject": subject, "subject_label": self._graph.label(subject), "value": value})
+
+    def _state(self, subject: str, property: str, object: str) -> Triplet:
+        return Triplet(
+            subject=subject,
+            property=property,
+            object=object,
+            subject_label=self._graph.label(subject),
+            property_label=self._table.label(property),
+            object_label=self._graph.label(object),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Invented:
+    name: str
+    kind: EntityKind
+    noun: str
+
+
+class Furnisher:
+    """Adds invented facts to the plans of one twin's passages; a subject has the same facts in all of them.
+
+    asked: properties that the plan rests on, which are left alone. plans: all that the passages tell already, so that
+    nothing contradicts it. names: those of the twin's world; the furnisher's own `names` know the invented entities,
+    too. genders: of persons whose originals have none in the graph.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        asked: Set[str],
+        plans: Sequence[PassagePlan],
+        names: EntityNaming,
+        namer: SurrogateNameGenerator,
+        rules: NameRules,
+        table: PropertyTable,
+        ids: Iterator[str],
+        genders: Mapping[str, Gender],
+    ) -> None:
+        self._key = key
+        self._asked = asked
+        self._namer = namer
+        self._rules = rules
+        self._table = table
+        self._ids = ids
+        self._genders = genders
+        self._invented: dict[str, _Invented] = {}
+        self._facts: dict[str, list[Triplet | LiteralFact]] = {}
+        self._years: dict[str, list[int]] = {}
+        self._told: dict[str, set[str]] = {}
+        for plan in plans:
+            for triplet in plan.triplets:
+                self._told.setdefault(triplet.subject, set()).add(triplet.property)
+            for one in plan.literals:
+                self._told.setdefault(one.subject, set()).add(one.property)
+                if one.datatype == "dateTime" and (year := read_year(one.value)):
+                    self._years.setdefault(one.subject, []).append(year)
+        self.names: EntityNaming = _FurnishedNames(names, self._invented)
+
+    @property
+    def world(self) -> tuple[Surrogate, ...]:
+        """The invented entities; they stand for nothing in the original."""
+        return tuple(Surrogate(original="", surrogate=one.name, id=id) for id, one in self._invented.items())
+
+    def furnish(self, plan: PassagePlan) -> PassagePlan:
+        """The plan with facts of its subject until there are enough."""
+        gender = plan.gender or self._genders.get(plan.subject, "")
+        missing = _FACTS - len(plan.triplets) - len(plan.literals)
+        triplets, literals = list(plan.triplets), list(plan.literals)
+        for fact in self._invent(plan):
+            if missing <= 0:
+                break
+            if isinstance(fact, Triplet):
+                triplets.append(fact)
+            else:
+                literals.append(fact)
+            missing -= 1
+        return replace(plan, gender=gender, triplets=tuple(triplets), literals=tuple(literals))
+
+    def _invent(self, plan: PassagePlan) -> Iterator[Triplet | LiteralFact]:
+        """The invented facts of a subject, those drawn already first."""
+        subject = plan.subject
+        facts = self._facts.setdefault(subject, [])
+        rng = random.Random(f"{self._key}:{subject}")
+        offers = list(_find_offers(self.names.kind(subject), strip_proper(self.names.noun(subject))))
+        rng.shuffle(offers)
+        told = self._told.get(subject, set())
+        sizes = {*list_role("sizes")}
+        barred = self._asked | told | (sizes if told & sizes else set())
+        if subject in self._years or _REGNAL.search(self.names.phrase(subject)):
+            # A drawn year could contradict a date that is told already, or the times of kings.
+            offers = [offer for offer in offers if "birth" not in offer and "founding" not in offer]
+        offers = [offer for offer in offers if offer["property"] not in barred]
+        sized = next((offer for offer in offers if offer["property"] in sizes), None)
+        offers = [offer for offer in offers if offer is sized or offer["property"] not in sizes]
+        for place, offer in enumerate(offers):
+            if place == len(facts):
+                facts.append(self._draw(plan, offer, random.Random(f"{self._key}:{subject}:{place}")))
+            yield facts[place]
+
+    def _draw(self, plan: PassagePlan, offer: Mapping[str, Any], rng: random.Random) -> Triplet | LiteralFact:
+        subject = plan.subject
+        property = offer["property"]
+        if "kind" in offer:
+            object = self._name(offer["kind"], offer["noun"], subject, property)
+            label = self._table.label(property)
+            return Triplet(
+                subject=subject,
+                property=property,
+                object=object,
+                subject_label="",
+                property_label=label,
+                object_label="",
+            )
+        entry = self._table.literal[property]
+        value, datatype = "", "decimal"
+        if "birth" in offer:
+            first = min(self._list_years(plan), default=1998)
+            year = min(first - rng.randint(20, 36), 2001)
+            value, datatype = f"{year:04d}-{rng.randint(1, 12):02d}-{rng.randint(2, 28):02d}T00:00:00Z", "dateTime"
+        elif "founding" in offer:
+            first = min(self._list_years(plan), default=1975)
+            value, datatype = f"{first - rng.randint(9, 70):04d}-01-01T00:00:00Z", "dateTime"
+        else:
+            value = set_number("0", entry.scale, Decimal(_draw_number(rng, offer["low"], offer["high"])))
+        return LiteralFact.model_validate(
+            {
+                "subject": subject,
+                "property": property,
+                "value": value,
+                "datatype": datatype,
+                "subject_label": "",
+                "property_label": entry.label,
+            }
+        )
+
+    def _list_years(self, plan: PassagePlan) -> list[int]:
+        """The years of the works and events that a plan tells of, in their names and where their dates are told."""
+        others = {id for one in plan.triplets for id in (one.subject, one.object) if self.names.kind(id) in _DATED}
+        years = [year for id in others for year in self._years.get(id, ()) if year > _MODERN]
+        return years + [int(year) for id in others for year in _YEAR.findall(self.names.phrase(id))]
+
+    def _name(self, kind: EntityKind, noun: str, subject: str, property: str) -> str:
+        id = next(self._ids)
+        name = self._namer.name(f"{self._key}:{subject}:{property}", "", kind, noun=noun, refuse=self._rules.refuse)
+        assert name is not None
+        self._rules.use(name)
+        self._invented[id] = _Invented(name, kind, noun)
+        return id
+
+
+class _FurnishedNames:
+    """The names of a twin's world with those of invented entities."""
+
+    def __init__(self, names: EntityNaming, invented: Mapping[str, _Invented]) -> None:
+        self._names = names
+        self._invented = invented
+
+    def phrase(self, entity: str) -> str:
+        """See EntityNaming."""
+        one = self._invented.get(entity)
+        return definite(one.name, one.kind, one.noun) if one else self._names.phrase(entity)
+
+    def noun(self, entity: str) -> str:
+        """See EntityNaming."""
+        one = self._invented.get(entity)
+        return one.noun if one else self._names.noun(entity)
+
+    def kind(self, entity: str) -> EntityKind:
+        """See EntityNaming."""
+        one = self._invented.get(entity)
+        return one.kind if one else self._names.kind(entity)
+
+
+def _draw_number(rng: random.Random, low: int, high: int) -> int:
+    """A number in a range, by its order of magnitude where the range is wide; large ones end in zeros at times."""
+    if high < 20 * low:
+        return rng.randint(low, high)
+    number = round(low * math.pow(high / low, rng.random()))
+    return number - number % 10 if number > 10_000 and rng.random() < 0.5 else number
+
+
+@functools.lru_cache(maxsize=4096)
+def _find_offers(kind: EntityKind, noun: str) -> tuple[Mapping[str, Any], ...]:
+    inventory = _load()
+    words = plain_noun(noun).lower().split()
+    last = words[-1] if words else ""
+    names = [" ".join(words[start:]) for start in range(len(words))]
+    names += ["town"] * (last in _SETTLED) + ["state"] * (last in _REGIONS) + ["building"] * (last in _BUILDINGS)
+    found: list[Mapping[str, Any]] = next(
+        (inventory["nouns"][name] for name in names if name in inventory["nouns"]), []
+    )
+    if not found or kind in _EXTENDED:
+        known = {offer["property"] for offer in found}
+        found = [*found, *(one for one in inventory["kinds"].get(kind, ()) if one["property"] not in known)]
+    return tuple(found)
+
+
+@functools.cache
+def _load() -> dict[str, Any]:
+    return tomllib.loads(resources.files(wikidata).joinpath("invented_facts.toml").read_text("utf-8"))

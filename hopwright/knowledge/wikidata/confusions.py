@@ -1,0 +1,36 @@
+"""Properties that readers take for one another: the death for the birth, the writer for the director."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+CONFUSED_DATES: Mapping[str, tuple[str, ...]] = {
+    "P569": ("P570",),  # birth, death
+    "P570": ("P569",),
+    "P571": ("P576", "P1619"),  # foundation, dissolution, opening
+    "P576": ("P571",),
+    "P577": ("P571", "P1191"),  # publication, creation, first performance
+    "P580": ("P582",),  # start, end
+    "P582": ("P580",),
+    "P619": ("P620",),  # launch, landing
+    "P620": ("P619",),
+    "P1191": ("P577",),
+    "P1619": ("P571",),
+}
+"""A date's property → those of other dates of the same thing."""
+
+CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
+    "P19": ("P20",),  # places of birth and death
+    "P20": ("P19",),
+    "P57": ("P58", "P162"),  # director, screenwriter, producer
+    "P58": ("P57",),
+    "P162": ("P57",),
+    "P159": ("P740",),  # seat, place of foundation
+    "P740": ("P159",),
+    "P155": ("P156",),  # what comes before and after
+    "P156": ("P155",),
+}
+"""A property → those whose objects are taken for its own, and whose being so does not make them true."""
+
+BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706", "P30"])
+"""Shares a border with; lies in; is located at; lies on; is on the continent: what makes two places neighbours."""

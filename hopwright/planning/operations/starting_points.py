@@ -1,0 +1,231 @@
+"""Where a plan can begin: the facts and groups on which the operations that follow can go on, found once and kept.
+
+A plan begins with something of its domain (`focus`). What can begin it depends on the operations that follow, so that
+is what the lists are kept by: whichever plan asks first, they are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_precede, list_beside
+from hopwright.planning.operations.operation_inputs import full_date, list_closed_set, list_events
+from hopwright.planning.plan_builder import NothingBegins, PlanBuilder, PlanningDeadEnd
+from hopwright.planning.random_draws import draw
+from hopwright.planning.relations import Group
+from hopwright.planning.traversals import Edge, spread
+
+_DRAWN = 16
+_OF_ONE = 0.65
+_SELDOM = 0.2
+_SAMPLED = 120
+_OFTEN = 0.2
+_SMALLEST_GROUP = 4
+_MANY = 60
+"""Where fewer facts begin such plans, they are taken so much more seldom: the same few would fill slot after slot."""
+_T = TypeVar("_T")
+
+
+class ClosedChoice(NamedTuple):
+    """The member of a closed set (all that `property` lists of `owner`) that has the most or the least of a measure."""
+
+    property: str
+    owner: str
+    members: tuple[str, ...]
+    measure: str
+    largest: bool
+    winner: str
+
+
+class ChoosableGroup(NamedTuple):
+    """A group of which one member can be chosen by a property; `able` are the members from which a plan can go on."""
+
+    group: Group
+    property: str
+    able: tuple[str, ...]
+
+
+def draw_first_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
+    """A fact to begin a plan with. Raises PlanningDeadEnd where none suits."""
+    return _draw_edge(builder, context.readers, lambda edge: True)
+
+
+def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
+    """A fact beside which another stands whose object goes with its own: the director and the composer of a film.
+
+    Raises PlanningDeadEnd where none suits.
+    """
+    close = builder.rng.random() < _OF_ONE
+
+    def has_partner(edge: Edge) -> bool:
+        return any(
+            builder.admits(other.object) and (other.subject == edge.subject or builder.admits(other.subject))
+            for other in list_beside(builder, context.readers, edge, close=close)
+        )
+
+    return _draw_edge(builder, context.readers, has_partner)
+
+
+def draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterator[ChoosableGroup]:
+    """Ways to choose one of a group that a plan can begin with, in a drawn order; groups of a property drawn alike."""
+    pools = _focus(builder, ("groups",), lambda: builder.relations.pools, lambda one: one.members[0])
+    if not pools:
+        raise NothingBegins("no group of the domain begins such a plan")
+    names, weights = _weigh(builder, pools)
+    for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
+        found = list_choosable(builder, draw(builder.rng, pools[name]), context.readers)
+        yield from builder.rng.sample(found, len(found))
+
+
+def draw_closed_sets(builder: PlanBuilder, context: OperationContext) -> list[ClosedChoice]:
+    """Some of the sets that are known to the last, of which one member has the most or the least of something."""
+
+    def find() -> dict[str, tuple[ClosedChoice, ...]]:
+        wanted = can_precede(builder, context.readers)
+        return {
+            name: tuple(
+                one
+                for owner in builder.relations.owners(name)
+                for one in list_closed_choices(builder, name, owner)
+                if wanted(one.winner)
+            )
+            for name in sorted(builder.traversals.table.closed)
+        }
+
+    pools = _focus(builder, ("closed", *context.readers), find, lambda one: one.owner)
+    found = [one for choices in pools.values() for one in choices]
+    if not found:
+        raise NothingBegins("no set of the domain that is known to the last begins such a plan")
+    return builder.rng.sample(found, min(_DRAWN, len(found)))
+
+
+def list_closed_choices(builder: PlanBuilder, property: str, owner: str) -> list[ClosedChoice]:
+    """Every way to choose one of a closed set by what all of it have, where the choice is beyond doubt."""
+    members = list_closed_set(builder, property, owner)
+    if len(members) < _SMALLEST_GROUP:
+        return []
+    kind = builder.traversals.kinds.kind
+    values = [
+        {m.property: m.value for m in builder.traversals.measures(one) if m.entry.is_comparable(kind(one))}
+        for one in members
+    ]
+    found = []
+    for measure in sorted(frozenset.intersection(*map(frozenset, values))):
+        ranked = sorted(zip((one[measure] for one in values), members, strict=True))
+        for largest, (first, second) in ((False, ranked[:2]), (True, ranked[:-3:-1])):
+            if builder.traversals.differ(measure, first[0], second[0]):
+                found.append(ClosedChoice(property, owner, members, measure, largest, first[1]))
+    return found
+
+
+def list_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...]) -> list[ChoosableGroup]:
+    """What of a group can be chosen by each property that several of it have, such as is never disputed."""
+    if not (measured := builder.relations.measured(group)):
+        return []
+    wanted = can_precede(builder, readers)
+    return [
+        ChoosableGroup(group, property, able)
+        for property, members in measured
+        if (able := tuple(one for one in members if wanted(one)))
+    ]
+
+
+def _begins(builder: PlanBuilder, readers: tuple[str, ...]) -> Callable[[Edge], bool]:
+    """Whether operations can follow on a fact."""
+    wanted = can_precede(builder, readers)
+    # One that says in what its subject lies is not followed by another such.
+    outward = can_precede(builder, (OUTWARD_LOOKUP, *readers[1:])) if readers[:1] == ("extend",) else wanted
+    within = builder.traversals.roles.within
+
+    def begins(edge: Edge) -> bool:
+        follows = outward if edge.property in within else wanted
+        return follows(edge.object) and _are_told_apart(builder, edge) and _goes_back(builder, edge, readers)
+
+    return begins
+
+
+def _list_first(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, Sequence[Edge]]:
+    """Property → facts among which to look for one on which the operations follow.
+
+    Where many do, these are all facts of the property; where few do, just those.
+    """
+
+    def find() -> dict[str, Sequence[Edge]]:
+        begins = _begins(builder, readers)
+        found: dict[str, Sequence[Edge]] = {}
+        for name, edges in builder.relations.single.items():
+            able = tuple(filter(begins, spread(edges, _SAMPLED)))
+            if able and len(edges) > _SAMPLED:
+                often = len(able) > _OFTEN * _SAMPLED
+                found[name] = edges if often else tuple(filter(begins, spread(edges, 4 * _SAMPLED)))
+            elif able:
+                found[name] = able
+        return found
+
+    return _focus(builder, ("first", *readers), find, lambda edge: edge.subject)
+
+
+def _focus(
+    builder: PlanBuilder,
+    key: tuple[str, ...],
+    find: Callable[[], Mapping[str, Sequence[_T]]],
+    subject: Callable[[_T], str],
+) -> Mapping[str, Sequence[_T]]:
+    """What is found, or of it what belongs to the plan's domain; both are kept."""
+    known = builder.relations.starts
+    if key not in known:
+        known[key] = find()
+    if not (focus := builder.preferences.focus):
+        return known[key]  # type: ignore[return-value]
+    if (narrow := (focus, *key)) not in known:
+        kept = {
+            name: tuple(one for one in options if builder.domain_of(subject(one)) == focus)  # type: ignore[arg-type]
+            for name, options in known[key].items()
+        }
+        known[narrow] = {name: options for name, options in kept.items() if options}
+    return known[narrow]  # type: ignore[return-value]
+
+
+def _draw_edge(builder: PlanBuilder, readers: tuple[str, ...], suits: Callable[[Edge], bool]) -> Edge:
+    """One of the facts that may be taken and suit, rather of the band that the plan is to be of."""
+    pools, begins = _list_first(builder, readers), _begins(builder, readers)
+    if builder.preferences.scarcity * _MANY >= sum(map(len, pools.values())):
+        raise NothingBegins("nothing of the domain begins such a plan, or too little")
+    names, weights = _weigh(builder, pools)
+    band, band_of = builder.preferences.band, builder.preferences.band_of
+    other: Edge | None = None
+    for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
+        edge = draw(builder.rng, pools[name])
+        if not (builder.admits(edge.subject) and builder.admits(edge.object) and begins(edge) and suits(edge)):
+            continue
+        if not band or band_of(builder.traversals.degree(edge.subject)) == band:
+            return edge
+        other = other or edge
+    if other is None:
+        raise PlanningDeadEnd("what begins such a plan is in use, or goes with nothing")
+    return other
+
+
+def _weigh(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> tuple[list[str], list[float]]:
+    """The properties that a plan may begin with, and their weights: by size, those over their share more seldom."""
+    known, seldom = builder.preferences.weights, builder.traversals.roles.seldom
+    return list(pools), [
+        known.get(name, 1.0) * (_SELDOM if name in seldom else 1.0) * len(options) ** 0.85
+        for name, options in pools.items()
+    ]
+
+
+def _goes_back(builder: PlanBuilder, edge: Edge, readers: tuple[str, ...]) -> bool:
+    """Whether what is asked of the object at last can be set beside the subject's own date, where that is asked."""
+    if readers == ("date", "age"):
+        birth, death = builder.traversals.roles.birth, builder.traversals.roles.death
+        born, then = full_date(builder, edge.subject, birth), full_date(builder, edge.object, death)
+        return born is not None and then is not None and born < then
+    return readers != ("year", "apart") or bool(list_events(builder, edge.subject))
+
+
+def _are_told_apart(builder: PlanBuilder, edge: Edge) -> bool:
+    """Whether the names of a fact's ends share no telling word."""
+    return builder.traversals.tokens(edge.subject).isdisjoint(builder.traversals.tokens(edge.object))

@@ -1,0 +1,215 @@
+"""What computing hops ask for, said plainly: for the brief of a model, and for reading its wording.
+
+The rules' wording of a computation is one of several; what any wording of it has to keep follows from its form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from hopwright.knowledge.properties import PropertyTable
+from hopwright.planning.computation_forms import (
+    AgeAt,
+    AgeInYear,
+    AggregateValue,
+    ClaimComputation,
+    Combinations,
+    Extreme,
+    Form,
+    GroupSize,
+    Members,
+    Rate,
+    ShiftedYear,
+    YearDistance,
+    read_form,
+)
+from hopwright.records import Compute, Hop, Lookup
+from hopwright.text.phrases import listed
+
+Say = Callable[[str], str]
+Age = Literal["", "on a day", "in a year"]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a wording of a computation has to keep.
+
+    `sides`: which way it points (as in `relations.toml`), `moment`: whether it takes the first after, or the last
+    before, a moment; `properties`: by which something belongs to a set; `age`: whether it is an age, and of which sort.
+    `listed`: how many it names to choose from, a number that a wording may say in a word.
+    """
+
+    sides: frozenset[str] = frozenset()
+    moment: bool = False
+    properties: tuple[str, ...] = ()
+    age: Age = ""
+    listed: int = 0
+
+
+def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Meaning | None:
+    """The meaning of a computing hop; None for a look-up, and for a computation that its words alone describe."""
+    form = _form_of(hop)
+    match form:
+        case Extreme(members=members):
+            side = _side(form, table)
+            moment = {"later" if form.later else "earlier"} if form.moment else set[str]()
+            ties = (members.property,) if members is not None else ()
+            return Meaning(frozenset({side, *moment}), bool(form.moment), ties, listed=len(form.entities))
+        case GroupSize(members=members):
+            return Meaning(properties=(members.property,), listed=len(members.entities))
+        case AgeAt():
+            return Meaning(age="on a day")
+        case AgeInYear():
+            return Meaning(age="in a year")
+        case YearDistance():
+            return Meaning(age="in a year" if _find_birth(form, hops, table) else "")
+        case AggregateValue() | Rate() | Combinations():
+            return Meaning()
+    return None
+
+
+def list_subjects(hop: Hop, hops: Mapping[int, Hop]) -> tuple[str, ...]:
+    """The entities (Q-ids) whose numbers or dates a computing hop builds on: a wording may name them, and need not."""
+    if not isinstance(hop.derivation, Compute):
+        return ()
+    found: dict[str, None] = {}
+    for index in hop.depends_on:
+        source = hops[index].derivation
+        if isinstance(source, Lookup) and hops[index].answer_id is None:
+            subject = source.subject
+            found[subject if subject.startswith("Q") else hops[int(subject[3:])].answer_id or ""] = None
+    return tuple(one for one in found if one)
+
+
+def describe_computation(hop: Hop, hops: Mapping[int, Hop], say: Say, table: PropertyTable) -> str:
+    """What a computing hop does, in so many words; empty for a look-up. `say` gives a Q-id its name."""
+    form = _form_of(hop)
+    return _Describer(hops, say, table).describe(form) if form is not None else ""
+
+
+def _form_of(hop: Hop) -> Form | None:
+    return read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+
+
+def _side(form: Extreme, table: PropertyTable) -> str:
+    if _is_dated(form.property, table):
+        return "last" if form.largest else "first"
+    return "greater" if form.largest else "smaller"
+
+
+def _is_dated(property: str, table: PropertyTable) -> bool:
+    entry = table.literal.get(property)
+    return entry is not None and entry.value != "number"
+
+
+def _find_birth(form: YearDistance, hops: Mapping[int, Hop], table: PropertyTable) -> str:
+    """The person (a reference) since whose birth the years of a distance count; empty where they count otherwise."""
+    if len(form.moments) != 2:
+        return ""
+    for moment in form.moments:
+        derivation = hops[int(moment[3:])].derivation if isinstance(moment, str) else None
+        if isinstance(derivation, Lookup) and derivation.property == table.roles.birth:
+            return derivation.subject
+    return ""
+
+
+class _Describer:
+    """Describes the computations of one item."""
+
+    def __init__(self, hops: Mapping[int, Hop], say: Say, table: PropertyTable) -> None:
+        self._hops = hops
+        self._name = say
+        self._table = table
+
+    def describe(self, form: Form) -> str:
+        match form:
+            case Extreme():
+                return self._describe_extreme(form)
+            case GroupSize(members=members):
+                return f"counts how many of {self._list(members.entities)} {self._tie(members, 'have')}"
+            case AgeAt(birth=birth, then=then):
+                return f"the age in full years on a day: from {self._moment(birth)} to {self._moment(then)}"
+            case AgeInYear(year=year, entity=entity):
+                return self._describe_age(self._say(entity), self._moment(year))
+            case YearDistance():
+                return self._describe_distance(form)
+            case ShiftedYear(base=base, later=later, times=times, offset=offset):
+                number = f"{times} times {self._say(offset)}" if times > 1 else self._say(offset)
+                return f"{self._say(base)} {'plus' if later else 'minus'} {number}"
+            case Combinations(pool=pool, size=size):
+                return f"in how many ways {self._say(size)} can be chosen out of {self._say(pool)}, in whatever order"
+            case AggregateValue(property=property, entities=entities, how=how):
+                return f"the {how} of {self._quote(property)} of {self._list(entities)}"
+            case Rate(property=property, entity=entity, per_property=per, per_entity=other, digits=digits):
+                above, below = self._quote(property), self._quote(per)
+                return (
+                    f"{above} of {self._say(entity)} divided by {below} of {self._say(other)}, "
+                    f"to {digits} decimal place{'s' if digits > 1 else ''}"
+                )
+            case ClaimComputation():
+                return "takes the number that the quoted phrase stands for; the phrase is said word for word"
+        return ""
+
+    def _describe_extreme(self, form: Extreme) -> str:
+        if _is_dated(form.property, self._table):
+            best = "latest" if form.largest else "earliest"
+        else:
+            best = "largest" if form.largest else "smallest"
+        pick = f"the one with the {best} {self._quote(form.property)}"
+        members = form.members
+        if members is None:
+            return f"of {self._list(form.entities)}, {pick}"
+        side = "after" if form.later else "before"
+        when = f" and a {self._quote(form.property)} in a year {side} {self._say(form.moment)}" if form.moment else ""
+        if not members.entities:
+            return f"of all that {self._tie(members, 'have')}, {pick}"
+        named, tie = self._list(members.entities), self._tie(members, "have")
+        if members.is_test():
+            return f"of {named}, only those that {tie}{when}; of these {pick}"
+        only = f"only those with{when.removeprefix(' and')}; of these " if when else ""
+        return f"of {named}, which all {tie}, {only}{pick}"
+
+    def _tie(self, members: Members, verb: str) -> str:
+        if members.outward:
+            return f"{verb} {self._say(members.shared)} as {self._quote(members.property)}"
+        return f"{self._say(members.shared)} has as {self._quote(members.property)}"
+
+    def _describe_age(self, person: str, year: str) -> str:
+        return (
+            f"the age that {person} reaches in {year}: this year minus the year of birth. It is not the age on some "
+            f"day, so say `turn`, `reach` or `at the end of the year`"
+        )
+
+    def _describe_distance(self, form: YearDistance) -> str:
+        if person := _find_birth(form, self._hops, self._table):
+            other = next(one for one in form.moments if not self._is_birth(one))
+            return self._describe_age(self._say(person), self._moment(other))
+        moments = [self._moment(one) for one in form.moments]
+        if len(moments) > 2:
+            return f"the years from the earliest to the latest of {listed(moments)}"
+        return f"the years between {listed(moments)}, without saying which came first"
+
+    def _is_birth(self, moment: str | tuple[str, str]) -> bool:
+        derivation = self._hops[int(moment[3:])].derivation if isinstance(moment, str) else None
+        return isinstance(derivation, Lookup) and derivation.property == self._table.roles.birth
+
+    def _moment(self, moment: str | tuple[str, str]) -> str:
+        if isinstance(moment, tuple):
+            return f"the {self._quote(moment[0])} of {self._say(moment[1])}"
+        derivation = self._hops[int(moment[3:])].derivation
+        if isinstance(derivation, Lookup):
+            return f"{self._say(moment)}, the {self._quote(derivation.property)} of {self._say(derivation.subject)}"
+        return self._say(moment)
+
+    def _list(self, references: tuple[str, ...]) -> str:
+        return listed([self._say(one) for one in references])
+
+    def _say(self, reference: str) -> str:
+        if reference.startswith("hop"):
+            return self._hops[int(reference[3:])].answer
+        return self._name(reference) if reference.startswith("Q") else reference
+
+    def _quote(self, property: str) -> str:
+        return f"`{self._table.label(property)}`"

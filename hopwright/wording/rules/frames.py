@@ -1,0 +1,89 @@
+"""Sentence frames of computations: several ways to ask the same, of which one is drawn for each item."""
+
+from __future__ import annotations
+
+PAIR_FRAMES = ("Take {pair}.", "Compare {pair}.", "Consider {pair}.", "Think of {pair}.")
+"""How what is compared is set before the question; what follows says `the older of the two`."""
+
+SET_FRAMES = (
+    "{were}.", "{were}.", "{were}.", "Take {names}, {tie}.", "Consider {names}, {tie}.", "Look at {names}, {tie}.",
+)  # fmt: skip
+"""What is chosen from, in a sentence of its own; the question then says `the earliest of them`."""
+
+LIST_FRAMES = ("Consider {names}.", "Take {names}.", "Look at {names}.")
+
+THEN_FRAMES = ("Of those {who} {many}, {which} {chosen}, and", "Which of those {who} {many} {chosen}, and")
+"""The same of those of a list that pass a test; what stands before it names the list."""
+
+THEN_FIRST_TO_FRAMES = ("Which of them was the {turn} to {to}, and", "Which was the {turn} of them to {to}, and")
+
+FIRST_TO_FRAMES = (
+    "Of {names}, which was the {turn} to {to}?", "Which of {names} was the {turn} to {to}?",
+    "Among {names}, which was the {turn} to {to}?", "Which was the {turn} of {names} to {to}?",
+    "Out of {names}, which was the {turn} to {to}?", "Of {names}, which one was the {turn} to {to}?",
+)  # fmt: skip
+
+FIRST_BY_FRAMES = (
+    "Of {those} {many} among {names}, {who} {chosen}?", "Among {names}, {who} of {those} {many} {chosen}?",
+    "Of {names}, {who} {chosen} among {those} {many}?", "Which of {names} {chosen} among {those} {many}?",
+)  # fmt: skip
+
+FIRST_AFTER_FRAMES = (
+    "Which of {names}, {tie}, was the {turn} to {to} {when}?",
+    "Of {names}, {tie}, which was the {turn} to {to} {when}?",
+    "Among {names}, {tie}, which was the {turn} to {to} {when}?",
+    "Which was the {turn} of {names}, {tie}, to {to} {when}?",
+    "Out of {names}, {tie}, which was the {turn} to {to} {when}?",
+    "Considering {names}, {tie}, which was the {turn} to {to} {when}?",
+)
+
+FIRST_BY_AFTER_FRAMES = (
+    "Of {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
+    "Among {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
+    "Of {those} {many} among {names}, {which} was the {turn} to {to} {when}?",
+    "Out of {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
+)
+
+AGE_FRAMES = (
+    "How old was {p} {when}?", "What age was {p} {when}?", "{When}, how old was {p}?",
+    "How many years old was {p} {when}?",
+)  # fmt: skip
+
+AGE_IN_YEAR_FRAMES = (
+    "How old did {p} turn in the year in which {happened}?",
+    "What age did {p} reach in the year in which {happened}?",
+    "In the year in which {happened}, how old did {p} turn?",
+    "In the year that {happened}, what age did {p} reach?",
+    "How old did {p} become in the year that {happened}?",
+)
+
+DISTANCE_FRAMES = (
+    "How many years lie between {a} and {b}?", "How many years separate {a} from {b}?",
+    "How many years passed between {a} and {b}?", "How many years went by between {a} and {b}?",
+)  # fmt: skip
+"""Of two events in whatever order, in calendar years: the difference of the two years."""
+
+LATER_FRAMES = (
+    "Counting from {a}, how many years is it to {b}?", "How many years after {a} came {b}?",
+    "{A} came how many years before {b}?",
+)  # fmt: skip
+"""Of two events of which the first is the earlier."""
+
+SPAN_FRAMES = (
+    "How many years lie between the earliest and the latest of these: {all}?",
+    "Of {all}, how many years separate the earliest from the latest?",
+    "How many years passed between the first and the last of these: {all}?",
+)
+
+COUNT_FRAMES = (
+    "How many of {names} {many}?",
+    "Of {names}, how many {many}?",
+    "Among {names}, how many {many}?",
+    "Out of {names}, how many {many}?",
+    "How many among {names} {many}?",
+)
+
+PAIRS_FRAMES = (
+    "How many different pairs can be formed from those among {names} {who} {many}?",
+    "Of {names}, take those {who} {many}: how many different pairs can be formed from them?",
+)
