@@ -29,6 +29,7 @@ from sample.gathering import Names
 from sample.geonames import read_geonames
 from sample.passages import read_passages
 from sample.redocred import read_redocred
+from sample.timelines import read_timelines
 from sample.wiki2 import read_wiki2
 from sample.wikidata import read_rows, read_wikidata
 from sample.writing import write_sample
@@ -52,6 +53,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_airports(packages / "airportsdata/airports.csv", merge, names)
         read_calendars(packages / "calendar", merge, names)
         read_craters(packages / "stellarium/nomenclature.dat", merge, names)
+        read_timelines(Path(__file__).parent / "sample/timelines.tsv", merge)
         write_sample(merge, dated, out)
 
 

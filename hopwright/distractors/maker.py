@@ -70,6 +70,8 @@ _FEWEST_CHOICES = 3
 """The least number of ways to choose that a reader would compute."""
 _BESIDE_IN_TIME = 15
 """Years within which two entities are contemporaries."""
+_OFFERED = 4
+"""So many wrong answers of the compared hops leave no need for others."""
 _MOST_SIBLINGS = 1
 """Options that no slip yields, but that are merely of the same sort."""
 
@@ -381,7 +383,11 @@ class DistractorMaker:
         if isinstance(derivation, Compute):
             slips = list_slips(derivation, task.answers, self._facts, hop.evidence.claims, task.on_the_way)
             yield "slip", [one for one, kind in slips if isinstance(one, str)], 2
-            yield "near_miss", [one.id for other in task.earlier for one in other.distractors if one.id], 4
+            # What the earlier hops offered is of the compared things' own role and time; outsiders are not.
+            offered = [one.id for other in task.earlier for one in other.distractors if one.id]
+            yield "near_miss", offered, 6
+            if len(offered) >= _OFFERED:
+                return
             match = _EXTREME.match(derivation.expression)
             if match is not None:
                 yield "neighbour", self._find_similar(answer, match[1]), 4
@@ -393,6 +399,7 @@ class DistractorMaker:
             yield "sibling", proposed, len(proposed)
             if self._siblings.kind(answer) == "country":
                 yield "neighbour", self._siblings.beside(answer, rng), 5
+                return  # one from the other end of the world is dropped on sight
             similar = self._siblings.near(subject, [(derivation.property, "subject")], rng)
             held = [one for other in similar for one in self._facts.objects(other, derivation.property)[:1]]
             yield "neighbour", self._spread(answer, self._siblings.rank(answer, list(dict.fromkeys(held)), rng)), 6

@@ -269,6 +269,17 @@ class LiteralProperty(_Entry):
     """The infinitive of the event: `be born`, to follow `the first to`."""
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
+    timeline: str = ""
+    """The name of the list by years that the property stands for; empty for all others."""
+    holder_ask: tuple[str, ...] = ()
+    """Of a timeline, full questions for who or what holds a year {y}: `Which city hosted the Summer Olympics in {y}?`
+
+    A timeline is a list that works of reference give in full: whoever holds a year is the only one who does.
+    """
+    holder_np: tuple[str, ...] = ()
+    """The same as a noun phrase: `the city that hosted the Summer Olympics in {y}`."""
+    people_of: tuple[str, ...] = ()
+    """Of a timeline, the entities (countries, say) whose people it means most to."""
     variants: tuple[LiteralWording, ...] = ()
 
     def worded(self, subject: EntityKind) -> LiteralProperty:
@@ -346,6 +357,11 @@ class PropertyTable:
         """English label, or the id itself for a property that is not in the table."""
         entry = self.entity.get(property) or self.literal.get(property)
         return entry.label if entry is not None else property
+
+    def is_timeline(self, property: str) -> bool:
+        """Whether a property is a list by years of Hopwright's own (see `LiteralProperty.timeline`)."""
+        entry = self.literal.get(property)
+        return entry is not None and bool(entry.timeline)
 
     def is_settled(self, property: str, entity: str, kind: EntityKind) -> bool:
         """Whether all sources agree on a date of an entity, as far as the kind of date needs that."""

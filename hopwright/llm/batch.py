@@ -420,5 +420,3 @@ class _Lock:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
-
-

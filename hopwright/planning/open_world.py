@@ -52,6 +52,8 @@ class OpenWorld:
             return ""
         conditions = derivation.conditions()
         dated = [one for one in conditions if one.property in self._table.literal]
+        if len(conditions) == len(dated) == 1 and self._table.is_timeline(dated[0].property):
+            return ""
         joined = [one for one in conditions if one.property not in self._table.literal]
         if not dated:
             return "two open conditions single out nobody" if len(joined) > 1 else ""

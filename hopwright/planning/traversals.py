@@ -98,6 +98,22 @@ class GraphTraversals:
         entries = self.table.entity.items()
         return tuple(sorted(name for name, entry in entries if entry.lookup and self.graph.sample_edges(name, 1)))
 
+    @functools.cached_property
+    def timelines(self) -> dict[str, dict[int, str]]:
+        """Timeline → year → its only holder; years with several, or with one that cannot be named, are left out."""
+        found: dict[str, dict[int, str]] = {}
+        for property, entry in self.table.literal.items():
+            if not entry.timeline:
+                continue
+            held: dict[int, set[str]] = {}
+            for entity in self.graph.literal_subjects(property):
+                for value in self.facts.scalars(entity, property):
+                    if isinstance(value, dt.date):
+                        held.setdefault(value.year, set()).add(entity)
+            single = {year: min(holders) for year, holders in sorted(held.items()) if len(holders) == 1}
+            found[property] = {year: one for year, one in single.items() if self.nameable(one)}
+        return found
+
     def differ(self, property: str, one: Scalar, other: Scalar) -> bool:
         """Whether two values are apart by the property's margin, so that a comparison stays true."""
         if isinstance(one, dt.date) and isinstance(other, dt.date):

@@ -35,6 +35,8 @@ class Merge:
     """(subject, property): (unit, value, year, source), where Wikidata's file has none or an undated one."""
     points: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """subject: (latitude, longitude, source), in degrees; where Wikidata's file has none."""
+    timelines: set[tuple[str, str, str]] = field(default_factory=set)
+    """(holder, timeline, year)"""
     disagreements: list[tuple[str, str, str, str]] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     taken: Counter[str] = field(default_factory=Counter)

@@ -11,6 +11,7 @@ from typing import Any
 
 from sample.gathering import PROFESSION, RULES, Merge
 from sample.settling import settle_days, settle_edges
+from sample.timelines import TIMELINES
 
 POINT = "P625"
 
@@ -59,6 +60,9 @@ def write_sample(merge: Merge, dated: list[tuple[str, str, str, str, str, str]],
     for key, (day, sources) in days.items():
         rows.append((*key, merge.labels[key[1]], "", day.value, "dateTime"))
         provenance.append((*key, day.value, "+".join(sorted(sources))))
+    for subject, timeline, year in merge.timelines:
+        rows.append((subject, timeline, TIMELINES[timeline], "", f"{year}-01-01T00:00:00Z", "dateTime"))
+        provenance.append((subject, timeline, year, "timelines"))
     provenance += [(s, p, o, "+".join(sorted(of))) for (s, p, o), of in merge.edges.items() if (s, p, o) in triplets]
     ordered = sorted(triplets, key=lambda one: tuple(map(_by_number, one)))
     names = {id: merge.names[id] for id in known | {row[0] for row in rows} | set(merge.names) if id in merge.names}

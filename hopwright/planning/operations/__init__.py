@@ -13,9 +13,12 @@ from hopwright.planning.operations.comparing import compare, first_of, most_of_a
 from hopwright.planning.operations.counting import count_all
 from hopwright.planning.operations.lookups import date, extend, lead, named_birth, named_year, number, year
 from hopwright.planning.operations.temporal import age_of, age_of_named, apart
+from hopwright.planning.operations.timelines import holder, named_event, named_holder, turned
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("lead", (), "entity", "", 8.0, lead, final=0),
+    Operation("named-holder", (), "entity", "", 2.0, named_holder, final=0),
+    Operation("named-event", (), "year", "", 2.0, named_event, final=0),
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
     Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
     Operation("first-of", (), "entity", "comparison", 4.0, first_of, final=0),
@@ -25,6 +28,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("year", ("entity",), "year", "", 1.2, year, final=0.4),
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.3),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
+    Operation("holder", ("year",), "entity", "", 4.0, holder),
+    Operation("turned", ("year",), "year", "temporal", 4.0, turned, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),

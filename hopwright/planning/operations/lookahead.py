@@ -10,11 +10,12 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
     has_full_date,
     list_closed_set,
+    list_events,
     list_numbers,
     list_shared,
 )
 from hopwright.planning.plan_builder import PlanBuilder
-from hopwright.planning.traversals import Edge
+from hopwright.planning.traversals import Edge, UsableLiteral
 from hopwright.records import Lookup
 
 OUTWARD_LOOKUP = "extend-outward"
@@ -23,6 +24,10 @@ _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
 _PARALLEL = SAME_SORT_OPERATIONS | {"year", "date", "extend"}
+AGES = (20, 25, 30, 40, 50, 60, 70, 75, 80)
+"""Ages that people mark: somebody's birth and one of them lead to a year."""
+_LATEST = 2020
+"""Somebody whose death is not known is taken to have lived until then."""
 _KIN = 24
 _FEWEST = 3
 
@@ -130,6 +135,33 @@ def _can_ask_of_both(builder: PlanBuilder, readers: Sequence[str], shared: Seque
     return True
 
 
+def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> list[UsableLiteral]:
+    """The dated events of an entity whose year the readers can take: a timeline has to lead on from it."""
+    found = [m for m in builder.traversals.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
+    if readers[:1] == ("holder",):
+        return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, readers[1:], m.value.year)]
+    if readers[:1] == ("turned",):
+        return [m for m in found if m.property == builder.traversals.roles.birth and list_ages(builder, readers[1:], m)]
+    return found
+
+
+def list_ages(builder: PlanBuilder, readers: Sequence[str], birth: UsableLiteral) -> list[int]:
+    """The round ages that somebody lived to turn, in a year that the readers can take."""
+    assert isinstance(birth.value, dt.date)
+    born = birth.value.year
+    death = list_events(builder, birth.entity).get(builder.traversals.roles.death, _LATEST)
+    ages = [age for age in AGES if born + age < death]
+    return [age for age in ages if leads_on(builder, readers[1:], born + age)] if readers[:1] == ("holder",) else ages
+
+
+def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int) -> bool:
+    """Whether a timeline has a holder of a year on whom the readers can follow."""
+    return any(
+        (one := held.get(year)) is not None and _can_follow(builder, tuple(readers), one)
+        for held in builder.traversals.timelines.values()
+    )
+
+
 def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:
     """Look-ups of the topics, then of those that belong with them."""
     traversals = builder.traversals
@@ -152,6 +184,8 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             )
         else:
             verdict = _need_of(builder, readers[0])(entity)
+            if verdict and readers[0] == "year" and len(readers) > 1:
+                verdict = bool(list_entered(builder, readers[1:], entity))
             if verdict and readers[0].startswith("compare"):  # it may win, and then something has to follow
                 verdict = _can_follow(builder, readers[1:], entity)
             elif verdict and readers[0] == "most-of-its":

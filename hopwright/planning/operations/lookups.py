@@ -10,6 +10,7 @@ from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     fits_partner,
+    list_entered,
     list_partners,
     satisfies_reader,
 )
@@ -63,7 +64,7 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
 
 def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The year of an entity's event."""
-    found = [m for m in builder.traversals.measures(inputs[0].entity) if isinstance(m.value, dt.date) and m.entry.event]
+    found = list_entered(builder, context.readers, inputs[0].entity)
     if not found:
         raise PlanningDeadEnd("the entity has no dated event that suits")
     measure = builder.prefer_measure(found)

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_precede, list_beside
+from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_precede, list_beside, list_entered
 from hopwright.planning.operations.operation_inputs import full_date, list_closed_set, list_events
 from hopwright.planning.plan_builder import NothingBegins, PlanBuilder, PlanningDeadEnd
 from hopwright.planning.random_draws import draw
 from hopwright.planning.relations import Group
-from hopwright.planning.traversals import Edge, spread
+from hopwright.planning.traversals import MAX_POOL, Edge, UsableLiteral, spread
 
 _DRAWN = 16
 _OF_ONE = 0.65
@@ -66,6 +66,32 @@ def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
         )
 
     return _draw_edge(builder, context.readers, has_partner)
+
+
+def draw_dated(builder: PlanBuilder, readers: tuple[str, ...]) -> UsableLiteral:
+    """A dated event of something of the domain, whose year the readers can take. Raises PlanningDeadEnd without one."""
+
+    def find() -> dict[str, tuple[UsableLiteral, ...]]:
+        found: dict[str, list[UsableLiteral]] = {}
+        traversals = builder.traversals
+        dated = [name for name, entry in traversals.table.literal.items() if entry.event and entry.value != "number"]
+        for name in dated:
+            for entity in spread(traversals.graph.literal_subjects(name), MAX_POOL):
+                if traversals.nameable(entity) and not traversals.is_hub(entity):
+                    found.setdefault(name, []).extend(
+                        one for one in list_entered(builder, readers, entity) if one.property == name
+                    )
+        return {name: tuple(events) for name, events in found.items() if events}
+
+    pools = _focus(builder, ("dated", *readers), find, lambda one: one.entity)
+    if not pools:
+        raise NothingBegins("nothing of the domain has a date that leads into a timeline")
+    names, weights = _weigh(builder, pools)
+    for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
+        one = draw(builder.rng, pools[name])
+        if builder.admits(one.entity):
+            return one
+    raise PlanningDeadEnd("what begins such a plan is in use")
 
 
 def draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterator[ChoosableGroup]:

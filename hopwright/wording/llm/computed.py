@@ -135,6 +135,8 @@ class _Describer:
                 return self._describe_age(self._say(entity), self._moment(year))
             case YearDistance():
                 return self._describe_distance(form)
+            case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
+                return f"the year in which {person} turned {self._say(offset)}"
             case ShiftedYear(base=base, later=later, times=times, offset=offset):
                 number = f"{times} times {self._say(offset)}" if times > 1 else self._say(offset)
                 return f"{self._say(base)} {'plus' if later else 'minus'} {number}"
@@ -151,6 +153,13 @@ class _Describer:
             case ClaimComputation():
                 return "takes the number that the quoted phrase stands for; the phrase is said word for word"
         return ""
+
+    def _find_born(self, moment: str) -> str:
+        """Whose year of birth a hop looks up; empty for another moment."""
+        hop = self._hops.get(int(moment[3:])) if moment.startswith("hop") else None
+        derivation = hop.derivation if hop is not None else None
+        born = isinstance(derivation, Lookup) and derivation.property == self._table.roles.birth
+        return self._say(derivation.subject) if born and isinstance(derivation, Lookup) else ""
 
     def _describe_extreme(self, form: Extreme) -> str:
         if _is_dated(form.property, self._table):

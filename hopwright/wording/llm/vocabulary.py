@@ -91,7 +91,11 @@ class Vocabulary:
         entry = self._table.entity.get(property) or self._table.literal.get(property)
         if entry is None:
             return ()
-        return list(_list_phrases(entry.model_dump(exclude={"label", "domain", "avoid", "unit", "value"})))
+        return list(
+            _list_phrases(
+                entry.model_dump(exclude={"label", "domain", "avoid", "unit", "value", "timeline", "people_of"})
+            )
+        )
 
 
 def find_steps(text: str, own: frozenset[str]) -> list[str]:

@@ -43,6 +43,7 @@ from hopwright.wording.rules.frames import (
     SPAN_FRAMES,
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
+    TURNED_FRAMES,
 )
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ class ComputationVerbaliser:
                 return self._ask_rate(form, say)
             case ClaimComputation():
                 return self._claimed.ask(step, form, say)
+            case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
+                turned = f"{self._text.stated(person)}, born in {say(base)},"
+                return self._pick(TURNED_FRAMES).format(p=turned, age=offset)
             case ShiftedYear(base=base, later=True, times=1, offset=offset):
                 unit = f", in {step.unit}" if step.unit else ""
                 return f"What is the sum of {say(base)} and {say(offset)}{unit}?"
@@ -121,6 +125,8 @@ class ComputationVerbaliser:
                     self._member_predicate(form.members, form.members.entities[0], self._text.described)
                 )
                 return f"the number of those of {self._names(form.members.entities)} that {many}"
+            case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
+                return f"the year in which {self._text.described(person)} turned {offset}"
             case ClaimComputation(how="group"):
                 return f"the number of {self._claimed.name_groups(form)}"
         raise ExpressionError(f"no words for {expression}")

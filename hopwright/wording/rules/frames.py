@@ -44,6 +44,8 @@ FIRST_BY_AFTER_FRAMES = (
     "Out of {names}, {which} was the {turn} of {those} {many} to {to} {when}?",
 )
 
+TURNED_FRAMES = ("In what year did {p} turn {age}?", "In which year did {p} reach the age of {age}?")
+
 AGE_FRAMES = (
     "How old was {p} {when}?", "What age was {p} {when}?", "{When}, how old was {p}?",
     "How many years old was {p} {when}?",

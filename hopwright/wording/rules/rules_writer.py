@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import PropertyTable
@@ -173,6 +173,8 @@ class PlanVerbaliser:
             return self.fill(self._templates(derivation, step, "ask", say), "s", say(derivation.subject))
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
+            if holder := self._holder(derivation, say, "holder_ask"):
+                return holder
             predicates = self._predicates(derivation, entity, say)
             subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity, say)}"
             return f"{subject} {_joined(predicates)}?"
@@ -224,6 +226,8 @@ class PlanVerbaliser:
             return self.fill(self._templates(derivation, step, "np", self.described), "s", subject)
         if isinstance(derivation, ReverseLookup):
             entity = str(step.value)
+            if holder := self._holder(derivation, self.described, "holder_np"):
+                return holder
             if not derivation.constraints and (alone := self._reverse_phrases(derivation, entity)):
                 return self.fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
@@ -300,6 +304,16 @@ class PlanVerbaliser:
         if not templates:
             raise ExpressionError(f"no {form} for {lookup.property}")
         return templates
+
+    def _holder(
+        self, derivation: ReverseLookup, say: ReferenceWording, form: Literal["holder_ask", "holder_np"]
+    ) -> str:
+        """Who or what holds a year of a timeline; empty for another look-up."""
+        entry = self.table.literal.get(derivation.property)
+        if entry is None or not entry.timeline or derivation.constraints:
+            return ""
+        year = derivation.value if derivation.value.isdigit() else say(derivation.value)
+        return self.pick(entry.holder_ask if form == "holder_ask" else entry.holder_np).replace("{y}", year)
 
     def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
         entry = self.table.entity.get(derivation.property)

@@ -1,9 +1,9 @@
 """What an index's folder holds, and its manifests.
 
-    <corpus>/index/manifest.json                the corpus's hash, the language, the shards
-    <corpus>/index/shard-000-<key>/             one tantivy index
-    <corpus>/index/shard-000-<key>/shard.json   its counts and the hashes of its files: written last
-    <corpus>/index/dense/                       vectors, see `vectors`
+<corpus>/index/manifest.json                the corpus's hash, the language, the shards
+<corpus>/index/shard-000-<key>/             one tantivy index
+<corpus>/index/shard-000-<key>/shard.json   its counts and the hashes of its files: written last
+<corpus>/index/dense/                       vectors, see `vectors`
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.sparql.client import SparqlClient
 from hopwright.knowledge.wikidata.sparql.dialects import Statement, keep_best, read_object, write_object_query
 from hopwright.knowledge.wikidata.sparql.literals import DAY, LATITUDE, LONGITUDE, FetchedLiteral, LiteralSource
@@ -151,6 +152,10 @@ def verify_reverse(client: SparqlClient, hop: Hop, *, max_age_s: float = DAY_S) 
     """
     answer = hop.answer_id or ""
     patterns, what, left_out = [], [], []
+    if any(default_table().is_timeline(literal.property) for literal in hop.evidence.literals):
+        return Verdict(
+            answer, hop.evidence.literals[0].property, answer, "unknown", note="a timeline is not Wikidata's"
+        )
     for triplet in hop.evidence.triplets:
         if not (is_property(triplet.property) and is_entity(triplet.object)):
             return Verdict(answer, triplet.property, answer, "unknown", note="no ids of Wikidata")
@@ -194,6 +199,7 @@ def _is_sound(check: FactCheck) -> bool:
     return (
         is_entity(check.subject)
         and is_property(check.property)
+        and not default_table().is_timeline(check.property)
         and (not isinstance(check.expected, str) or is_entity(check.expected))
     )
 

@@ -1,0 +1,113 @@
+"""Look-ups in timelines: who or what holds a year, and the years that lead there.
+
+A timeline is a list that works of reference give in full, such as the hosts of the Olympic Games by year. So a year
+that was worked out singles out an answer whose rivals are all of the same kind and of neighbouring years.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.lookahead import fits_partner, list_ages, satisfies_reader
+from hopwright.planning.operations.starting_points import draw_dated
+from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.random_draws import draw
+from hopwright.records import Compute, Lookup, ReverseLookup
+
+_FAR = 0.25
+"""How often a plan enters a timeline that has nothing to do with what it is about: everybody knows some of them."""
+_NEIGHBOURS = 40
+"""Years that lie between two holders of one timeline who are compared, at most."""
+
+
+def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Who or what holds the year that is read, in a timeline that is rather one of the topic's own field."""
+    (state,) = inputs
+    suits = satisfies_reader(builder, context)
+    found = {
+        name: one
+        for name, held in builder.traversals.timelines.items()
+        if (one := held.get(state.whole)) is not None and builder.admits(one) and suits(one)
+    }
+    if not found:
+        raise PlanningDeadEnd("no timeline has a holder of that year from whom to go on")
+    near = [name for name in found if is_near(builder, name)]
+    if not near and builder.rng.random() > _FAR:
+        raise PlanningDeadEnd("no timeline means anything to what the plan is about")
+    drawn = builder.prefer(near or list(found), str)
+    return _add(builder, drawn, state.ref, found[drawn])
+
+
+def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Who or what holds a year that the question states; beside another, of the same timeline and of years nearby."""
+    suits = satisfies_reader(builder, context)
+    partner = context.partners[0] if context.partners else None
+    names, near = list(builder.traversals.timelines), 0
+    if partner is not None:
+        derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
+        assert isinstance(derivation, ReverseLookup)
+        names, near = [derivation.property], int(derivation.value)
+    if focus := builder.preferences.focus:
+        of_focus = [one for one in names if builder.traversals.table.literal[one].domain == focus]
+        names = of_focus or names
+    pools = {
+        name: [
+            (year, one)
+            for year, one in builder.traversals.timelines[name].items()
+            if builder.admits(one)
+            and (not near or 0 < abs(year - near) <= _NEIGHBOURS)
+            and suits(one)
+            and (partner is None or fits_partner(builder, context.readers, partner.entity, one))
+        ]
+        for name in names
+    }
+    pools = {name: pool for name, pool in pools.items() if pool}
+    if not pools:
+        raise PlanningDeadEnd("no timeline has a holder from whom to go on")
+    name = builder.prefer_name(list(pools))
+    year, one = draw(builder.rng, pools[name])
+    return _add(builder, name, str(year), one)
+
+
+def named_event(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The year of an event of somebody or something named, from which a timeline is entered."""
+    measure = draw_dated(builder, context.readers)
+    builder.name(measure.entity)
+    return builder.measure(measure.entity, measure)
+
+
+def turned(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The year in which somebody whose year of birth was looked up turned a round age, and lived."""
+    (state,) = inputs
+    derivation = builder.draft.steps[int(state.ref[3:]) - 1].derivation
+    if state.of != builder.traversals.roles.birth or not isinstance(derivation, Lookup):
+        raise PlanningDeadEnd("the year is not that of a birth")
+    ages = [
+        age
+        for measure in builder.traversals.measures(state.entity)
+        if measure.property == state.of
+        for age in list_ages(builder, context.readers, measure)
+    ]
+    if not ages:
+        raise PlanningDeadEnd("no round age leads to a year of a timeline")
+    age = draw(builder.rng, ages)
+    year = state.whole + age
+    step = Compute(expression=f"{state.ref} + {age}", kind="temporal")
+    return StepOutput("year", builder.add(step, year, "number", "year"), state.entity, year, "year")
+
+
+def is_near(builder: PlanBuilder, timeline: str) -> bool:
+    """Whether a timeline means something to what the plan is about: it is of its domain, or of its country."""
+    entry = builder.traversals.table.literal[timeline]
+    if any(builder.domain_of(topic) == entry.domain for topic in builder.topics):
+        return True
+    found = (*builder.topics, *(step.value for step in builder.draft.steps if isinstance(step.value, str)))
+    edges = builder.traversals.graph.out_edges
+    return any(object in entry.people_of for one in found for _, object in edges(one))
+
+
+def _add(builder: PlanBuilder, timeline: str, year: str, found: str) -> StepOutput:
+    builder.take(found)
+    step = ReverseLookup(property=timeline, value=year)
+    return StepOutput("entity", builder.add(step, found), found)
