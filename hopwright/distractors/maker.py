@@ -66,10 +66,15 @@ _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
 _MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
+_MOST_YEARS_HELD = 30
+"""The same of the years that two holders of a timeline hold."""
 _FEWEST_CHOICES = 3
 """The least number of ways to choose that a reader would compute."""
 _BESIDE_IN_TIME = 15
 """Years within which two entities are contemporaries."""
+_WELL_SUPPLIED = 6
+_HOLDERS = 16
+"""Holders of neighbouring years of a timeline that are rivals of the right one."""
 _OFFERED = 4
 """So many wrong answers of the compared hops leave no need for others."""
 _MOST_SIBLINGS = 1
@@ -391,7 +396,10 @@ class DistractorMaker:
             match = _EXTREME.match(derivation.expression)
             if match is not None:
                 yield "neighbour", self._find_similar(answer, match[1]), 4
-        yield "near_miss", self._siblings.rank(answer, self._list_rivals(hop, task), rng), 8
+        rivals = self._siblings.rank(answer, self._list_rivals(hop, task), rng)
+        yield "near_miss", rivals, 8
+        if isinstance(derivation, Lookup) and len({*wrong, *rivals} - {answer}) >= _WELL_SUPPLIED:
+            return  # what a wrong turn leads to is nearer than anything merely of the same sort
         if isinstance(derivation, Lookup):
             subject = _resolve(derivation.subject, task.answers)
             confused = CONFUSED_ROLES.get(derivation.property, ())
@@ -438,6 +446,9 @@ class DistractorMaker:
             found = [held for one in rivals for held in self._facts.objects(one, derivation.property)]
         elif not isinstance(derivation, ReverseLookup):
             return []
+        elif self._table.is_timeline(derivation.property):
+            held = self._facts.scalars(hop.answer_id, derivation.property)
+            found = self._values.holders(derivation.property, held[0], most=_HOLDERS) if held else []
         else:
             conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=True)
             found = self._find_meeting(derivation, conditions, hop.answer_id, task.rng)
@@ -603,6 +614,8 @@ class DistractorMaker:
 
     def _suits(self, candidate: str, answer: str, noun: str, derivation: Derivation) -> bool:
         """Whether a candidate is of the answer's class, role and era; `noun`: what the question calls the answer."""
+        if isinstance(derivation, ReverseLookup) and self._table.is_timeline(derivation.property):
+            return self._hold_alike(candidate, answer, derivation.property)
         kind = self._siblings.kind(answer)
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
@@ -613,6 +626,12 @@ class DistractorMaker:
             return False  # asked for a Spanish city, nobody takes a Swiss one
         years = self._siblings.years_apart(candidate, answer)
         return years is None or kind not in _MOST_YEARS or years <= _MOST_YEARS[kind]
+
+    def _hold_alike(self, one: str, other: str, timeline: str) -> bool:
+        """Whether two hold years of a timeline that lie near each other, whatever their classes."""
+        years = [[held.year for held in self._facts.scalars(entity, timeline) if isinstance(held, dt.date)]
+                 for entity in (one, other)]  # fmt: skip
+        return any(abs(a - b) <= _MOST_YEARS_HELD for a, b in itertools.product(*years))
 
     def _weigh(
         self,

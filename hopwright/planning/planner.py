@@ -268,7 +268,14 @@ def _run(
         partners=partners,
         anchor=anchor,
         forced=forced.get(place) or (forced.get(reader) if operation.name.startswith("compare") else None),
-        branches=any(not needs for needs in program.depends_on[place + 1 :]),
+        branch=next(
+            (
+                one.name
+                for one, needs in zip(program.operations[place + 1 :], program.depends_on[place + 1 :], strict=True)
+                if not needs
+            ),
+            "",
+        ),
     )
     return operation.build(builder, [states[need - 1] for need in program.depends_on[place]], here)
 

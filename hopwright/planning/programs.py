@@ -302,6 +302,10 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     roots = sum(not one.takes for one in operations)
     if roots > 1 and names["first-of"] and (operations[0].name != "first-of" or names["lead"]):
         return False  # beside a list stands an event of what those listed share
+    if names["first-of"] and names["extend"] > 1:
+        return False  # one of a list, and then places within places
+    if names["first-of"] and names["age-in-year"]:
+        return False  # what is found from one of a list is often the same for all
     if names["named-event"] and operations[0].name != "named-event":
         return False  # a second branch starts from what the first names
     if names["named-holder"] and names["named-holder"] != roots:

@@ -12,7 +12,7 @@ from hopwright.planning.operations.base import Operation
 from hopwright.planning.operations.comparing import compare, first_of, most_of_all
 from hopwright.planning.operations.counting import count_all
 from hopwright.planning.operations.lookups import date, extend, lead, named_birth, named_year, number, year
-from hopwright.planning.operations.temporal import age_of, age_of_named, apart
+from hopwright.planning.operations.temporal import age_in_year, age_of, age_of_named, apart
 from hopwright.planning.operations.timelines import holder, named_event, named_holder, turned
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -21,7 +21,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("named-event", (), "year", "", 2.0, named_event, final=0),
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
     Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
-    Operation("first-of", (), "entity", "comparison", 4.0, first_of, final=0),
+    Operation("first-of", (), "entity", "comparison", 1.5, first_of, final=0),
     Operation("most-of-all", (), "entity", "comparison", 2.0, most_of_all, final=0),
     Operation("most-of-its", ("entity",), "entity", "comparison", 1.0, most_of_all),
     Operation("extend", ("entity",), "entity", "", 5.0, extend),
@@ -35,6 +35,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),
     Operation("apart", ("year", "year"), "amount", "temporal", 2.5, apart, inner=False),
     Operation("age", ("date", "date"), "amount", "temporal", 4.0, age_of, inner=False),
+    Operation("age-in-year", ("entity", "year"), "amount", "temporal", 6.0, age_in_year, inner=False),
     Operation("age-named", ("date",), "amount", "temporal", 1.5, age_of_named, inner=False),
     Operation("rate", ("entity",), "number", "arithmetic", 0.03, rate, inner=False),
     Operation("choose", ("amount",), "ways", "combinatorics", 0.03, choose_of, inner=False),

@@ -25,8 +25,8 @@ class OperationContext:
     partners: tuple[StepOutput, ...] = ()
     anchor: str = ""
     forced: Edge | None = None
-    branches: bool = False
-    """Whether another branch follows, which has to start from what this one names."""
+    branch: str = ""
+    """The operation that another branch starts with, from what this one names; empty where none follows."""
 
     @property
     def reader(self) -> str:

@@ -54,7 +54,7 @@ def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operat
     for group, property, able in _draw_groups(builder, context):
         if not builder.admits(group.shared):
             continue
-        if context.branches and full_year(builder, group.shared, builder.traversals.roles.death) is None:
+        if context.branch and full_year(builder, group.shared, builder.traversals.roles.death) is None:
             continue  # the other branch starts from what they share
         values = _values(builder, [one for one in group.members if builder.admits(one)], property)
         for winner in builder.rng.sample(able, min(3, len(able))):

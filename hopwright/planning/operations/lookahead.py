@@ -217,6 +217,9 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader in ("compare", "compare-three"):
         kind = builder.traversals.kinds.kind
         return lambda entity: any(m.entry.is_comparable(kind(entity)) for m in measures(entity))
+    if reader == "age-in-year":
+        birth = builder.traversals.roles.birth
+        return lambda entity: birth in list_events(builder, entity)
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader in ("count-all", "most-of-its"):

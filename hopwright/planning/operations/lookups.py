@@ -38,7 +38,7 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         # The anchor itself is asked about.
         builder.name(context.anchor)
         return builder.extend(StepOutput("entity", context.anchor, context.anchor), wanted)
-    if context.branches:
+    if context.branch == "lead":
         return builder.walk(draw_paired_edge(builder, context))
     return builder.walk(draw_first_edge(builder, context))
 
@@ -102,7 +102,7 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
         for measure in builder.traversals.measures(topic)
         if measure.property in list_events(builder, topic)
         and measure.entry.year_ask
-        and measure.property != builder.traversals.roles.birth
+        and (measure.property != builder.traversals.roles.birth or context.reader == "age-in-year")
         and _is_telling(builder, topic)
     ]
     if measures:

@@ -49,7 +49,7 @@ class ChoosableGroup(NamedTuple):
 
 def draw_first_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
     """A fact to begin a plan with. Raises PlanningDeadEnd where none suits."""
-    return _draw_edge(builder, context.readers, lambda edge: True)
+    return _draw_edge(builder, context, lambda edge: True)
 
 
 def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
@@ -65,7 +65,7 @@ def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
             for other in list_beside(builder, context.readers, edge, close=close)
         )
 
-    return _draw_edge(builder, context.readers, has_partner)
+    return _draw_edge(builder, context, has_partner)
 
 
 def draw_dated(builder: PlanBuilder, readers: tuple[str, ...]) -> UsableLiteral:
@@ -158,8 +158,9 @@ def list_choosable(builder: PlanBuilder, group: Group, readers: tuple[str, ...])
     ]
 
 
-def _begins(builder: PlanBuilder, readers: tuple[str, ...]) -> Callable[[Edge], bool]:
+def _begins(builder: PlanBuilder, context: OperationContext) -> Callable[[Edge], bool]:
     """Whether operations can follow on a fact."""
+    readers = context.readers
     wanted = can_precede(builder, readers)
     # One that says in what its subject lies is not followed by another such.
     outward = can_precede(builder, (OUTWARD_LOOKUP, *readers[1:])) if readers[:1] == ("extend",) else wanted
@@ -167,19 +168,19 @@ def _begins(builder: PlanBuilder, readers: tuple[str, ...]) -> Callable[[Edge], 
 
     def begins(edge: Edge) -> bool:
         follows = outward if edge.property in within else wanted
-        return follows(edge.object) and _are_told_apart(builder, edge) and _goes_back(builder, edge, readers)
+        return follows(edge.object) and _are_told_apart(builder, edge) and _is_dated(builder, edge, context)
 
     return begins
 
 
-def _list_first(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, Sequence[Edge]]:
+def _list_first(builder: PlanBuilder, context: OperationContext) -> Mapping[str, Sequence[Edge]]:
     """Property → facts among which to look for one on which the operations follow.
 
     Where many do, these are all facts of the property; where few do, just those.
     """
 
     def find() -> dict[str, Sequence[Edge]]:
-        begins = _begins(builder, readers)
+        begins = _begins(builder, context)
         found: dict[str, Sequence[Edge]] = {}
         for name, edges in builder.relations.single.items():
             able = tuple(filter(begins, spread(edges, _SAMPLED)))
@@ -190,7 +191,7 @@ def _list_first(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, 
                 found[name] = able
         return found
 
-    return _focus(builder, ("first", *readers), find, lambda edge: edge.subject)
+    return _focus(builder, ("first", context.branch, *context.readers), find, lambda edge: edge.subject)
 
 
 def _focus(
@@ -214,9 +215,9 @@ def _focus(
     return known[narrow]  # type: ignore[return-value]
 
 
-def _draw_edge(builder: PlanBuilder, readers: tuple[str, ...], suits: Callable[[Edge], bool]) -> Edge:
+def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[[Edge], bool]) -> Edge:
     """One of the facts that may be taken and suit, rather of the band that the plan is to be of."""
-    pools, begins = _list_first(builder, readers), _begins(builder, readers)
+    pools, begins = _list_first(builder, context), _begins(builder, context)
     if builder.preferences.scarcity * _MANY >= sum(map(len, pools.values())):
         raise NothingBegins("nothing of the domain begins such a plan, or too little")
     names, weights = _weigh(builder, pools)
@@ -243,13 +244,13 @@ def _weigh(builder: PlanBuilder, pools: Mapping[str, Sequence[object]]) -> tuple
     ]
 
 
-def _goes_back(builder: PlanBuilder, edge: Edge, readers: tuple[str, ...]) -> bool:
-    """Whether what is asked of the object at last can be set beside the subject's own date, where that is asked."""
-    if readers == ("date", "age"):
+def _is_dated(builder: PlanBuilder, edge: Edge, context: OperationContext) -> bool:
+    """Whether another branch can begin with the subject's own date, where one does, and be set beside what follows."""
+    if context.branch == "named-birth":
         birth, death = builder.traversals.roles.birth, builder.traversals.roles.death
         born, then = full_date(builder, edge.subject, birth), full_date(builder, edge.object, death)
         return born is not None and then is not None and born < then
-    return readers != ("year", "apart") or bool(list_events(builder, edge.subject))
+    return context.branch != "named-year" or bool(list_events(builder, edge.subject))
 
 
 def _are_told_apart(builder: PlanBuilder, edge: Edge) -> bool:

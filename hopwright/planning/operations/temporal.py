@@ -5,17 +5,20 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from hopwright.planning.operations.base import OperationContext
+from hopwright.planning.operations.base import LATEST, OperationContext
 from hopwright.planning.operations.operation_inputs import full_date, list_events
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 
 _OLDEST = 100
 _GROWN = 12
+_YOUNGEST = 15
 _FAREST = 150
 
 
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The years between two looked-up years: from a birth to a work of that person, or a death to an adaptation."""
+    """The years between two looked-up years: from a birth to a work of that person, or from a work to its maker's
+    death, or a death to an adaptation.
+    """
     one, other = inputs
     if one.whole > other.whole:
         one, other = other, one
@@ -25,7 +28,7 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
             raise PlanningDeadEnd("nobody asks how old one was then")
         if not _is_tied(builder, one.entity, other.entity):
             raise PlanningDeadEnd("the two events have nothing to do with each other")
-    elif not _is_adapted(builder, one.entity, other.entity):
+    elif not (_is_after_work(builder, one, other) or _is_adapted(builder, one.entity, other.entity)):
         raise PlanningDeadEnd("the two events have nothing to do with each other")
     return _give(builder, f"abs({inputs[0].ref} - {inputs[1].ref})", years)
 
@@ -37,6 +40,19 @@ def age_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         raise PlanningDeadEnd("the two events have nothing to do with each other")
     years = _age(builder, born.entity, _date_of(builder, then))
     return _give(builder, f"age({born.ref}, {then.ref})", years)
+
+
+def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """How old somebody whom the plan found turned in the year of an event of what it started from."""
+    person, then = sorted(inputs, key=lambda state: state.type == "year")
+    birth = builder.traversals.roles.birth
+    events = list_events(builder, person.entity)
+    if birth not in events or events.get(builder.traversals.roles.death, LATEST) <= then.whole:
+        raise PlanningDeadEnd("the person did not live then")
+    years = then.whole - events[birth]
+    if not _YOUNGEST <= years <= _OLDEST - _GROWN:
+        raise PlanningDeadEnd("nobody asks how old one was then")
+    return _give(builder, f"{then.ref} - year(value({birth}, {person.ref}))", years)
 
 
 def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -56,6 +72,16 @@ def _is_tied(builder: PlanBuilder, one: str, other: str) -> bool:
         end == there and property not in roles.uninformative
         for here, there in ((one, other), (other, one))
         for property, end in builder.traversals.graph.out_edges(here)
+    )
+
+
+def _is_after_work(builder: PlanBuilder, work: StepOutput, person: StepOutput) -> bool:
+    """Whether of two years the first is that of a work, and the second that of the death of somebody who made it."""
+    roles = builder.traversals.roles
+    return (
+        person.of == roles.death
+        and work.of == roles.release
+        and any(end == person.entity for _, end in builder.traversals.graph.out_edges(work.entity))
     )
 
 

@@ -46,7 +46,8 @@ def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     names, near = list(builder.traversals.timelines), 0
     if partner is not None:
         derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
-        assert isinstance(derivation, ReverseLookup)
+        if not isinstance(derivation, ReverseLookup):
+            raise PlanningDeadEnd("two holders are compared as they are")
         names, near = [derivation.property], int(derivation.value)
     if focus := builder.preferences.focus:
         of_focus = [one for one in names if builder.traversals.table.literal[one].domain == focus]
