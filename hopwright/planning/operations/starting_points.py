@@ -94,6 +94,28 @@ def draw_dated(builder: PlanBuilder, readers: tuple[str, ...]) -> UsableLiteral:
     raise PlanningDeadEnd("what begins such a plan is in use")
 
 
+def list_holders(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, Sequence[tuple[int, str]]]:
+    """Timeline → years and their holders from whom the readers can go on. Raises NothingBegins where there are none."""
+
+    def find() -> dict[str, tuple[tuple[int, str], ...]]:
+        suits = can_precede(builder, readers)
+        timelines = builder.traversals.timelines
+        found = {name: tuple(one for one in held.items() if suits(one[1])) for name, held in timelines.items()}
+        return {name: held for name, held in found.items() if held}
+
+    key = ("holders", *readers)
+    known = builder.relations.starts
+    if key not in known:
+        known[key] = find()
+    found: Mapping[str, Sequence[tuple[int, str]]] = known[key]  # type: ignore[assignment]
+    focus = builder.preferences.focus
+    literal = builder.traversals.table.literal
+    pools = {name: held for name, held in found.items() if not focus or literal[name].domain == focus}
+    if not pools:
+        raise NothingBegins("no timeline of the domain begins such a plan")
+    return pools
+
+
 def draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterator[ChoosableGroup]:
     """Ways to choose one of a group that a plan can begin with, in a drawn order; groups of a property drawn alike."""
     pools = _focus(builder, ("groups",), lambda: builder.relations.pools, lambda one: one.members[0])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import fits_partner, list_ages, satisfies_reader
-from hopwright.planning.operations.starting_points import draw_dated
+from hopwright.planning.operations.starting_points import draw_dated, list_holders
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.records import Compute, Lookup, ReverseLookup
@@ -41,33 +41,24 @@ def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
 
 def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """Who or what holds a year that the question states; beside another, of the same timeline and of years nearby."""
-    suits = satisfies_reader(builder, context)
     partner = context.partners[0] if context.partners else None
-    names, near = list(builder.traversals.timelines), 0
+    pools, near = list_holders(builder, context.readers), 0
     if partner is not None:
         derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
         if not isinstance(derivation, ReverseLookup):
             raise PlanningDeadEnd("two holders are compared as they are")
-        names, near = [derivation.property], int(derivation.value)
-    if focus := builder.preferences.focus:
-        of_focus = [one for one in names if builder.traversals.table.literal[one].domain == focus]
-        names = of_focus or names
-    pools = {
-        name: [
-            (year, one)
-            for year, one in builder.traversals.timelines[name].items()
-            if builder.admits(one)
-            and (not near or 0 < abs(year - near) <= _NEIGHBOURS)
-            and suits(one)
-            and (partner is None or fits_partner(builder, context.readers, partner.entity, one))
-        ]
-        for name in names
-    }
-    pools = {name: pool for name, pool in pools.items() if pool}
-    if not pools:
-        raise PlanningDeadEnd("no timeline has a holder from whom to go on")
+        pools, near = {derivation.property: pools.get(derivation.property, ())}, int(derivation.value)
     name = builder.prefer_name(list(pools))
-    year, one = draw(builder.rng, pools[name])
+    found = [
+        (year, one)
+        for year, one in pools[name]
+        if builder.admits(one)
+        and (not near or 0 < abs(year - near) <= _NEIGHBOURS)
+        and (partner is None or fits_partner(builder, context.readers, partner.entity, one))
+    ]
+    if not found:
+        raise PlanningDeadEnd("no timeline has a holder from whom to go on")
+    year, one = draw(builder.rng, found)
     return _add(builder, name, str(year), one)
 
 
