@@ -43,6 +43,7 @@ from hopwright.knowledge.wikidata.confusions import BESIDE_IN_PLACE, CONFUSED_DA
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.computation_forms import NextHolder, read_form
 from hopwright.planning.execution import execute, hops_used, stated_value
 from hopwright.records import Compute, Constraint, Derivation, Distractor, DistractorKind, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value, parse, render
@@ -439,6 +440,8 @@ class DistractorMaker:
             return []
         derivation = hop.derivation
         if isinstance(derivation, Compute):
+            if isinstance(form := read_form(derivation.expression), NextHolder):
+                return self._list_holders(form.timeline, hop.answer_id)
             return list(list_compared(derivation, task.answers, self._facts))
         found: list[str]
         if isinstance(derivation, Lookup):
@@ -447,13 +450,17 @@ class DistractorMaker:
         elif not isinstance(derivation, ReverseLookup):
             return []
         elif self._table.is_timeline(derivation.property):
-            held = self._facts.scalars(hop.answer_id, derivation.property)
-            found = self._values.holders(derivation.property, held[0], most=_HOLDERS) if held else []
+            found = self._list_holders(derivation.property, hop.answer_id)
         else:
             conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=True)
             found = self._find_meeting(derivation, conditions, hop.answer_id, task.rng)
         found = list(dict.fromkeys(one for one in found if one != hop.answer_id))
         return found if len(found) <= _MOST_RIVALS else sorted(task.rng.sample(found, _MOST_RIVALS))
+
+    def _list_holders(self, timeline: str, entity: str) -> list[str]:
+        """Holders of the years around those that an entity holds."""
+        held = self._facts.scalars(entity, timeline)
+        return [one for one in self._values.holders(timeline, held[0], most=_HOLDERS) if one != entity] if held else []
 
     def _find_meeting(
         self, derivation: ReverseLookup, conditions: Sequence[OpenCondition], answer: str, rng: random.Random
@@ -614,8 +621,8 @@ class DistractorMaker:
 
     def _suits(self, candidate: str, answer: str, noun: str, derivation: Derivation) -> bool:
         """Whether a candidate is of the answer's class, role and era; `noun`: what the question calls the answer."""
-        if isinstance(derivation, ReverseLookup) and self._table.is_timeline(derivation.property):
-            return self._hold_alike(candidate, answer, derivation.property)
+        if timeline := self._find_timeline(derivation):
+            return self._hold_alike(candidate, answer, timeline)
         kind = self._siblings.kind(answer)
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
@@ -626,6 +633,13 @@ class DistractorMaker:
             return False  # asked for a Spanish city, nobody takes a Swiss one
         years = self._siblings.years_apart(candidate, answer)
         return years is None or kind not in _MOST_YEARS or years <= _MOST_YEARS[kind]
+
+    def _find_timeline(self, derivation: Derivation) -> str:
+        """The timeline that a hop asks for a holder of; empty for another hop."""
+        if isinstance(derivation, ReverseLookup) and self._table.is_timeline(derivation.property):
+            return derivation.property
+        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        return form.timeline if isinstance(form, NextHolder) else ""
 
     def _hold_alike(self, one: str, other: str, timeline: str) -> bool:
         """Whether two hold years of a timeline that lie near each other, whatever their classes."""

@@ -278,6 +278,12 @@ class LiteralProperty(_Entry):
     """
     holder_np: tuple[str, ...] = ()
     """The same as a noun phrase: `the city that hosted the Summer Olympics in {y}`."""
+    after_np: tuple[str, ...] = ()
+    """Of a timeline with gaps, the holder of its first year after {y}: `the city that hosted the first … after {y}`."""
+    before_np: tuple[str, ...] = ()
+    """The same of its last year before {y}."""
+    years: tuple[int, ...] = ()
+    """All years of a timeline with gaps, those included whose holders are not known here."""
     people_of: tuple[str, ...] = ()
     """Of a timeline, the entities (countries, say) whose people it means most to."""
     variants: tuple[LiteralWording, ...] = ()

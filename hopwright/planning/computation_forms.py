@@ -23,6 +23,7 @@ _APART_NAMED = re.compile(rf"^abs\((hop\d) - year\({_VALUE}\)\)$")
 _SPAN = re.compile(r"^max\(([^()]+)\) - min\([^()]+\)$")
 _AGE = re.compile(rf"^(hop\d) - year\({_VALUE}\)$")
 _SHIFT = re.compile(r"^(hop\d|\d+) ([+-]) (?:(\d+) \* )?(hop\d|\d+)$")
+_NEXT_HOLDER = re.compile(r"^(first_after|last_before)\((P\d+), (hop\d)\)$")
 _PRODUCT = re.compile(r"^(\d+|hop\d) \* (hop\d)$")
 _COMB = re.compile(r"^comb\((\d+|hop\d), (\d+|hop\d)\)$")
 _COUNT = re.compile(r"^count\((.*)\)$")
@@ -124,6 +125,15 @@ class ShiftedYear:
 
 
 @dataclass(frozen=True, slots=True)
+class NextHolder:
+    """Who or what holds the first year of a timeline after that of `reference` (`hopN`), or the last before it."""
+
+    timeline: str
+    reference: str
+    later: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """A number, or a hop, times a hop."""
 
@@ -207,6 +217,7 @@ Form = (
     | YearDistance
     | AgeInYear
     | ShiftedYear
+    | NextHolder
     | Product
     | Combinations
     | CountAhead
@@ -247,6 +258,8 @@ def read_form(expression: str) -> Form | None:
         return AgeInYear(match[1], match[2], match[3])
     if match := _SHIFT.match(expression):
         return ShiftedYear(match[1], match[2] == "+", int(match[3] or 1), match[4])
+    if match := _NEXT_HOLDER.match(expression):
+        return NextHolder(match[2], match[3], match[1] == "first_after")
     if match := _PRODUCT.match(expression):
         return Product(match[1], match[2])
     if match := _COMB.match(expression):

@@ -38,6 +38,8 @@ _HOP = re.compile(r"^hop([1-8])$")
 _ID = re.compile(r"^[PQ][0-9A-Za-z_]+$")
 _LIMIT = 10**15
 _MOST_MEMBERS = 60
+_REACH = 15
+"""How many years the next holder of a timeline is away, at most."""
 _MOST_LEVELS = 40
 _Number = int | Decimal
 _NUMBERS = (int, Decimal)
@@ -199,6 +201,8 @@ class _Evaluator:
             return len(self._set(args[0]))
         if function == "age" and len(args) == 2:
             return self._age(self.run(args[0]), self.run(args[1]))
+        if function in ("first_after", "last_before") and len(args) == 2:
+            return self._next_holder(self._id(args[0]), self.run(args[1]), 1 if function == "first_after" else -1)
         if function == "claim" and len(args) == 1:
             return self._claimed(args[0])
         if function == "count" and args:
@@ -230,6 +234,18 @@ class _Evaluator:
         if len(objects) != 1:
             raise ExpressionError(f"{entity} has {len(objects)} objects of {property}, not one")
         return objects[0]
+
+    def _next_holder(self, timeline: str, year: Value, step: int) -> str:
+        """Who or what holds the first year of a timeline after a year, or the last before it."""
+        if not isinstance(year, int):
+            raise ExpressionError(f"not a year: {year}")
+        for one in range(year + step, year + step * (_REACH + 1), step):
+            if found := self._facts.subjects_of_scalar(timeline, one):
+                if len(found) > 1:
+                    raise ExpressionError(f"{len(found)} holders of {one} in {timeline}, not one")
+                self._facts.scalars(found[0], timeline)  # what was read is evidence
+                return found[0]
+        raise ExpressionError(f"nobody holds a year of {timeline} near {year}")
 
     def _claimed(self, node: ast.expr) -> _Number:
         id = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

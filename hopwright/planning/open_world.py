@@ -17,6 +17,7 @@ from hopwright.knowledge.containment import Containment
 from hopwright.knowledge.facts import Facts
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import EntityKinds, FactGraph
+from hopwright.planning.computation_forms import NextHolder, read_form
 from hopwright.planning.expressions import evaluate, read_hop
 from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
@@ -46,6 +47,9 @@ class OpenWorld:
                 return ""
             return self._doubt_literal(derivation.property, _resolve(derivation.subject, answers))
         if isinstance(derivation, Compute):
+            form = read_form(derivation.expression)
+            if isinstance(form, NextHolder):
+                return self._doubt_next(form, answers, value)
             named = {f"hop{index}": one for index, one in answers.items() if isinstance(one, str)}
             return self._doubt_expression(derivation.expression, tuple(sorted(named.items())))
         if not isinstance(derivation, ReverseLookup):
@@ -67,6 +71,19 @@ class OpenWorld:
             if doubt:
                 return doubt
         return "" if joined else "a year alone singles out nobody"
+
+    def _doubt_next(self, form: NextHolder, answers: Mapping[int, Value], holder: Value) -> str:
+        """Between the year and the holder's there may be one whose holder is not known here."""
+        year = answers.get(int(form.reference[3:]))
+        years = self._table.literal[form.timeline].years
+        if not isinstance(year, int) or year in years:
+            return "whether what was held in that very year came before or after is not said"
+        beside = [one for one in years if (one > year) == form.later]
+        if not beside:
+            return "the list of years ends before"
+        nearest = min(beside) if form.later else max(beside)
+        held = self._facts.subjects_of_scalar(form.timeline, nearest)
+        return "" if tuple(held) == (holder,) else f"who holds {nearest} is not known"
 
     def is_settled(self, property: str, entity: str) -> bool:
         """Whether a date of an entity is one that all sources agree on, where the kind of date needs that."""

@@ -13,7 +13,7 @@ from hopwright.planning.operations.comparing import compare, first_of, most_of_a
 from hopwright.planning.operations.counting import count_all
 from hopwright.planning.operations.lookups import date, extend, lead, named_birth, named_year, number, year
 from hopwright.planning.operations.temporal import age_in_year, age_of, age_of_named, apart
-from hopwright.planning.operations.timelines import holder, named_event, named_holder, turned
+from hopwright.planning.operations.timelines import holder, named_event, named_holder, next_holder, turned
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("lead", (), "entity", "", 8.0, lead, final=0),
@@ -21,7 +21,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("named-event", (), "year", "", 2.0, named_event, final=0),
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
     Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
-    Operation("first-of", (), "entity", "comparison", 1.5, first_of, final=0),
+    Operation("first-of", (), "entity", "comparison", 0.5, first_of, final=0),
     Operation("most-of-all", (), "entity", "comparison", 2.0, most_of_all, final=0),
     Operation("most-of-its", ("entity",), "entity", "comparison", 1.0, most_of_all),
     Operation("extend", ("entity",), "entity", "", 5.0, extend),
@@ -29,6 +29,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.3),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("holder", ("year",), "entity", "", 4.0, holder),
+    Operation("next-holder", ("year",), "entity", "temporal", 4.0, next_holder),
     Operation("turned", ("year",), "year", "temporal", 4.0, turned, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),

@@ -140,6 +140,14 @@ def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> l
     found = [m for m in builder.traversals.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
     if readers[:1] == ("holder",):
         return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, readers[1:], m.value.year)]
+    if readers[:1] == ("next-holder",):
+        suits = can_precede(builder, readers[1:])
+        return [
+            m
+            for m in found
+            if isinstance(m.value, dt.date)
+            and any(suits(one) for _, _, one in builder.traversals.next_holders(m.value.year))
+        ]
     if readers[:1] == ("turned",):
         return [m for m in found if m.property == builder.traversals.roles.birth and list_ages(builder, readers[1:], m)]
     return found

@@ -39,6 +39,23 @@ def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
     return _add(builder, drawn, state.ref, found[drawn])
 
 
+def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Who or what comes first after the year that is read, or last before it, in a timeline with gaps."""
+    (state,) = inputs
+    suits = satisfies_reader(builder, context)
+    ways = [
+        (name, later, one)
+        for name, later, one in builder.traversals.next_holders(state.whole)
+        if builder.admits(one) and suits(one) and (is_near(builder, name) or builder.rng.random() < _FAR)
+    ]
+    if not ways:
+        raise PlanningDeadEnd("no timeline has a holder next to that year from whom to go on")
+    name, later, one = builder.prefer(ways, lambda way: way[0])
+    builder.take(one)
+    expression = f"{'first_after' if later else 'last_before'}({name}, {state.ref})"
+    return StepOutput("entity", builder.compute(expression, "temporal", one), one)
+
+
 def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """Who or what holds a year that the question states; beside another, of the same timeline and of years nearby."""
     partner = context.partners[0] if context.partners else None

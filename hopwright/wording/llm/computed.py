@@ -20,6 +20,7 @@ from hopwright.planning.computation_forms import (
     Form,
     GroupSize,
     Members,
+    NextHolder,
     Rate,
     ShiftedYear,
     YearDistance,
@@ -135,6 +136,9 @@ class _Describer:
                 return self._describe_age(self._say(entity), self._moment(year))
             case YearDistance():
                 return self._describe_distance(form)
+            case NextHolder(timeline=timeline, reference=reference, later=later):
+                which = "the first of all listed years after" if later else "the last of all listed years before"
+                return f"{self._quote(timeline)} in {which} {self._moment(reference)}"
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
                 return f"the year in which {person} turned {self._say(offset)}"
             case ShiftedYear(base=base, later=later, times=times, offset=offset):

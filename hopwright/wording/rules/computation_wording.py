@@ -16,6 +16,7 @@ from hopwright.planning.computation_forms import (
     Extreme,
     GroupSize,
     Members,
+    NextHolder,
     Rate,
     ShiftedYear,
     YearDistance,
@@ -102,6 +103,10 @@ class ComputationVerbaliser:
                 return self._ask_rate(form, say)
             case ClaimComputation():
                 return self._claimed.ask(step, form, say)
+            case NextHolder(reference=reference):
+                moment = self._text.event(reference) if say == self._text.described else say(reference)
+                head, _, rest = self._next_holder(form, moment).removeprefix("the ").partition(" that ")
+                return f"Which {head} {rest}?"
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
                 turned = f"{self._text.stated(person)}, born in {say(base)},"
                 return self._pick(TURNED_FRAMES).format(p=turned, age=offset)
@@ -125,11 +130,18 @@ class ComputationVerbaliser:
                     self._member_predicate(form.members, form.members.entities[0], self._text.described)
                 )
                 return f"the number of those of {self._names(form.members.entities)} that {many}"
+            case NextHolder(reference=reference):
+                return self._next_holder(form, self._text.event(reference))
             case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
                 return f"the year in which {self._text.described(person)} turned {offset}"
             case ClaimComputation(how="group"):
                 return f"the number of {self._claimed.name_groups(form)}"
         raise ExpressionError(f"no words for {expression}")
+
+    def _next_holder(self, form: NextHolder, moment: str) -> str:
+        """Who or what comes first after a moment in a timeline, or last before it."""
+        entry = self._text.table.literal[form.timeline]
+        return self._pick(entry.after_np if form.later else entry.before_np).replace("{y}", moment)
 
     def group(self, reference: str) -> str:
         """So many people: `a number of people equal to …`."""
