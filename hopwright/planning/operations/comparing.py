@@ -24,12 +24,15 @@ from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOu
 from hopwright.records.values import Scalar
 
 _NAMED = 4
+_PLACES = 0.3
 _MOST_WORDS = 10
 
 
 def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """Whichever of several entities has the largest or the smallest value of a property."""
     shared = list_shared(builder, [state.entity for state in inputs], comparing=True)
+    if builder.rng.random() > _PLACES:  # which of two towns lies further north is seldom what anybody wants to know
+        shared = [one for one in shared if not builder.traversals.table.literal[one].axis]
     weights = builder.preferences.weights
     shared.sort(key=lambda name: builder.rng.random() ** (1 / weights.get(name, 1.0)), reverse=True)
     wanted = context.forced  # an anchor's hop that goes on from the winner
