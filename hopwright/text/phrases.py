@@ -21,6 +21,7 @@ _LESSER = {"fewer": "the fewest", "more": "the most", "less": "the least"}
 _ADJECTIVE = re.compile(
     r"\b(?P<the>the )?(?P<word>larg|small|high|low|long|short|tall|heav[iy]|light|fast|slow|lat|earl[iy]|old|young)er\b"
 )
+_FAR = re.compile(r"\bf(?P<vowel>u|a)rther\b")
 _ONE_OF = re.compile(r"\ban? (citizen|member|child|parent|sibling|winner|successor|competition|season)\b")
 _THE = re.compile(r"\bthe (?=(?:larg|small|high|low|long|short|tall|heavi|light|fast|slow|lat|earli|old|young)er\b)")
 _NATIONALITY = re.compile(r"^(?:[A-Z][\w-]+ )+(?=[a-z])")
@@ -93,6 +94,8 @@ def superlative(predicate: str) -> str:
         return re.sub(r"later$", "last", predicate)
     if re.search(r"(?<!the )\bearlier$", predicate):
         return re.sub(r"earlier$", "first", predicate)
+    if _FAR.search(predicate):
+        return _FAR.sub(r"f\g<vowel>rthest", predicate)
     if match := re.match(r"the (more|less) (?=\w+$)", predicate):
         return f"{_LESSER[match[1]]} {predicate[match.end() :]}"
     for word, most in _LESSER.items():

@@ -38,7 +38,9 @@ class SmallWorld:
             self.dates.append((f"Q{300 + place}", FOUNDED, f"{1500 + 37 * place}-05-02T00:00:00Z"))
         for place, (first, last) in enumerate(zip(_FIRST, _LAST, strict=True)):
             machine, maker = f"Q{100 + place}", f"Q{200 + place}"
-            self.names |= {machine: f"{last}ograph {last[::-1].title()}eon", maker: f"{first} {first[::-1].title()}"}
+            # The titles of works are of three words: shorter ones are those of several.
+            title = f"{last}ograph {last[::-1].title()}eon {last}axis"
+            self.names |= {machine: title, maker: f"{first} {first[::-1].title()}"}
             self.facts += [(machine, MAKER, maker), (maker, HOME, f"Q{300 + place % 5}")]
             self.facts += [(machine, SITE, f"Q{300 + place // 4}"), (machine, DRAWN, f"Q{200 + (place + 7) % 20}")]
             self.dates.append((maker, BORN, f"{1810 + 3 * place}-03-04T00:00:00Z"))

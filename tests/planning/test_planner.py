@@ -1,4 +1,6 @@
+import contextlib
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 
@@ -6,12 +8,13 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute, hops_used, same
-from hopwright.planning.plan import Plan, named_entities
+from hopwright.planning.plan import Plan, entities_of, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.records import Compute
 from hopwright.topologies import TOPOLOGIES, Topology
 
 TABLE = default_table()
+SHAPES = ("chain", "converging", "bridge")
 
 
 @pytest.fixture(scope="module")
@@ -20,34 +23,52 @@ def planner(sample: GraphStore) -> Planner:
 
 
 @pytest.fixture(scope="module")
-def plans(planner: Planner, sample: GraphStore) -> list[Plan]:
-    drawn = []
-    anchors = [e for e in list(sample.entities())[::37] if planner.traversals.lookups_from(e)]
-    for number, anchor in enumerate(anchors[:90]):
-        for name in ("chain", "converging", "bridge"):
-            for start in (anchor, ""):
-                try:
-                    drawn.append(planner.draw(TOPOLOGIES[name], start, f"test:{number}", tries=8))
-                except NoPlanError:
-                    continue
-    assert len(drawn) > 200
+def plans(planner: Planner) -> list[Plan]:
+    drawn = draw_all(planner, [(name, "", f"test:{number}") for number in range(60) for name in SHAPES])
+    assert len(drawn) > 90
     return drawn
 
 
-def test_running_a_plan_gives_its_values_and_nothing_else(plans: list[Plan], planner: Planner) -> None:
-    for plan in plans:
+@pytest.fixture(scope="module")
+def anchored(planner: Planner, plans: list[Plan]) -> dict[str, Plan]:
+    """Anchor → a plan around it. Of few entities a plan of three hops can begin: those found by plans are tried."""
+    found = [(plan.topology, str(plan.steps[0].value), plan.id) for plan in plans if plan.steps[0].answer_type == "entity"]
+    drawn = {anchor: draw_all(planner, [(name, anchor, key)]) for name, anchor, key in found}
+    around = {anchor: plan for anchor, one in drawn.items() for plan in one}
+    assert len(around) > 15
+    return around
+
+
+def draw_all(planner: Planner, asked: Iterable[tuple[str, str, str]]) -> list[Plan]:
+    """The plans that there are of (topology, anchor, key)."""
+    drawn = []
+    for name, anchor, key in asked:
+        with contextlib.suppress(NoPlanError):
+            drawn.append(planner.draw(TOPOLOGIES[name], anchor, key, tries=8))
+    return drawn
+
+
+def test_running_a_plan_gives_its_values_and_nothing_else(
+    plans: list[Plan], anchored: dict[str, Plan], planner: Planner
+) -> None:
+    for plan in (*plans, *anchored.values()):
         answers = {}
         for index, step in enumerate(plan.steps, start=1):
             answers[index] = execute(step.derivation, step.answer_type, answers, planner.traversals.facts, TABLE)
             assert same(answers[index], step.value)
 
 
-def test_plans_have_their_topology_and_use_every_hop(plans: list[Plan]) -> None:
-    assert {plan.topology for plan in plans} == {"chain", "converging", "bridge"}
-    for plan in plans:
+def test_plans_have_their_topology_and_use_every_hop(plans: list[Plan], anchored: dict[str, Plan]) -> None:
+    assert {plan.topology for plan in plans} == set(SHAPES)
+    for plan in (*plans, *anchored.values()):
         needs = tuple(hops_used(step.derivation) for step in plan.steps)
         assert needs == TOPOLOGIES[plan.topology].depends_on
         assert {hop for need in needs for hop in need} == {1, 2, 3}
+
+
+def test_a_plan_around_an_anchor_is_about_it(anchored: dict[str, Plan]) -> None:
+    for anchor, plan in anchored.items():
+        assert anchor in entities_of(plan)
 
 
 def test_a_hop_computes_and_two_domains_are_spanned(plans: list[Plan], planner: Planner) -> None:

@@ -45,7 +45,7 @@ def test_every_comparative_of_the_table_has_a_plural_and_a_superlative() -> None
     [
         ("covers the larger area", "covers the largest area"), ("was founded later", "was founded last"),
         ("was born earlier", "was born first"), ("has more inhabitants", "has the most inhabitants"),
-        ("is larger in area", "is the largest in area"),
+        ("is larger in area", "is the largest in area"), ("lies further north", "lies furthest north"),
         ("ranks higher on the Human Development Index", "ranks highest on the Human Development Index"),
     ],
 )  # fmt: skip

@@ -52,6 +52,8 @@ def all_phrases() -> list[tuple[str, str, str, str]]:
         found += [(id, form, "s", t) for form in forms for t in getattr(literal, form)]
         found += [(id, form, "", t) for form in ("more", "less") for t in getattr(literal, form)]
         found += [(id, "year_predicate", "y", t) for t in literal.year_predicate]
+    for id, timeline in LITERAL:
+        found += [(id, form, "y", t) for form in ("holder_ask", "holder_np") for t in getattr(timeline, form)]
     return found
 
 
@@ -69,8 +71,10 @@ def test_every_template_has_exactly_its_placeholder(id: str, form: str, placehol
         text = template.format(s=filler, o=filler, y="1950", n="Italian city")
         assert "  " not in text and text == text.strip()
         assert not re.search(r"\b(\w+) \1\b", text.replace(filler, "X")), text
-        assert not re.search(r"'s\b|\ba [aeio]|\ban [^aeiouh]", template), template
-        if form.removeprefix("year_").startswith("ask"):
+        # A name may end in any letter, a title in its quotation mark: no possessive goes with them, nor a contraction.
+        assert not re.search(r"\}'s\b|\b(?:it|that|there|wh?ere|what|who|he|she)'s\b", template, re.IGNORECASE), template
+        assert not re.search(r"\ba [aeio]|\ban [^aeiouh]", template), template
+        if "ask" in form:
             assert text.endswith("?") and template[0].isupper()
         else:
             assert "?" not in text and template[0].islower()
@@ -89,6 +93,11 @@ def test_a_property_that_may_be_asked_can_be_worded(id: str, entry: EntityProper
 
 @pytest.mark.parametrize(("id", "entry"), LITERAL)
 def test_a_literal_that_may_be_asked_can_be_worded(id: str, entry: LiteralProperty) -> None:
+    if entry.timeline:  # asked only for who holds a year
+        assert entry.value == "year" and entry.holder_ask and entry.holder_np and entry.year_predicate
+        assert not (entry.more or entry.less or entry.ask or entry.year_ask or entry.event)
+        return
+    assert not (entry.holder_ask or entry.holder_np or entry.people_of)
     assert entry.more and entry.less
     if entry.value == "number":
         assert entry.np
@@ -98,6 +107,12 @@ def test_a_literal_that_may_be_asked_can_be_worded(id: str, entry: LiteralProper
         assert not (entry.year_ask or entry.event or entry.year_predicate)
     else:
         assert entry.year_ask and entry.year_np and entry.event and entry.year_predicate
+
+
+def test_timelines_have_names_and_ids_of_their_own() -> None:
+    timelines = {id: entry.timeline for id, entry in LITERAL if entry.timeline}
+    assert len(set(timelines.values())) == len(timelines) > 10
+    assert {id for id in (*TABLE.entity, *TABLE.literal) if int(id[1:]) > 990_000} == timelines.keys()
 
 
 @pytest.mark.parametrize(("id", "entry"), ENTITY)

@@ -7,11 +7,15 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.knowledge.wikidata.trust import FIRST_ONLY, list_implications, load_trust
 
 TRUST = load_trust()
+# Facts that mostly stand the other way round by another property, which says more than they do.
+ENTAILED = {("P2881", "P1344")}  # who was promoted took part in the season, as did all others
 
 
 def test_every_property_of_the_table_is_judged() -> None:
     table = default_table()
-    assert not (table.entity.keys() | table.literal.keys()) - TRUST.keys()
+    own = {property for property, entry in table.literal.items() if entry.timeline}  # not Wikidata's
+    assert not (table.entity.keys() | table.literal.keys()) - TRUST.keys() - own
+    assert own.isdisjoint(TRUST)
 
 
 def test_inverses_are_mutual() -> None:
@@ -35,8 +39,8 @@ def test_what_stands_both_ways_is_known_to_follow(sample: GraphStore) -> None:
             if len(edges) >= 20 and count > (0.2 if other == property else 0.8) * len(edges):
                 looked_at += 1
                 known = TRUST[property].symmetric if other == property else other in TRUST[property].inverse
-                assert known, (property, other, count / len(edges))
-    assert looked_at > 10
+                assert known or (property, other) in ENTAILED, (property, other, count / len(edges))
+    assert looked_at > 5
 
 
 def test_only_what_says_exactly_the_same_follows() -> None:
@@ -50,7 +54,7 @@ def test_only_what_says_exactly_the_same_follows() -> None:
 def test_values_that_change_are_compared_at_a_distance() -> None:
     table = default_table()
     for property, entry in table.literal.items():
-        if TRUST[property].dated and entry.value == "number":
+        if entry.value == "number" and TRUST[property].dated:
             assert table.margin(property) >= entry.margin and table.margin(property) * 5 >= 1
     assert table.is_settled("P571", "Q262", "country") and not table.is_settled("P571", "Q183", "country")
     assert table.is_settled("P571", "Q9617", "team")
