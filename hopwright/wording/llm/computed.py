@@ -29,8 +29,9 @@ from hopwright.planning.computation_forms import (
 from hopwright.records import Compute, Hop, Lookup
 from hopwright.text.phrases import listed
 
+_LATITUDE = "Latitude"
 Say = Callable[[str], str]
-Age = Literal["", "on a day", "in a year"]
+Age = Literal["", "on a day", "in a year", "turned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class Meaning:
     """What a wording of a computation has to keep.
 
     `sides`: which way it points (as in `relations.toml`), `moment`: whether it takes the first after, or the last
-    before, a moment; `properties`: by which something belongs to a set; `age`: whether it is an age, and of which sort.
+    before, a moment; `properties`: by which something belongs to a set; `age`: whether it is an age, and of which sort, or
+    the year in which an age was turned.
     `listed`: how many it names to choose from, a number that a wording may say in a word.
     """
 
@@ -66,6 +68,8 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             return Meaning(age="in a year")
         case YearDistance():
             return Meaning(age="in a year" if _find_birth(form, hops, table) else "")
+        case ShiftedYear(base=base, later=True, times=1) if _find_born(base, hops, table):
+            return Meaning(age="turned")
         case AggregateValue() | Rate() | Combinations():
             return Meaning()
     return None
@@ -109,11 +113,14 @@ def _find_birth(form: YearDistance, hops: Mapping[int, Hop], table: PropertyTabl
     """The person (a reference) since whose birth the years of a distance count; empty where they count otherwise."""
     if len(form.moments) != 2:
         return ""
-    for moment in form.moments:
-        derivation = hops[int(moment[3:])].derivation if isinstance(moment, str) else None
-        if isinstance(derivation, Lookup) and derivation.property == table.roles.birth:
-            return derivation.subject
-    return ""
+    return next((person for moment in form.moments if (person := _find_born(moment, hops, table))), "")
+
+
+def _find_born(moment: str | tuple[str, str], hops: Mapping[int, Hop], table: PropertyTable) -> str:
+    """The person (a reference) whose year of birth a hop looks up; empty for another moment."""
+    hop = hops.get(int(moment[3:])) if isinstance(moment, str) and moment.startswith("hop") else None
+    derivation = hop.derivation if hop is not None else None
+    return derivation.subject if isinstance(derivation, Lookup) and derivation.property == table.roles.birth else ""
 
 
 class _Describer:
@@ -128,6 +135,8 @@ class _Describer:
         match form:
             case Extreme():
                 return self._describe_extreme(form)
+            case GroupSize(members=members) if not members.entities:
+                return f"counts all that {self._tie(members, 'have')}"
             case GroupSize(members=members):
                 return f"counts how many of {self._list(members.entities)} {self._tie(members, 'have')}"
             case AgeAt(birth=birth, then=then):
@@ -139,8 +148,12 @@ class _Describer:
             case NextHolder(timeline=timeline, reference=reference, later=later):
                 which = "the first of all listed years after" if later else "the last of all listed years before"
                 return f"{self._quote(timeline)} in {which} {self._moment(reference)}"
-            case ShiftedYear(base=base, later=True, offset=offset) if person := self._find_born(base):
-                return f"the year in which {person} turned {self._say(offset)}"
+            case ShiftedYear(base=base, later=True, times=1, offset=offset) if person := self._find_born(base):
+                age = self._say(offset)
+                return (
+                    f"the year in which {person}, born in {self._say(base)}, turned {age}. `The year of the {age}th "
+                    f"birthday` says it as well, but not `at the age of {age}`, which may be a day of the next year"
+                )
             case ShiftedYear(base=base, later=later, times=times, offset=offset):
                 number = f"{times} times {self._say(offset)}" if times > 1 else self._say(offset)
                 return f"{self._say(base)} {'plus' if later else 'minus'} {number}"
@@ -159,11 +172,8 @@ class _Describer:
         return ""
 
     def _find_born(self, moment: str) -> str:
-        """Whose year of birth a hop looks up; empty for another moment."""
-        hop = self._hops.get(int(moment[3:])) if moment.startswith("hop") else None
-        derivation = hop.derivation if hop is not None else None
-        born = isinstance(derivation, Lookup) and derivation.property == self._table.roles.birth
-        return self._say(derivation.subject) if born and isinstance(derivation, Lookup) else ""
+        person = _find_born(moment, self._hops, self._table)
+        return self._say(person) if person else ""
 
     def _describe_extreme(self, form: Extreme) -> str:
         if _is_dated(form.property, self._table):
@@ -171,6 +181,8 @@ class _Describer:
         else:
             best = "largest" if form.largest else "smallest"
         pick = f"the one with the {best} {self._quote(form.property)}"
+        if self._table.literal[form.property].axis == _LATITUDE:
+            pick += f", which lies furthest {'north' if form.largest else 'south'}"
         members = form.members
         if members is None:
             return f"of {self._list(form.entities)}, {pick}"
@@ -205,8 +217,7 @@ class _Describer:
         return f"the years between {listed(moments)}, without saying which came first"
 
     def _is_birth(self, moment: str | tuple[str, str]) -> bool:
-        derivation = self._hops[int(moment[3:])].derivation if isinstance(moment, str) else None
-        return isinstance(derivation, Lookup) and derivation.property == self._table.roles.birth
+        return bool(_find_born(moment, self._hops, self._table))
 
     def _moment(self, moment: str | tuple[str, str]) -> str:
         if isinstance(moment, tuple):

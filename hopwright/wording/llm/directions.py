@@ -17,6 +17,12 @@ _OPPOSITE = {
     "later": "earlier", "earlier": "later",
     "first": "last", "last": "first",
 }  # fmt: skip
+_COMPASS = re.compile(
+    r"\b(?:(?:more|most|further|farther|furthest|farthest) (?:to the )?|lies )(north|south)(?:erly|ern)?\b"
+    r"|\b(north|south) of the other(?: one)?\b",
+    re.IGNORECASE,
+)
+"""`the more southerly` is no more of anything: it is the southernmost."""
 _ORDER = frozenset({"later", "earlier"})
 _PLACES = {"first": "earlier", "last": "later"}
 """The first of several is the earliest of them."""
@@ -24,14 +30,28 @@ _WEAK = frozenset({"first", "last", "next"})
 """Words that say the place in an order only where there is one: a first award is a name."""
 _AGE = re.compile(r"\b(?:how old|age|aged|birthdays?|years (?:of age|old))\b", re.IGNORECASE)
 _REACHED = re.compile(
-    r"\b(?:turn(?:ed|s|ing)?|reach(?:ed|es|ing)?|birthdays?|attain(?:ed|s)?|(?:end|close) of)\b", re.IGNORECASE
+    r"\b(?:turn(?:ed|s|ing)?|reach(?:ed|es|ing)?|birthdays?|attain(?:ed|s)?|(?:end|close) of)\b"
+    r"|\b(?:how old|what age) did\b[^?]*\bbecome\b",
+    re.IGNORECASE,
 )
+_THEN = re.compile(r"\b(?:how old|(?:what|which) age) (?:was|were)\b|\bage (?:was|were)\b", re.IGNORECASE)
+"""The age at a moment, whoever else turned an age in the same question."""
+_ENDED = re.compile(r"\b(?:(?:end|close) of|birthdays?)\b", re.IGNORECASE)
+_AGES = r"(?:\d+|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?|\w+(?:ieth|fth))"
+_TURNED = re.compile(
+    rf"\b(?:turn(?:ed|s|ing)?|attain(?:ed|s|ing)?|reach(?:ed|es|ing)?) (?:the age of )?{_AGES}\b"
+    rf"|\b{_AGES}(?:st|nd|rd|th)? birthday\b"
+    rf"|\b{_AGES} years (?:after|from|on from|since) [^?,;]*\b(?:birth|born)\b",
+    re.IGNORECASE,
+)
+"""How somebody is said to have turned an age in a year."""
 _DIFFERENCE = re.compile(r"\b(?:minus|subtract(?:ed|ing)?|between|separate[sd]?|difference|apart)\b", re.IGNORECASE)
 
 
 def find_sides(text: str) -> frozenset[str]:
     """The sides that the words of a text say."""
-    words = [word.rstrip(".'’").removesuffix("'s") for word in _TOKEN.findall(_NO_SIDE.sub(" ", text.lower()))]
+    plain = _COMPASS.sub(lambda found: f" {found[1] or found[2]}ernmost ", _NO_SIDE.sub(" ", text.lower()))
+    words = [word.rstrip(".'’").removesuffix("'s") for word in _TOKEN.findall(plain)]
     return frozenset(side for word in words if (side := side_of(word)))
 
 
@@ -58,11 +78,26 @@ def find_wrong_side(wanted: frozenset[str], allowed: frozenset[str], moment: boo
         yield f"not say what came {added[0]}, which the plan does not say"
 
 
-def find_wrong_age(age: Age, text: str) -> str:
-    """What a text says wrongly of an age, as the end of `the question must …`; empty where it is right."""
-    if age == "in a year" and _AGE.search(text) and not _REACHED.search(text):
-        return "ask for the age reached in that year (`turn`, `reach`, `at the end of the year`), not on a day of it"
-    if age == "on a day" and (_REACHED.search(text) or _DIFFERENCE.search(text)):
+def asks_age(text: str) -> bool:
+    """Whether a text asks for an age in the words for it, which say its unit as well."""
+    return _AGE.search(_TURNED.sub(" ", text)) is not None
+
+
+def hide_turned(text: str) -> str:
+    """The text without the years in which somebody turned an age: `40 years after the birth of …` orders nothing."""
+    return _TURNED.sub(" ", text)
+
+
+def find_wrong_age(ages: frozenset[Age], text: str) -> str:
+    """What a text says wrongly of ages, as the end of `the question must …`; empty where it is right."""
+    if "turned" in ages and not _TURNED.search(text):
+        return "say that it is the year in which that age was turned (`turned`, `reached the age of`, `birthday`)"
+    rest = _TURNED.sub(" ", text) if "turned" in ages else text
+    if "in a year" in ages:
+        on_day = _THEN.search(rest) and not _ENDED.search(rest)
+        if on_day or (_AGE.search(rest) and not _REACHED.search(rest)):
+            return "ask for the age reached in that year (`turn`, `reach`, `at the end of the year`), not on a day of it"
+    if "on a day" in ages and (_REACHED.search(rest) or _DIFFERENCE.search(rest)):
         return "ask for the age on that very day, not for the age reached in its year"
     return ""
 

@@ -15,6 +15,7 @@ from hopwright.records.values import render
 from hopwright.topologies import topology
 from hopwright.wording.llm.computed import describe_computation
 from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraints, write_number
+from hopwright.wording.llm.timelines import describe_holder, find_timeline
 
 _OPENINGS = (
     "with what is asked for (Which …, What …, How many …, In what year …)",
@@ -69,7 +70,7 @@ class PlanBriefWriter:
             "index": hop.index,
             "builds_on": list(hop.depends_on),
             "task": hop.question,
-            "means": describe_computation(hop, hops, lambda id: labels.get(id, id), self._table),
+            "means": self._explain(hop, hops, labels),
             "names": _list_names(place),
             "numbers": _list_numbers(place),
             "may_name": _write_list(name.label for name in place.optional) if place.optional else "",
@@ -78,6 +79,11 @@ class PlanBriefWriter:
             "kind": self._name_kind(hop),
             "also_called": _pick_aliases(hop, place),
         }
+
+    def _explain(self, hop: Hop, hops: Mapping[int, Hop], labels: Mapping[str, str]) -> str:
+        if timeline := find_timeline(hop, self._table):
+            return describe_holder(hop, timeline)
+        return describe_computation(hop, hops, lambda id: labels.get(id, id), self._table)
 
     def _list_facts(self, hop: Hop) -> Iterator[str]:
         for triplet in hop.evidence.triplets:

@@ -20,15 +20,27 @@ from hopwright.text.matching import holds, is_distinctive_name, pad, read_number
 from hopwright.text.phrases import SMALL_NUMBERS
 from hopwright.wording.llm.computed import Age, Meaning, list_subjects
 from hopwright.wording.llm.directions import find_sides
+from hopwright.wording.llm.timelines import TimelineWords, read_hop
 from hopwright.wording.llm.vocabulary import Vocabulary, properties_in, stem, stems
 
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.,])\d+(?:\.\d+)?")
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _CONSTANTS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
-NUMBER_WORDS = {word: number for number, word in enumerate([*SMALL_NUMBERS, "twenty"])} | {
-    "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12, "twice": 2, "thrice": 3,
+_TENS = {
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
+NUMBER_WORDS = (
+    {word: number for number, word in enumerate(SMALL_NUMBERS)}
+    | _TENS
+    | {f"{word.removesuffix('y')}ieth": number for word, number in _TENS.items()}
+    | {"hundred": 100, "thousand": 1000, "dozen": 12, "twice": 2, "thrice": 3}
+)
+_UNITS = {word: number for number, word in enumerate(SMALL_NUMBERS) if 0 < number < 10} | {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+}  # fmt: skip
+_WRITTEN_OUT = re.compile(rf"[A-Za-z]+(?:(?<=y)[- ](?:{'|'.join(_UNITS)})\b)?", re.IGNORECASE)
+"""A word, or the two of `seventy-five` and `seventy-fifth`."""
 ROUNDING = re.compile(
     r"\b(?:round(?:ed|ing)?|nearest|whole number|decimal place|(?:one|two|three) decimals?)\b", re.IGNORECASE
 )
@@ -55,7 +67,8 @@ class TextConstraints:
     those that they are chosen from. `numbers` must be stated, `written` as the rules write them; `own` are the stems
     that the text may use; `relations` the properties whose words it has to show, each with the hop that asks for it.
     `sides` says which way it must point, `said_sides` which way the rules' wording does; `moment` that it is the first
-    after, or the last before, a moment; `age` of which sort is an age that it asks for; `listed` how many it names to
+    after, or the last before, a moment; `ages` of which sorts are the ages that it is about; `timelines` which lists it has to name, each with
+    the hop that looks it up; `listed` how many it names to
     choose from, which it may say in a word.
     """
 
@@ -78,7 +91,8 @@ class TextConstraints:
     chosen: tuple[PlanEntity, ...] = ()
     said_sides: frozenset[str] = frozenset()
     moment: bool = False
-    age: Age = ""
+    ages: frozenset[Age] = frozenset()
+    timelines: tuple[tuple[int, TimelineWords], ...] = ()
     listed: frozenset[Decimal] = frozenset()
     phrases: tuple[str, ...] = ()
     """What claims call their numbers, to be said word for word; the numbers are among `values`."""
@@ -175,6 +189,8 @@ class TextConstraintBuilder:
             # What the rules can say without a word for it (`the year of …`), a model may.
             if self._vocabulary.cues(property) & said
             and not (hop.derivation.op == "reverse_lookup" and property in ROLES.loose)
+            # A timeline has words of its own.
+            and read_hop(hop, self._vocabulary.table) is None
         )
         return TextConstraints(
             hop=index,
@@ -194,7 +210,8 @@ class TextConstraintBuilder:
             sides=frozenset().union(*(_take_sides(hop, meaning, index, plain, names) for hop, meaning in meanings)),
             said_sides=find_sides(plain),
             moment=any(meaning is not None and meaning.moment for _, meaning in meanings),
-            age=next((meaning.age for _, meaning in meanings if meaning is not None and meaning.age), ""),
+            ages=frozenset(meaning.age for _, meaning in meanings if meaning is not None and meaning.age),
+            timelines=tuple((hop.index, words) for hop in asked if (words := read_hop(hop, self._vocabulary.table))),
             optional=optional,
             listed=frozenset(Decimal(meaning.listed) for _, meaning in meanings if meaning is not None),
             relations=relations,
@@ -209,6 +226,8 @@ class TextConstraintBuilder:
         for hop in draft.hops:
             for property in properties_in(hop.derivation):
                 found |= self._vocabulary.cues(property)
+            if words := read_hop(hop, self._vocabulary.table):
+                found |= words.stems
             if self._graph is not None and hop.answer_id:
                 found |= stems(self._graph.description(hop.answer_id))
         return frozenset(found)
@@ -238,8 +257,15 @@ def find_digits(text: str) -> frozenset[Decimal]:
 
 def find_number_words(text: str) -> frozenset[Decimal]:
     """The numbers that a text writes in words, those that hide in grammar left out."""
-    words = (NUMBER_WORDS.get(word.lower()) for word in re.findall(r"[A-Za-z]+", text))
-    return frozenset(Decimal(number) for number in words if number is not None) - _FREE
+    found = (_read_words(word.lower()) for word in _WRITTEN_OUT.findall(text))
+    return frozenset(Decimal(number) for numbers in found for number in numbers) - _FREE
+
+
+def _read_words(text: str) -> list[int]:
+    first, _, second = text.replace("-", " ").partition(" ")
+    if first in _TENS and second:
+        return [_TENS[first] + _UNITS[second]]
+    return [NUMBER_WORDS[word] for word in (first, second) if word in NUMBER_WORDS]
 
 
 def write_number(number: Decimal) -> str:

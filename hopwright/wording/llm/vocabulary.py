@@ -83,6 +83,11 @@ class Vocabulary:
         """What a wording of a computing hop has to keep; None where only the rules' words say it."""
         return read_meaning(hop, hops, self._table)
 
+    @property
+    def table(self) -> PropertyTable:
+        """The properties whose words these are."""
+        return self._table
+
     def label(self, property: str) -> str:
         """What a property is called."""
         return self._table.label(property)

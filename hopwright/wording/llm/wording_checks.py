@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hopwright.records import Item
 from hopwright.text.matching import contains_alias, holds, pad
-from hopwright.wording.llm.directions import find_wrong_age, find_wrong_side
+from hopwright.wording.llm.directions import asks_age, find_wrong_age, find_wrong_side, hide_turned
 from hopwright.wording.llm.text_constraints import (
     NUMBER_WORDS,
     ROUNDING,
@@ -24,6 +24,7 @@ from hopwright.wording.llm.text_constraints import (
     mask_names,
     write_number,
 )
+from hopwright.wording.llm.timelines import find_wrong_timeline
 from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, openings, stem, stems
 
 _TOKEN = re.compile(r"[^\W_][\w'’.&-]*")
@@ -82,9 +83,10 @@ class WordingChecker:
         # `US dollars` does not name a country.
         yield from _read_names(place, text, remove_phrases(bare, place.units), names)
         yield from _read_numbers(place, bare)
-        for wrong in find_wrong_side(place.sides, place.said_sides, place.moment, bare):
+        sided = hide_turned(bare) if "turned" in place.ages else bare
+        for wrong in find_wrong_side(place.sides, place.said_sides, place.moment, sided):
             yield WordingProblem("direction", f"{place.called} must {wrong}, as in: {place.rules}")
-        if wrong := find_wrong_age(place.age, bare):
+        if wrong := find_wrong_age(place.ages, bare):
             yield WordingProblem("precision", f"{place.called} must {wrong}, as in: {place.rules}")
         yield from self._read_relations(place, text, bare)
 
@@ -95,9 +97,13 @@ class WordingChecker:
                 label = self._vocabulary.label(property)
                 what = "does not make clear that" if place.hop else f"leaves out hop {hop}: it does not make clear that"
                 yield WordingProblem("missing_hop", f"{place.called} {what} {label!r} is meant, as in: {place.rules}")
-        words = find_steps(bare, place.own)
-        if words:
-            quoted = ", ".join(repr(word) for word in words)
+        for hop, words in place.timelines:
+            if wrong := find_wrong_timeline(words, place.rules, text, bare):
+                what = "" if place.hop else f"keep hop {hop}: it must "
+                yield WordingProblem("missing_hop", f"{place.called} must {what}{wrong}, as in: {place.rules}")
+        steps = find_steps(bare, place.own)
+        if steps:
+            quoted = ", ".join(repr(word) for word in steps)
             yield WordingProblem("extra_hop", f"{place.called} brings in {quoted}, which no hop of the plan asks about")
         elif (nested := _NESTED.search(text)) and not _NESTED.search(place.rules):
             yield WordingProblem("extra_hop", f"{place.called} repeats a step: {nested[0]!r}")
@@ -161,6 +167,7 @@ def find_unexpected_names(place: TextConstraints, bare: str, more: frozenset[str
     given_away = {token for name in place.answers for token in split_words(name.label) if token[:1].isupper()}
     # A part of a name that must be found out gives it away.
     known = ({token for token in split_words(place.rules) if token[:1].isupper()} - given_away) | named
+    known |= {token for _, words in place.timelines for token in words.names} - given_away
     seen: dict[str, None] = {}
     for quoted in _QUOTED.findall(bare):
         if quoted.replace("◦", "").strip(" ,.?"):
@@ -211,6 +218,9 @@ def _read_numbers(place: TextConstraints, bare: str) -> Iterator[WordingProblem]
         yield WordingProblem("numbers", f"{place.called} must keep the date with its month, {lost[0]}")
     padded = pad(bare)
     for unit in place.units:
+        # Nobody says the unit of an age.
+        if unit == "years" and place.ages - {"turned"} and asks_age(bare):
+            continue
         if not any(holds(padded, form) for form in (unit, *_UNIT_FORMS.get(unit, ()))):
             yield WordingProblem("units", f"{place.called} must say the unit, {unit}")
     if place.rounded and not ROUNDING.search(bare):
