@@ -43,6 +43,7 @@ from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.llm.computed import describe_computation, read_meaning
 from hopwright.wording.llm.plan_brief import PlanBriefWriter
 from hopwright.wording.llm.text_constraints import TextConstraintBuilder
+from hopwright.wording.llm.timelines import find_timeline
 from hopwright.wording.llm.vocabulary import Vocabulary
 from hopwright.wording.llm.wording_checks import WordingChecker
 from hopwright.wording.rules.rules_writer import RulesWriter
@@ -73,7 +74,7 @@ EXAMPLES: dict[type, tuple[tuple[str, str], ...]] = {
         (f"argmin(P569, listed(P161, {FILM}, Q34012, Q95008, Q103939))", "cast member"),
         ("argmax(P2046, all(P47, Q30))", "shares border with"),
     ),
-    GroupSize: ((f"size({SET})", "how many"),),
+    GroupSize: ((f"size({SET})", "how many"), ("size(all(P47, Q30))", "counts all that")),
     AgeAt: (("age(value(P569, hop2), hop3)", "full years on a day"),),
     AgeInYear: (("hop4 - year(value(P569, hop2))", "reaches in 1954"),),
     YearDistance: (
@@ -81,7 +82,7 @@ EXAMPLES: dict[type, tuple[tuple[str, str], ...]] = {
         (f"abs(hop4 - year(value(P577, {OTHER})))", "years between"),
         ("abs(year(value(P569, hop1)) - year(value(P569, hop2)))", "years between"),
     ),
-    ShiftedYear: (("hop4 + hop6", "plus"),),
+    ShiftedYear: (("hop4 + hop6", "plus"), ("hop5 + 40", "turned 40")),
     Combinations: (("comb(hop6, 2)", "ways 2 can be chosen out of"),),
     AggregateValue: ((f"abs(value({DIFFERENCE}, hop1) - value({DIFFERENCE}, hop2))", "difference"),),
     Rate: (
@@ -143,7 +144,8 @@ def test_every_plan_of_the_sample_can_be_worded_told_and_read(sample: GraphStore
         laid = places.lay_out(item)
         brief = briefs.write(item, laid)
         for hop, said, place in zip(item.hops, brief["hops"], laid, strict=False):
-            assert bool(said["means"]) is isinstance(hop.derivation, Compute)
+            explained = isinstance(hop.derivation, Compute) or find_timeline(hop, TABLE) is not None
+            assert bool(said["means"]) is explained
             assert all(name.label in said["task"] for name in place.required)
             if isinstance(hop.derivation, Compute):
                 seen[type(read_form(hop.derivation.expression)).__name__] += 1

@@ -82,13 +82,16 @@ class PlanBriefWriter:
 
     def _explain(self, hop: Hop, hops: Mapping[int, Hop], labels: Mapping[str, str]) -> str:
         if timeline := find_timeline(hop, self._table):
-            return describe_holder(hop, timeline)
+            return describe_holder(hop, timeline, hops)
         return describe_computation(hop, hops, lambda id: labels.get(id, id), self._table)
 
     def _list_facts(self, hop: Hop) -> Iterator[str]:
         for triplet in hop.evidence.triplets:
             yield f"{triplet.subject_label} | {triplet.property_label} | {triplet.object_label}"
         for literal in hop.evidence.literals:
+            entry = self._table.literal.get(literal.property)
+            if entry is not None and entry.axis and self._table.read(literal) is None:
+                continue  # the longitude beside a latitude
             yield f"{literal.subject_label} | {literal.property_label} | {self._write(literal)}"
         for claim in hop.evidence.claims:
             yield f"{claim.phrase} | is | {write_value(claim)}"

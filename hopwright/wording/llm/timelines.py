@@ -7,7 +7,7 @@ Games, a nominee is not a laureate, and whoever was elected in a year did not ho
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -56,15 +56,16 @@ def find_timeline(hop: Hop, table: PropertyTable) -> LiteralProperty | None:
     return entry if entry is not None and entry.timeline else None
 
 
-def describe_holder(hop: Hop, timeline: LiteralProperty) -> str:
+def describe_holder(hop: Hop, timeline: LiteralProperty, hops: Mapping[int, Hop]) -> str:
     """What a look-up in a timeline does, in so many words."""
     assert isinstance(hop.derivation, ReverseLookup)
-    words = read_timeline(timeline)
+    part = read_timeline(timeline).part
     year = hop.derivation.value
-    when = f"the year that hop {year[3:]} gives" if year.startswith("hop") else year
+    if year.startswith("hop"):
+        year = hops[int(year[3:])].answer
     return (
-        f"the {_SAID[words.part]} of {when} in the list `{timeline.label}`. Whatever this list is called will do, but no "
-        f"other list, and {_KEPT[words.part]}"
+        f"the {_SAID[part]} of {year} in the list `{timeline.label}`: of this list and of no other, whatever it is called, "
+        f"and {_KEPT[part]}"
     )
 
 
@@ -126,12 +127,12 @@ def _read_names(template: str) -> Iterator[str]:
 _SAID = {
     "host": "host",
     "winner": "winner",
-    "award": "one who was given it",
+    "award": "recipient",
     "office": "holder",
 }
 _KEPT = {
-    "host": "it is the host that is meant, never a winner",
-    "winner": "it is the winner that is meant, never a host or a finalist",
-    "award": "it is whoever got it that is meant, never a nominee",
-    "office": "it is whoever held it in that year, not who was elected, appointed or crowned in it",
+    "host": "the host, never a winner",
+    "winner": "the winner, never a host or a finalist",
+    "award": "whoever got it, never a nominee",
+    "office": "whoever held it in that year, not who was elected, appointed or crowned in it",
 }
