@@ -43,6 +43,8 @@ def write_sample(merge: Merge, dated: list[tuple[str, str, str, str, str, str]],
     merge.relations.setdefault("P106", ["occupation", "profession", "job"])
     for property in sorted({p for _, p, _ in triplets} - set(merge.relations)):
         merge.relations[property] = [RULES["properties"][property]]
+    terms = {(subject, property) for subject in RULES["terms"] for property in ("P569", "P570")}
+    merge.drop |= terms
     rows: list[tuple[str, str, str, str, str, str]] = []
     provenance: list[tuple[str, str, str, str]] = []
     for key, values in merge.literals.items():
@@ -58,6 +60,8 @@ def write_sample(merge: Merge, dated: list[tuple[str, str, str, str, str, str]],
             rows.append((subject, POINT, merge.labels[POINT], unit, value, "double"))
         provenance.append((subject, POINT, f"{latitude} {longitude}", source))
     for key, (day, sources) in days.items():
+        if key in terms:
+            continue
         rows.append((*key, merge.labels[key[1]], "", day.value, "dateTime"))
         provenance.append((*key, day.value, "+".join(sorted(sources))))
     for subject, timeline, year in merge.timelines:

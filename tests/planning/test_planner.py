@@ -32,7 +32,8 @@ def plans(planner: Planner) -> list[Plan]:
 @pytest.fixture(scope="module")
 def anchored(planner: Planner, plans: list[Plan]) -> dict[str, Plan]:
     """Anchor → a plan around it. Of few entities a plan of three hops can begin: those found by plans are tried."""
-    found = [(plan.topology, str(plan.steps[0].value), plan.id) for plan in plans if plan.steps[0].answer_type == "entity"]
+    begun = [plan for plan in plans if plan.steps[0].answer_type == "entity"]
+    found = [(plan.topology, str(plan.steps[0].value), plan.id) for plan in begun]
     drawn = {anchor: draw_all(planner, [(name, anchor, key)]) for name, anchor, key in found}
     around = {anchor: plan for anchor, one in drawn.items() for plan in one}
     assert len(around) > 15

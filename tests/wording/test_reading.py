@@ -132,7 +132,7 @@ def test_an_answer_is_seen_in_the_question_by_any_of_its_names(
         for hop in told.draft.hops:
             names = [
                 hop.answer,
-                *(name for name in hop.answer_aliases if name.count(" ") and name.isascii() and is_distinctive_name(name)),
+                *(one for one in hop.answer_aliases if one.count(" ") and one.isascii() and is_distinctive_name(one)),
             ]
             for name in names:
                 if name in told.question or hop.answer in {"1", "2"} or is_constant(told.draft, name):

@@ -96,7 +96,9 @@ def find_wrong_age(ages: frozenset[Age], text: str) -> str:
     if "in a year" in ages:
         on_day = _THEN.search(rest) and not _ENDED.search(rest)
         if on_day or (_AGE.search(rest) and not _REACHED.search(rest)):
-            return "ask for the age reached in that year (`turn`, `reach`, `at the end of the year`), not on a day of it"
+            return (
+                "ask for the age reached in that year (`turn`, `reach`, `at the end of the year`), not on a day of it"
+            )
     if "on a day" in ages and (_REACHED.search(rest) or _DIFFERENCE.search(rest)):
         return "ask for the age on that very day, not for the age reached in its year"
     return ""

@@ -67,8 +67,8 @@ class TextConstraints:
     those that they are chosen from. `numbers` must be stated, `written` as the rules write them; `own` are the stems
     that the text may use; `relations` the properties whose words it has to show, each with the hop that asks for it.
     `sides` says which way it must point, `said_sides` which way the rules' wording does; `moment` that it is the first
-    after, or the last before, a moment; `ages` of which sorts are the ages that it is about; `timelines` which lists it has to name, each with
-    the hop that looks it up; `listed` how many it names to
+    after, or the last before, a moment; `ages` of which sorts are the ages that it is about; `timelines` which lists
+    it has to name, each with the hop that looks it up; `listed` how many it names to
     choose from, which it may say in a word.
     """
 

@@ -1,7 +1,7 @@
 """What a wording of a look-up in a timeline has to keep: which list it is, and which part of its entry is asked for.
 
-The list may go by another name than the rules' (`who occupied the White House`), but the Winter Games are not the Summer
-Games, a nominee is not a laureate, and whoever was elected in a year did not hold the office in it.
+The list may go by another name than the rules' (`who occupied the White House`), but the Winter Games are not the
+Summer Games, a nominee is not a laureate, and whoever was elected in a year did not hold the office in it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _PARTS = (
 class TimelineWords:
     """The words of one timeline.
 
-    `part`: what its entries are (`host`, `winner`, `award`, `office`); `said`: patterns that have to be found in a wording
+    `part`: what its entries are (`host`, `winner`, `award`, `office`); `said`: patterns that have to be found in a
+    wording
     of it, all of them; `names`: words with a capital that may stand there besides those of the rules; `does`: words of
     which one has to say the part (none: the name of the list says it); `never`: words that make another part of it.
     """
@@ -64,7 +65,7 @@ def describe_holder(hop: Hop, timeline: LiteralProperty, hops: Mapping[int, Hop]
     if year.startswith("hop"):
         year = hops[int(year[3:])].answer
     return (
-        f"the {_SAID[part]} of {year} in the list `{timeline.label}`: of this list and of no other, whatever it is called, "
+        f"the {_SAID[part]} of {year} in the list `{timeline.label}`: of this list and no other, whatever its name, "
         f"and {_KEPT[part]}"
     )
 
