@@ -110,7 +110,7 @@ def test_other_lists_and_other_parts_of_an_entry_are_seen(name: str, text: str) 
 def test_words_of_another_hop_are_no_fault() -> None:
     """A question may ask for a host by way of a winner, where the plan does."""
     words = read_timeline(TIMELINES["summer_olympics_host"])
-    rules = "Which city hosted the Summer Olympics in the year in which the winner of the Turing Award in 1990 was born?"
+    rules = "Which city hosted the Summer Olympics in the year in which the winner of the 1990 Turing Award was born?"
     assert find_wrong_timeline(words, rules, rules, rules) == ""
 
 
