@@ -9,6 +9,7 @@ from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Anchor, Item
 from hopwright.stages.drafting import Synthesizer
 
+SEED = 3
 _STEP, _MOST_SLOTS = 20, 8_000
 
 
@@ -26,7 +27,7 @@ class _Supply:
             for id in list(graph.entities())[::11]
             if 4 < graph.degree(id) <= 400
         ]
-        self._synthesizer = Synthesizer(graph, default_table(), seed=3)
+        self._synthesizer = Synthesizer(graph, default_table(), seed=SEED)
         self._items: dict[str, Item] = {}
         self._slots = 0
 

@@ -12,7 +12,7 @@ from hopwright.planning.target_distribution import TargetDistribution
 from hopwright.records import Claim, Item, make_claim
 from hopwright.stages.drafting import Synthesizer
 
-TOPOLOGIES = ("chain", "converging", "bridge")
+TOPOLOGIES = ("chain", "chain-3", "bridge")
 
 
 def write_claim(statement: str, phrase: str, value: str, title: str, url: str, *names: str, unit: str = "") -> Claim:
