@@ -10,10 +10,13 @@ from decimal import Decimal, InvalidOperation
 from hopwright.errors import InputError
 from hopwright.records import AnswerType
 from hopwright.records.values import MOST_DIGITS, parse
+from hopwright.text.number_words import find_written_out
 from hopwright.text.phrases import SMALL_NUMBERS
 
 _SEPARATORS = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|[.,]\d)")
+_FEWEST_TENS = 20
+_ORDINAL = re.compile(r"(?<![\w.,])(\d+)(?:st|nd|rd|th)\b")
 _WORDS = {word: number for number, word in enumerate(SMALL_NUMBERS[:13])}
 _STOP = frozenset(
     "a an the who whom whose what which when where why how it its he him his she her they them their is was are were "
@@ -105,9 +108,11 @@ def find_numbers(text: str) -> frozenset[tuple[Decimal, bool]]:
 
 
 def mentions_number(text: str, number: Decimal) -> bool:
-    """Whether a text states a number, in digits or (up to twelve) in words."""
+    """Whether a text states a number, in digits or (up to twelve and from twenty) in words; `40th` states 40."""
     if any(one == number for one, _ in find_numbers(text)):
         return True
+    if number >= _FEWEST_TENS:
+        return number in find_written_out(text) or str(number) in _ORDINAL.findall(text)
     return 0 <= number <= 12 and any(_WORDS.get(word) == number for word in fold(text).split())
 
 

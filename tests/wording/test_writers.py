@@ -262,10 +262,11 @@ def test_proposed_names_are_taken_where_they_serve(
                 found[hop.derivation.property][hop.answer] = None
     taken = 0
     for number, draft in enumerate(drafts[:60]):
-        hop = next((one for one in draft.hops if isinstance(one.derivation, Lookup) and one.answer_id), None)
-        if hop is None or not isinstance(hop.derivation, Lookup):
+        asked = [(one, one.derivation) for one in draft.hops if isinstance(one.derivation, Lookup) and one.answer_id]
+        if not asked:
             continue
-        others = [name for name in found[hop.derivation.property] if name != hop.answer]
+        hop, derivation = asked[0]
+        others = [name for name in found[derivation.property] if name != hop.answer]
         texts = (others[number % len(others) :] + others)[:6] if others else []
         edited = editor.edit(draft, propose(draft, hop.index, texts))
         now = edited.item.hops[hop.index - 1].distractors

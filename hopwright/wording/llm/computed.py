@@ -39,8 +39,8 @@ class Meaning:
     """What a wording of a computation has to keep.
 
     `sides`: which way it points (as in `relations.toml`), `moment`: whether it takes the first after, or the last
-    before, a moment; `properties`: by which something belongs to a set; `age`: whether it is an age, and of which
-    sort, or the year in which an age was turned.
+    before, a moment; `properties`: by which something belongs to a set; `age`: whether it is an age, and of which sort,
+    or the year in which an age was turned.
     `listed`: how many it names to choose from, a number that a wording may say in a word.
     """
 

@@ -17,7 +17,7 @@ from hopwright.knowledge.wikidata.roles import ROLES
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Hop, Item
 from hopwright.text.matching import holds, is_distinctive_name, pad, read_number
-from hopwright.text.phrases import SMALL_NUMBERS
+from hopwright.text.number_words import find_written_out
 from hopwright.wording.llm.computed import Age, Meaning, list_subjects
 from hopwright.wording.llm.directions import find_sides
 from hopwright.wording.llm.timelines import TimelineWords, read_hop
@@ -27,20 +27,6 @@ _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.,])\d+(?:
 _IDS = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _CONSTANTS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
-_TENS = {
-    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
-}  # fmt: skip
-NUMBER_WORDS = (
-    {word: number for number, word in enumerate(SMALL_NUMBERS)}
-    | _TENS
-    | {f"{word.removesuffix('y')}ieth": number for word, number in _TENS.items()}
-    | {"hundred": 100, "thousand": 1000, "dozen": 12, "twice": 2, "thrice": 3}
-)
-_UNITS = {word: number for number, word in enumerate(SMALL_NUMBERS) if 0 < number < 10} | {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
-}  # fmt: skip
-_WRITTEN_OUT = re.compile(rf"[A-Za-z]+(?:(?<=y)[- ](?:{'|'.join(_UNITS)})\b)?", re.IGNORECASE)
-"""A word, or the two of `seventy-five` and `seventy-fifth`."""
 ROUNDING = re.compile(
     r"\b(?:round(?:ed|ing)?|nearest|whole number|decimal place|(?:one|two|three) decimals?)\b", re.IGNORECASE
 )
@@ -67,9 +53,9 @@ class TextConstraints:
     those that they are chosen from. `numbers` must be stated, `written` as the rules write them; `own` are the stems
     that the text may use; `relations` the properties whose words it has to show, each with the hop that asks for it.
     `sides` says which way it must point, `said_sides` which way the rules' wording does; `moment` that it is the first
-    after, or the last before, a moment; `ages` of which sorts are the ages that it is about; `timelines` which lists
-    it has to name, each with the hop that looks it up; `listed` how many it names to
-    choose from, which it may say in a word.
+    after, or the last before, a moment; `ages` of which sorts are the ages that it is about; `timelines` which lists it
+    has to name, each with the hop that looks it up; `listed` how many it names to choose from, which it may say in a
+    word.
     """
 
     hop: int
@@ -257,15 +243,7 @@ def find_digits(text: str) -> frozenset[Decimal]:
 
 def find_number_words(text: str) -> frozenset[Decimal]:
     """The numbers that a text writes in words, those that hide in grammar left out."""
-    found = (_read_words(word.lower()) for word in _WRITTEN_OUT.findall(text))
-    return frozenset(Decimal(number) for numbers in found for number in numbers) - _FREE
-
-
-def _read_words(text: str) -> list[int]:
-    first, _, second = text.replace("-", " ").partition(" ")
-    if first in _TENS and second:
-        return [_TENS[first] + _UNITS[second]]
-    return [NUMBER_WORDS[word] for word in (first, second) if word in NUMBER_WORDS]
+    return find_written_out(text) - _FREE
 
 
 def write_number(number: Decimal) -> str:

@@ -30,9 +30,9 @@ class TimelineWords:
     """The words of one timeline.
 
     `part`: what its entries are (`host`, `winner`, `award`, `office`); `said`: patterns that have to be found in a
-    wording
-    of it, all of them; `names`: words with a capital that may stand there besides those of the rules; `does`: words of
-    which one has to say the part (none: the name of the list says it); `never`: words that make another part of it.
+    wording of it, all of them; `names`: words with a capital that may stand there besides those of the rules; `does`:
+    words of which one has to say the part (none: the name of the list says it); `never`: words that make another part
+    of it.
     """
 
     label: str
@@ -65,8 +65,8 @@ def describe_holder(hop: Hop, timeline: LiteralProperty, hops: Mapping[int, Hop]
     if year.startswith("hop"):
         year = hops[int(year[3:])].answer
     return (
-        f"the {_SAID[part]} of {year} in the list `{timeline.label}`: of this list and no other, whatever its name, "
-        f"and {_KEPT[part]}"
+        f"the {_SAID[part]} of {year} in the list `{timeline.label}`: of this list and of no other, whatever it is "
+        f"called, and {_KEPT[part]}"
     )
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from hopwright.records import Item
 from hopwright.text.matching import contains_alias, holds, pad
+from hopwright.text.number_words import NUMBER_WORDS
 from hopwright.wording.llm.directions import asks_age, find_wrong_age, find_wrong_side, hide_turned
 from hopwright.wording.llm.text_constraints import (
-    NUMBER_WORDS,
     ROUNDING,
     PlanEntity,
     TextConstraintBuilder,
