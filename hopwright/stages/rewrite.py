@@ -108,7 +108,7 @@ def make_twins_of_part(spec: DraftsPart) -> ShardOutput:
 
 
 def resolve_name_collisions(drafts: Sequence[Path], items: Sequence[Path], context: RewriteContext) -> dict[str, int]:
-    """The items whose twins must be made again because another twin has one of their names, each with its salt.
+    """The items whose twins must be made again because another twin has a name or the id of theirs, each with its salt.
 
     The first, in the order of the parts, keeps the name. Names are drawn item by item, so that shards need not know of
     each other; among some hundred thousand of them a few meet.
@@ -129,6 +129,7 @@ def resolve_name_collisions(drafts: Sequence[Path], items: Sequence[Path], conte
                 twins, _ = services.make_twins([item], {item.id: salt})
                 world = twins[0].world if twins else ()
                 names = [one.surrogate.casefold() for one in world if one.original and "." not in one.id]
+                names += [twins[0].id] if twins else []
                 if not any(owners.get(name, item.id) != item.id for name in names):
                     owners.update(dict.fromkeys(names, item.id))
                     salts[item.id] = salt
@@ -208,12 +209,10 @@ def count_texts(returned: Iterable[ItemBackTranslation]) -> Counter[str]:
 def _read_worlds(parts: Sequence[Path]) -> Iterator[tuple[int, str, list[str]]]:
     """(part, item, folded names of what stands for something) of every stage-one twin, two columns of the files."""
     for number, part in enumerate(parts):
-        for item, world in read_columns(part, "twin", "world"):
-            yield (
-                number,
-                item,
-                [one["surrogate"].casefold() for one in world if one["original"] and "." not in one["id"]],
-            )
+        for id, item, world in read_columns(part, "id", "twin", "world"):
+            names = [one["surrogate"].casefold() for one in world if one["original"] and "." not in one["id"]]
+            # Plans that name nothing but years may come to the same.
+            yield number, item, [*names, id]
 
 
 def _count_text(text: TextBackTranslation) -> Iterator[str]:

@@ -53,9 +53,12 @@ def rewrite_items(
 def twins(items: tuple[Item, ...], sample: GraphStore, kinds: KindIndex) -> list[Item]:
     twins, rejected = rewrite_items(items, sample, kinds)
     assert len(twins) + len(rejected) == len(items)
-    assert {one.check for one in rejected} <= {"twin_ambiguous"}, [(one.check, one.reason) for one in rejected]
-    clashes = {one.reason.partition(" stands for")[0] for one in rejected}  # the same two may meet in several items
-    assert len(clashes) <= 0.02 * len(items) and len(rejected) <= 0.05 * len(items), rejected
+    # What counts the neighbours of a country cannot be moved; an office is called by the name of its country.
+    known = {"twin_ambiguous", "twin_underivable", "twin_leftover"}
+    assert {one.check for one in rejected} <= known, [(one.check, one.reason) for one in rejected]
+    namesakes = [one.reason.partition(" stands for")[0] for one in rejected if one.check == "twin_ambiguous"]
+    assert len(set(namesakes)) <= 0.02 * len(items), rejected  # the same two may meet in several items
+    assert len(rejected) <= 0.3 * len(items), rejected
     return twins
 
 

@@ -135,7 +135,8 @@ def kept(planner: Planner, sample: GraphStore) -> list[SampledPlan]:
                     entity=found, entity_label=names[1],
                 )  # fmt: skip
     wanted = TargetDistribution(SHAPES, anchoring={"1": 1.0, "2": 1.0})
-    return [one for one in _draw(PlanSampler(planner, wanted, 3, sample), list(anchors.values()), range(40)) if one.kept]
+    drawn = _draw(PlanSampler(planner, wanted, 3, sample), list(anchors.values()), range(40))
+    return [one for one in drawn if one.kept]
 
 
 def test_kept_hops_are_the_anchors_own(kept: list[SampledPlan]) -> None:
