@@ -19,7 +19,7 @@ from hopwright.errors import InputError
 from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import parse_model
-from hopwright.records import Item
+from hopwright.records import Item, Rejected
 from hopwright.records.arrow import ITEM_SCHEMA, items_to_table, read_columns, read_items, read_parquet, read_rejected
 from hopwright.runs import RunFolder, ShardOutput, Stage, rejected_path
 from hopwright.runs.manifest import ResourceUsage
@@ -42,6 +42,8 @@ DRAFTS = "rewrite/drafts"
 _CHECK = "back_translation"
 _NAMES = {"pass": "questions reworded", "fail": "questions kept: the new wording failed a check"}
 _MOST_SALTS = 20
+_NONE_FITS = -1
+"""The salt of an item whose twin stays the same as another's, however it is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,8 @@ def resolve_name_collisions(drafts: Sequence[Path], items: Sequence[Path], conte
                     owners.update(dict.fromkeys(names, item.id))
                     salts[item.id] = salt
                     break
+            else:
+                salts[item.id] = _NONE_FITS
     return salts
 
 
@@ -143,8 +147,19 @@ def finish_twins_of_part(spec: RewritePart) -> ShardOutput:
     services = open_twin_services(spec.context)
     rejected = read_rejected(spec.rejected)
     if spec.salts:
+        salts = {id: salt for id, salt in spec.salts.items() if salt != _NONE_FITS}
         again = read_items(spec.items, spec.salts)
-        renamed, lost = services.make_twins(again, spec.salts)
+        renamed, lost = services.make_twins([item for item in again if item.id in salts], salts)
+        lost += [
+            Rejected(
+                key=item.id,
+                check="twin_ambiguous",
+                reason="the twin of another item is the same",
+                row=item.model_dump_json(),
+            )
+            for item in again
+            if item.id not in salts
+        ]
         by_item = {twin.twin: twin for twin in renamed}
         gone = {one.key for one in lost}
         drafts = [by_item.get(twin.twin, twin) for twin in drafts if twin.twin not in gone]
