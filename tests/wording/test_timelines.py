@@ -100,7 +100,7 @@ def test_natural_words_for_a_timeline_are_right(name: str, text: str) -> None:
         ("summer_olympics_host", f"Which city hosted the Winter Olympics {BORN}?"),
         ("summer_olympics_host", f"Which city hosted the Olympics {BORN}?"),
         ("summer_olympics_host", f"Which country won most at the Summer Olympics {BORN}?"),
-        ("super_bowl", f"Which team won the World Series {BORN}?"),
+        ("super_bowl_winner", f"Which team won the World Series {BORN}?"),
     ],
 )
 def test_other_lists_and_other_parts_of_an_entry_are_seen(name: str, text: str) -> None:
