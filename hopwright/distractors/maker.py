@@ -26,6 +26,7 @@ from hopwright.checks.open_conditions import (
     list_compared,
     list_conditions,
     read_open_conditions,
+    resolve_value,
 )
 from hopwright.distractors.computation_slips import list_slips
 from hopwright.distractors.numeric_distractors import (
@@ -441,7 +442,7 @@ class DistractorMaker:
         derivation = hop.derivation
         if isinstance(derivation, Compute):
             if isinstance(form := read_form(derivation.expression), NextHolder):
-                return self._list_holders(form.timeline, hop.answer_id)
+                return self._list_holders(form.timeline, hop.answer_id, task.answers.get(int(form.reference[3:])))
             return list(list_compared(derivation, task.answers, self._facts))
         found: list[str]
         if isinstance(derivation, Lookup):
@@ -450,17 +451,21 @@ class DistractorMaker:
         elif not isinstance(derivation, ReverseLookup):
             return []
         elif self._table.is_timeline(derivation.property):
-            found = self._list_holders(derivation.property, hop.answer_id)
+            year = resolve_value(derivation.value, task.answers, self._facts)
+            found = self._list_holders(derivation.property, hop.answer_id, year)
         else:
             conditions = read_open_conditions(hop, task.earlier, task.answers, self._facts, final=True)
             found = self._find_meeting(derivation, conditions, hop.answer_id, task.rng)
         found = list(dict.fromkeys(one for one in found if one != hop.answer_id))
         return found if len(found) <= _MOST_RIVALS else sorted(task.rng.sample(found, _MOST_RIVALS))
 
-    def _list_holders(self, timeline: str, entity: str) -> list[str]:
-        """Holders of the years around those that an entity holds."""
-        held = self._facts.scalars(entity, timeline)
-        return [one for one in self._values.holders(timeline, held[0], most=_HOLDERS) if one != entity] if held else []
+    def _list_holders(self, timeline: str, entity: str, year: Value | None) -> list[str]:
+        """Holders of the years around the one of an entity's own that lies next to a year."""
+        held = [one for one in self._facts.scalars(entity, timeline) if isinstance(one, dt.date)]
+        if not held:
+            return []
+        own = min(held, key=lambda one: abs(one.year - year)) if isinstance(year, int) else held[0]
+        return [one for one in self._values.holders(timeline, own, most=_HOLDERS) if one != entity]
 
     def _find_meeting(
         self, derivation: ReverseLookup, conditions: Sequence[OpenCondition], answer: str, rng: random.Random
