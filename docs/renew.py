@@ -28,9 +28,9 @@ CHOSEN = (
 )
 HEAD = """# Twelve items
 
-From a real run of the preset `offline` on the shipped sample: four chains, four bridges and four converging ones. The last
-column says which hops a hop needs; ids are Wikidata's, but those from P990001 on, which are timelines. The facts are those of
-the sample, a snapshot that is some years old. `python docs/renew.py RELEASE` renews this page.
+From a real run of the preset `offline` on the shipped sample: four chains, four bridges and four converging ones. The
+last column says which hops a hop needs; ids are Wikidata's, but those from P990001 on, which are timelines. The facts
+are those of the sample, a snapshot that is some years old. `python docs/renew.py RELEASE` renews this page.
 """
 
 
