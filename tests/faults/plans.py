@@ -119,7 +119,7 @@ def wrong_motif(row, graph):
 @fault("dependencies")
 def wrong_topology(row, graph):
     for name, motif in (("chain", "Chain"), ("converging", "Converging"), ("bridge", "Bridge")):
-        if name != row["topology"]:
+        if name != row["topology"] and len(row["single_hop"]) == 4:
             yield row | {"topology": name, "motif_type": motif}
 
 

@@ -27,6 +27,7 @@ from hopwright.planning.computation_forms import (
     Extreme,
     Form,
     GroupSize,
+    NextHolder,
     Product,
     Rate,
     ShiftedYear,
@@ -83,6 +84,7 @@ EXAMPLES: dict[type, tuple[tuple[str, str], ...]] = {
         ("abs(year(value(P569, hop1)) - year(value(P569, hop2)))", "years between"),
     ),
     ShiftedYear: (("hop4 + hop6", "plus"), ("hop5 + 40", "turned 40")),
+    NextHolder: (("first_after(P990001, hop4)", "the first of all listed years after"),),
     Combinations: (("comb(hop6, 2)", "ways 2 can be chosen out of"),),
     AggregateValue: ((f"abs(value({DIFFERENCE}, hop1) - value({DIFFERENCE}, hop2))", "difference"),),
     Rate: (
