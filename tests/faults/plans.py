@@ -131,7 +131,7 @@ def extra_hop(row, graph):
 
 @fault("schema")
 def dropped_hop(row, graph):
-    for position in range(4):
+    for position in range(len(row["single_hop"])):
         yield row | {"single_hop": [hop for i, hop in enumerate(row["single_hop"]) if i != position]}
 
 
