@@ -44,7 +44,7 @@ def test_a_dozen_parameters_are_open_and_each_folded_group_says_what_it_holds() 
     assert {"synthesize", "filter", "rewrite", "review", "release", "execution"} <= set(groups)
     for name in groups:
         shown = form["properties"][name]
-        assert shown["anyOf"][0] ["type"] == "null"
+        assert shown["anyOf"][0]["type"] == "null"
         assert shown["title"] and len(shown["description"]) > 15
 
 

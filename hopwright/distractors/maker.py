@@ -309,7 +309,8 @@ class DistractorMaker:
             compared = match[1] if match else ""
             fixed = min(3, len(choice)) if len(choice) < FEWEST_COMPARED else 0
         losers: list[str] = []
-        if isinstance(derivation, Lookup) and (sources := self._list_losers(task)) is not None:
+        sources = self._list_losers(task) if isinstance(derivation, Lookup) else None
+        if isinstance(derivation, Lookup) and sources is not None:
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
             losers = list(dict.fromkeys(one for one in held if one != answer))
             fixed = _count_needed(sources)
@@ -330,8 +331,12 @@ class DistractorMaker:
         found: dict[str, OptionCandidate] = {}
         names: set[str] = set()
         streams = self._list_streams(task, answer, choice, proposed)
-        first: list[tuple[DistractorKind, Iterable[str], int]] = [("near_miss", losers, 3)] if losers else []
-        for kind, entities, most in itertools.chain(first, streams):
+        if len(sources or ()) >= FEWEST_COMPARED - 1:
+            # What else might have been chosen leads to answers enough, and nothing else is as near.
+            streams, fixed = iter([("near_miss", losers, MOST_CANDIDATES)]), 0
+        elif losers:
+            streams = itertools.chain([("near_miss", losers, 3)], streams)
+        for kind, entities, most in streams:
             for one in entities:
                 if most == 0 or len(found) == MOST_CANDIDATES:
                     break

@@ -278,14 +278,20 @@ class LiteralProperty(_Entry):
     """
     holder_np: tuple[str, ...] = ()
     """The same as a noun phrase: `the city that hosted the Summer Olympics in {y}`."""
+    holders_np: tuple[str, ...] = ()
+    """The same of several: `the cities that hosted the Summer Olympics in {y}`."""
     after_np: tuple[str, ...] = ()
     """Of a timeline with gaps, the holder of its first year after {y}: `the city that hosted the first … after {y}`."""
     before_np: tuple[str, ...] = ()
     """The same of its last year before {y}."""
     years: tuple[int, ...] = ()
     """All years of a timeline with gaps, those included whose holders are not known here."""
+    near: tuple[str, ...] = ()
+    """Of a timeline, the nouns of those whose lives and works it has to do with: `physicist`, `film`."""
     people_of: tuple[str, ...] = ()
-    """Of a timeline, the entities (countries, say) whose people it means most to."""
+    """Of a timeline, the entities (countries, say) to whose people it means as much."""
+    known_to_all: bool = False
+    """Of a timeline, whether people tell the time by it, whatever the event: who was president when it happened."""
     variants: tuple[LiteralWording, ...] = ()
 
     def worded(self, subject: EntityKind) -> LiteralProperty:

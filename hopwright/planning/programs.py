@@ -306,6 +306,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # one of a list, and then places within places
     if names["first-of"] and names["age-in-year"]:
         return False  # what is found from one of a list is often the same for all
+    if names["named-event"] and names["named-year"]:
+        return False  # who held the year of somebody's death, and how old in that of their birth
     if names["named-event"] and operations[0].name != "named-event":
         return False  # a second branch starts from what the first names
     if names["named-holder"] and names["named-holder"] != roots:

@@ -78,6 +78,7 @@ class GraphTraversals:
         self._names = functools.lru_cache(100_000)(self._names_of)
         self.degree = functools.lru_cache(200_000)(graph.degree)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
+        self.timelines_near = functools.lru_cache(100_000)(self._list_near)
         self.next_holders = functools.lru_cache(5_000)(self._next_holders)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
 
@@ -225,6 +226,16 @@ class GraphTraversals:
                 continue
             found.append(UsableLiteral(entity, property, values[0], entry))
         return tuple(found)
+
+    def _list_near(self, entity: str) -> frozenset[str]:
+        """The timelines that have to do with an entity: with what it is, or with the country of its people."""
+        noun = self.kinds.noun(entity)
+        ends = {end for _, end in self.graph.out_edges(entity)}
+        return frozenset(
+            name
+            for name in self.timelines
+            if noun in (entry := self.table.literal[name]).near or not ends.isdisjoint(entry.people_of)
+        )
 
     def _measured(self, property: str, sort: str) -> tuple[str, ...]:
         return tuple(

@@ -134,8 +134,12 @@ def test_a_bare_command_shows_its_help(arguments: list[str], call) -> None:  # t
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "not JSON: Expecting property name enclosed in double quotes at line 1"),
-     ("[]", "JSON object"), ('{"sede": 1}', "sede: "), ('{"filter": 3}', "filter: ")],
+    [
+        ("{", "not JSON: Expecting property name enclosed in double quotes at line 1"),
+        ("[]", "JSON object"),
+        ('{"sede": 1}', "sede: "),
+        ('{"filter": 3}', "filter: "),
+    ],
 )
 def test_a_bad_parameter_file_is_one_line(text: str, message: str, call, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "parameters.json"

@@ -80,7 +80,10 @@ _CHAT: dict[str, Any] = {
                  "logprobs": {"content": [{"top_logprobs": [{"token": "A", "logprob": -0.1}]}]}}],
 }  # fmt: skip
 _MESSAGE: dict[str, Any] = {
-    "id": "r1", "model": "tiny", "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 2},
+    "id": "r1",
+    "model": "tiny",
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 3, "output_tokens": 2},
     "content": [{"type": "text", "text": json.dumps(_WORDED)}, {"type": "tool_use", "input": {"a": 1}}],
 }
 _ASKED = Request(

@@ -75,6 +75,9 @@ SELDOM = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY}).union(
 )
 """Nested places, countries of people and works, and makers of whom a film had several."""
 
+DOUBTFUL = frozenset({"P7295", "P2031", "P2032", "P2048"})
+"""First matches of seasons, when a career began and ended, how tall somebody is: sources differ."""
+
 ROLES = PropertyRoles(
     instance_of=INSTANCE_OF,
     gender=GENDER,
@@ -111,7 +114,7 @@ ROLES = PropertyRoles(
     release=PUBLICATION,
     ties=TIES,
     lists=LISTS,
-    doubtful=frozenset({"P7295"}),
+    doubtful=DOUBTFUL,
     doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),
     adapted=frozenset({"P50", "P144", "P1877"}),
     seldom=SELDOM,

@@ -24,7 +24,7 @@ from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOu
 from hopwright.records.values import Scalar
 
 _NAMED = 4
-_PLACES = 0.3
+_PLACES = 0.05
 _MOST_WORDS = 10
 
 

@@ -24,7 +24,7 @@ _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
 _PARALLEL = SAME_SORT_OPERATIONS | {"year", "date", "extend"}
-AGES = (20, 25, 30, 40, 50, 60, 70, 75, 80)
+AGES = (18, 20, 21, 30, 40, 50, 60)
 """Ages that people mark: somebody's birth and one of them lead to a year."""
 _LATEST = 2020
 """Somebody whose death is not known is taken to have lived until then."""
@@ -139,14 +139,19 @@ def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> l
     """The dated events of an entity whose year the readers can take: a timeline has to lead on from it."""
     found = [m for m in builder.traversals.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
     if readers[:1] == ("holder",):
-        return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, readers[1:], m.value.year)]
+        return [
+            m for m in found if isinstance(m.value, dt.date) and leads_on(builder, readers[1:], m.value.year, entity)
+        ]
     if readers[:1] == ("next-holder",):
         suits = can_precede(builder, readers[1:])
         return [
             m
             for m in found
             if isinstance(m.value, dt.date)
-            and any(suits(one) for _, _, one in builder.traversals.next_holders(m.value.year))
+            and any(
+                suits(one) and may_enter(builder, entity, name)
+                for name, _, one in builder.traversals.next_holders(m.value.year)
+            )
         ]
     if readers[:1] == ("turned",):
         return [m for m in found if m.property == builder.traversals.roles.birth and list_ages(builder, readers[1:], m)]
@@ -159,15 +164,31 @@ def list_ages(builder: PlanBuilder, readers: Sequence[str], birth: UsableLiteral
     born = birth.value.year
     death = list_events(builder, birth.entity).get(builder.traversals.roles.death, _LATEST)
     ages = [age for age in AGES if born + age < death]
-    return [age for age in ages if leads_on(builder, readers[1:], born + age)] if readers[:1] == ("holder",) else ages
+    if readers[:1] != ("holder",):
+        return ages
+    return [age for age in ages if leads_on(builder, readers[1:], born + age, birth.entity, near=True)]
 
 
-def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int) -> bool:
-    """Whether a timeline has a holder of a year on whom the readers can follow."""
+def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: str, *, near: bool = False) -> bool:
+    """Whether a timeline that an event of an entity may lead to has a holder of a year on whom the readers can follow.
+
+    `near`: only one that has to do with the entity.
+    """
     return any(
-        (one := held.get(year)) is not None and _can_follow(builder, tuple(readers), one)
-        for held in builder.traversals.timelines.values()
+        (one := held.get(year)) is not None
+        and may_enter(builder, entity, name, near=near)
+        and _can_follow(builder, tuple(readers), one)
+        for name, held in builder.traversals.timelines.items()
     )
+
+
+def may_enter(builder: PlanBuilder, entity: str, timeline: str, *, near: bool = False) -> bool:
+    """Whether a year of an entity's life may lead to a timeline: it has to do with the entity, or all tell time by it.
+
+    `near`: only where it has to do with the entity.
+    """
+    known = not near and builder.traversals.table.literal[timeline].known_to_all
+    return known or timeline in builder.traversals.timelines_near(entity)
 
 
 def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:

@@ -9,32 +9,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import fits_partner, list_ages, satisfies_reader
+from hopwright.planning.operations.lookahead import fits_partner, list_ages, may_enter, satisfies_reader
 from hopwright.planning.operations.starting_points import draw_dated, list_holders
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.records import Compute, Lookup, ReverseLookup
 
-_FAR = 0.25
-"""How often a plan enters a timeline that has nothing to do with what it is about: everybody knows some of them."""
+_FAR = 0.15
+"""How often a plan goes to a timeline that only tells the time, where none has to do with what the plan is about."""
 _NEIGHBOURS = 40
 """Years that lie between two holders of one timeline who are compared, at most."""
 
 
 def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """Who or what holds the year that is read, in a timeline that is rather one of the topic's own field."""
+    """Who or what holds the year that is read, in a timeline that has to do with whose year it is."""
     (state,) = inputs
     suits = satisfies_reader(builder, context)
+    turned = isinstance(builder.draft.steps[int(state.ref[3:]) - 1].derivation, Compute)
     found = {
         name: one
         for name, held in builder.traversals.timelines.items()
-        if (one := held.get(state.whole)) is not None and builder.admits(one) and suits(one)
+        if (one := held.get(state.whole)) is not None
+        and builder.admits(one)
+        and suits(one)
+        and may_enter(builder, state.entity, name, near=turned)
     }
     if not found:
         raise PlanningDeadEnd("no timeline has a holder of that year from whom to go on")
-    near = [name for name in found if is_near(builder, name)]
+    near = [name for name in found if name in builder.traversals.timelines_near(state.entity)]
     if not near and builder.rng.random() > _FAR:
-        raise PlanningDeadEnd("no timeline means anything to what the plan is about")
+        raise PlanningDeadEnd("the year leads only to what tells the time")
     drawn = builder.prefer(near or list(found), str)
     return _add(builder, drawn, state.ref, found[drawn])
 
@@ -46,7 +50,9 @@ def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     ways = [
         (name, later, one)
         for name, later, one in builder.traversals.next_holders(state.whole)
-        if builder.admits(one) and suits(one) and (is_near(builder, name) or builder.rng.random() < _FAR)
+        if builder.admits(one)
+        and suits(one)
+        and may_enter(builder, state.entity, name, near=builder.rng.random() > _FAR)
     ]
     if not ways:
         raise PlanningDeadEnd("no timeline has a holder next to that year from whom to go on")
@@ -104,16 +110,6 @@ def turned(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
     year = state.whole + age
     step = Compute(expression=f"{state.ref} + {age}", kind="temporal")
     return StepOutput("year", builder.add(step, year, "number", "year"), state.entity, year, "year")
-
-
-def is_near(builder: PlanBuilder, timeline: str) -> bool:
-    """Whether a timeline means something to what the plan is about: it is of its domain, or of its country."""
-    entry = builder.traversals.table.literal[timeline]
-    if any(builder.domain_of(topic) == entry.domain for topic in builder.topics):
-        return True
-    found = (*builder.topics, *(step.value for step in builder.draft.steps if isinstance(step.value, str)))
-    edges = builder.traversals.graph.out_edges
-    return any(object in entry.people_of for one in found for _, object in edges(one))
 
 
 def _add(builder: PlanBuilder, timeline: str, year: str, found: str) -> StepOutput:

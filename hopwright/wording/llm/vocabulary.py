@@ -98,7 +98,19 @@ class Vocabulary:
             return ()
         return list(
             _list_phrases(
-                entry.model_dump(exclude={"label", "domain", "avoid", "unit", "value", "timeline", "people_of"})
+                entry.model_dump(
+                    exclude={
+                        "label",
+                        "domain",
+                        "avoid",
+                        "unit",
+                        "value",
+                        "timeline",
+                        "near",
+                        "people_of",
+                        "known_to_all",
+                    }
+                )
             )
         )
 

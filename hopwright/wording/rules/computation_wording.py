@@ -23,7 +23,7 @@ from hopwright.planning.computation_forms import (
     read_form,
 )
 from hopwright.planning.plan import PlanStep
-from hopwright.records import Compute, Lookup
+from hopwright.records import Compute, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind
 from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb, superlative
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
@@ -300,7 +300,21 @@ class ComputationVerbaliser:
                 return f"the {pluralise(role)} of {listed([self._text.described(one.subject) for one in named])}"
             if role:
                 return listed([f"the {role} of {self._text.described(one.subject)}" for one in named], word)
+        if word == "and" and (holders := self._holders(entities)):
+            return holders
         return listed(sorted((self._text.described(one) for one in entities), key=_has_clause), word)
+
+    def _holders(self, entities: Sequence[str]) -> str:
+        """`the winners of X in 1950 and 1962`: those who hold stated years of one timeline; empty for others."""
+        held = [self._text.step(one).derivation for one in entities if one.startswith("hop")]
+        lookups = [one for one in held if isinstance(one, ReverseLookup) and not one.constraints]
+        named = {one.property for one in lookups if one.value.isdigit()}
+        if len(lookups) < len(entities) or len(named) != 1 or not all(one.value.isdigit() for one in lookups):
+            return ""
+        entry = self._text.table.literal.get(named.pop())
+        if entry is None or not entry.holders_np:
+            return ""
+        return self._pick(entry.holders_np).replace("{y}", listed(sorted(one.value for one in lookups)))
 
     def _best(self, form: Extreme) -> str:
         """Which of two is meant: `the older`."""

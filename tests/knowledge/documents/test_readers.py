@@ -294,9 +294,7 @@ def test_html_is_reduced_to_its_main_text(tmp_path: Path) -> None:
     assert title == "Harbour"
     assert "opened in 1908" in text
     assert "Log in" not in text
-    assert problems(read_text(tmp_path / "b.html", "<html></html>")) == [
-        "the file: no main text is found in this HTML"
-    ]
+    assert problems(read_text(tmp_path / "b.html", "<html></html>")) == ["the file: no main text is found in this HTML"]
 
 
 def test_pdf_gives_its_text_and_damaged_ones_are_malformed(tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def all_phrases() -> list[tuple[str, str, str, str]]:
         found += [(id, form, "", t) for form in ("more", "less") for t in getattr(literal, form)]
         found += [(id, "year_predicate", "y", t) for t in literal.year_predicate]
     for id, timeline in LITERAL:
-        found += [(id, form, "y", t) for form in ("holder_ask", "holder_np") for t in getattr(timeline, form)]
+        forms = ("holder_ask", "holder_np", "holders_np", "after_np", "before_np")
+        found += [(id, form, "y", t) for form in forms for t in getattr(timeline, form)]
     return found
 
 
@@ -98,7 +99,7 @@ def test_a_literal_that_may_be_asked_can_be_worded(id: str, entry: LiteralProper
         assert entry.value == "year" and entry.holder_ask and entry.holder_np and entry.year_predicate
         assert not (entry.more or entry.less or entry.ask or entry.year_ask or entry.event)
         return
-    assert not (entry.holder_ask or entry.holder_np or entry.people_of)
+    assert not (entry.holder_ask or entry.holder_np or entry.near or entry.people_of or entry.known_to_all)
     assert entry.more and entry.less
     if entry.value == "number":
         assert entry.np
