@@ -34,7 +34,7 @@ from hopwright.topologies import Topology, topology
 _ANCHORS = 2
 _TRIES = 3
 _STRIDE = 11
-_PILOTS = 16
+_PILOTS = 40
 _ROUNDS = 2
 _SAMPLED = 60
 _MOST_ASKED = 1.6
@@ -76,7 +76,7 @@ class _SlotAttempt:
     topology: str = ""
     domain: str = ""
     open: bool = False
-    """Also to what is over its share."""
+    """Also to properties and themes that are over their share."""
 
 
 class PlanSampler:
@@ -239,6 +239,8 @@ class PlanSampler:
         spec = SlotSpec(attempt.topology or wish.topology, attempt.kind, attempt.answer)
 
         def refuses(plan: Plan) -> bool:
+            if attempt.open:
+                return self._shares.is_worn(slot, plan)
             if self._shares.is_over(slot, plan, anchored=attempt.anchor is not None):
                 return True
             if attempt.kind and wish.difficulty != self.difficulty(plan):
@@ -254,7 +256,7 @@ class PlanSampler:
                 preferences=replace(preferences, focus=attempt.domain),
                 kept=[hop.edge for hop in attempt.hops],
                 tries=attempt.tries,
-                refuse=None if attempt.open else refuses,
+                refuse=refuses,
                 claimed=attempt.claimed,
             )
         except NoPlanError as error:

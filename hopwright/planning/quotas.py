@@ -1,4 +1,4 @@
-"""The largest shares of a set that one property and one narrow theme may have, and how plans are kept within them.
+"""The largest shares of a set that one property, one frame and one narrow theme may have, and how they are kept.
 
 What pilots showed to be over its share is closed to so many slots, drawn by slot and name, and chosen more seldom in
 the others. Dates are in so many questions that steering is not enough: the operations that rest on them become rarer.
@@ -25,9 +25,15 @@ _OF_COMPUTATIONS = ("later", "between", "between-two", "apart-named", "age")
 _OF_TARGETS = ("dated", "dated-by-amount", "dated-stated", "dated-among", "dated-by-both")
 _LEAST_ODDS = 0.05
 """An operation is not made rarer than this, however far over its share what it needs is."""
-# A property may take part in so many items for each of its facts: four facts do not make a hundred questions.
-_PER_FACT = 0.002
+# A property may take part in so many hops for each of its facts: four facts do not make a hundred questions.
+_PER_FACT = 0.0005
+_LEAST_SHARE = 0.001
+_FRAME_SHARE = 0.04
+"""Questions that differ in their names and direction only, such as a director's age at a release, may be so many."""
+_FRAME = "frame:"
 _PROPERTY = re.compile(r"^P\d+$")
+_DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
+_NAMES = re.compile(r"(?:\b(?:Q\w+|P99\d+)\b,? ?|\b\d+\b)")
 OperationOdds = tuple[tuple[str, float], ...]
 _Use = tuple[tuple[str, ...], str]
 
@@ -86,22 +92,29 @@ class QuotaController:
         """The shares with what these pilots, drawn under the old ones, have more of than they may."""
         counts: Counter[str] = Counter()
         for plan in pilots:
-            counts.update(properties_of(plan))
+            counts.update(name for step in plan.steps for name in properties_of_step(step.derivation))
             counts.update(self._themes.of_plan(plan))
+            counts[self._find_frame(plan)] += 1
+        hops = sum(len(plan.steps) for plan in pilots)
         weights = dict(self.weights)
         for name, count in counts.items():
             # A few pilots prove little: what is only just over its share is left alone.
-            least = _TELLING_OF_ONE if self._is_person_or_work(name) else _TELLING
-            if count > max(least, 1.2 * len(pilots) * (cap := self._cap(name))):
-                weights[name] = weights.get(name, 1.0) * cap * len(pilots) / count
+            least = _TELLING_OF_ONE if name.startswith(_FRAME) or self._is_person_or_work(name) else _TELLING
+            total = hops if _PROPERTY.match(name) else len(pilots)
+            if count > max(least, 1.2 * total * (cap := self._cap(name))):
+                weights[name] = weights.get(name, 1.0) * cap * total / count
         uses = [use for plan in pilots for step in plan.steps for use in self._find_uses(step.derivation)]
         return QuotaController(self._moves, self._themes, self._mix, self._seed, weights, uses)
 
     def is_over(self, slot: int, plan: Plan, *, anchored: bool) -> bool:
         """Whether a plan touches what is closed to a slot; an anchor's plans have little choice of properties."""
-        if not anchored and not self._closed_in(slot).isdisjoint(properties_of(plan)):
+        if self.is_worn(slot, plan) or (not anchored and not self._closed_in(slot).isdisjoint(properties_of(plan))):
             return True
         return any(self.is_closed(slot, entity) for entity in entities_of(plan))
+
+    def is_worn(self, slot: int, plan: Plan) -> bool:
+        """Whether there are enough questions of a plan's frame, as far as a slot is concerned."""
+        return self._find_frame(plan) in self._closed_in(slot)
 
     def is_closed(self, slot: int, entity: str) -> bool:
         """Whether a theme of an entity is closed to a slot."""
@@ -150,12 +163,26 @@ class QuotaController:
         )
 
     def _cap(self, name: str) -> float:
-        """The largest share of the items that a property or a theme may have."""
+        """The largest share that a property may have of the hops, or a frame or a theme of the items."""
+        if name.startswith(_FRAME):
+            return _FRAME_SHARE
         if not _PROPERTY.match(name):
             return min(_ENTITY_SHARE, self._mix.theme_share) if self._is_person_or_work(name) else self._mix.theme_share
         graph, table = self._moves.graph, self._moves.table
         facts = len(graph.literal_subjects(name)) if name in table.literal else 0
-        return min(self._mix.property_share, max(facts * _PER_FACT, 0.004)) if facts else self._mix.property_share
+        return min(self._mix.property_share, max(facts * _PER_FACT, _LEAST_SHARE)) if facts else self._mix.property_share
+
+    def _find_frame(self, plan: Plan) -> str:
+        """What a plan shares with those that differ from it in their names only: its dates, numbers and functions."""
+        steps = [self._find_step_frame(step.derivation) for step in plan.steps]
+        return f"{_FRAME}{plan.topology} {' '.join(steps)}"
+
+    def _find_step_frame(self, derivation: Derivation) -> str:
+        if isinstance(derivation, Compute):
+            return _DIRECTION.sub("chosen", _NAMES.sub("", derivation.expression))
+        table = self._moves.table
+        asked = sorted(name for name in properties_of_step(derivation) if name in table.literal)
+        return ",".join("timeline" if table.is_timeline(name) else name for name in asked) or "entity"
 
     def _is_person_or_work(self, theme: str) -> bool:
         return theme.startswith("entity:") and self._moves.kinds.kind(theme[7:]) in ("person", "work")

@@ -27,8 +27,8 @@ class TargetDistribution:
     """Shares by name, in any scale (they are normalised); what is left out is not planned.
 
     `anchoring`: how many of the anchor question's own two hops an item keeps: "2", "1", "0" (its answer only), or
-    "none" (a pure chain of the graph). `property_share`, `theme_share`: the largest share of the items that one
-    property, and one narrow theme (a league, a race, a club's country), may have.
+    "none" (a pure chain of the graph). `property_share`, `theme_share`: the largest share of the hops that one
+    property, and of the items that one narrow theme (a league, a race, a club's country), may have.
     """
 
     topologies: Mapping[str, float]

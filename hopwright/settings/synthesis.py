@@ -76,11 +76,11 @@ class TargetParameters(Parameters):
         default={}, title="Domains", description="How welcome each knowledge domain is; 1 where it is not named."
     )
     property_share: float = Field(
-        default=0.5,
+        default=0.12,
         gt=0,
         le=1,
         title="Largest share of a property",
-        description="A property in more than this share of the items is held back as far as there are others.",
+        description="A property in more than this share of the hops is held back as far as there are others.",
     )
     theme_share: float = Field(
         default=0.04,
