@@ -85,6 +85,10 @@ class PropertyRoles:
     """Dates on which sources differ for certain kinds of subject, by property."""
     adapted: frozenset[str] = frozenset()
     """From a work to whose work it goes back to."""
+    trivial: frozenset[str] = frozenset()
+    """Look-ups that anybody can do who knows the subject: a plan that chose nothing just before does not end in one."""
+    event_places: Mapping[str, str] = field(default_factory=dict)
+    """The date of an event → the property of where it was."""
     seldom: frozenset[str] = frozenset()
     """Properties that say little, or whose values are nested or several: asked for seldom."""
 
@@ -280,6 +284,10 @@ class LiteralProperty(_Entry):
     """The same as a noun phrase: `the city that hosted the Summer Olympics in {y}`."""
     holders_np: tuple[str, ...] = ()
     """The same of several: `the cities that hosted the Summer Olympics in {y}`."""
+    share: str = ""
+    """Of a timeline, what is given in it, where several things are given together: `Best Actor`."""
+    together_np: tuple[str, ...] = ()
+    """Those who got several such things {a} in a year {y}: `the winners of {a} at the ceremony held in {y}`."""
     after_np: tuple[str, ...] = ()
     """Of a timeline with gaps, the holder of its first year after {y}: `the city that hosted the first … after {y}`."""
     before_np: tuple[str, ...] = ()

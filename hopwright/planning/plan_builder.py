@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import operator
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -183,10 +183,17 @@ class PlanBuilder:
             raise PlanningDeadEnd("no question leads to the entity")
         return self.walk(self.choose(edges))
 
-    def extend(self, state: StepOutput, suits: Callable[[str], bool], like: Sequence[str] = ()) -> StepOutput:
+    def extend(
+        self,
+        state: StepOutput,
+        suits: Callable[[str], bool],
+        like: Sequence[str] = (),
+        refused: Container[str] = frozenset(),
+    ) -> StepOutput:
         """A step from an entity to another one that suits, along a property or against it.
 
         `like`: entities of which the same could be asked with another answer; such properties are taken first.
+        `refused`: properties along which not to go.
         """
         last = self.draft.steps[-1].derivation if self.draft.steps else None
         # A place in a place in a place makes no question: one such step does not follow another.
@@ -195,7 +202,10 @@ class PlanBuilder:
         forward = [
             e
             for e in self.traversals.lookups_from(state.entity)
-            if not (within and e.property in wider) and self.admits(e.object) and suits(e.object)
+            if not (within and e.property in wider)
+            and e.property not in refused
+            and self.admits(e.object)
+            and suits(e.object)
         ]
         backward = [
             e for e in self.traversals.reverse_from(state.entity) if self.admits(e.subject) and suits(e.subject)

@@ -170,7 +170,9 @@ class QuotaController:
             return min(_ENTITY_SHARE, self._mix.theme_share) if self._is_person_or_work(name) else self._mix.theme_share
         graph, table = self._moves.graph, self._moves.table
         facts = len(graph.literal_subjects(name)) if name in table.literal else 0
-        return min(self._mix.property_share, max(facts * _PER_FACT, _LEAST_SHARE)) if facts else self._mix.property_share
+        return (
+            min(self._mix.property_share, max(facts * _PER_FACT, _LEAST_SHARE)) if facts else self._mix.property_share
+        )
 
     def _find_frame(self, plan: Plan) -> str:
         """What a plan shares with those that differ from it in their names only: its dates, numbers and functions."""

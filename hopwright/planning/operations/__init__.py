@@ -30,7 +30,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("holder", ("year",), "entity", "", 4.0, holder),
     Operation("next-holder", ("year",), "entity", "temporal", 4.0, next_holder),
-    Operation("turned", ("year",), "year", "temporal", 2.0, turned, final=0),
+    Operation("turned", ("year",), "year", "temporal", 0.4, turned, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),

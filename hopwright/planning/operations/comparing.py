@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
@@ -26,6 +28,7 @@ from hopwright.records.values import Scalar
 _NAMED = 4
 _PLACES = 0.05
 _MOST_WORDS = 10
+_NEAREST = 10
 
 
 def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -65,6 +68,7 @@ def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operat
                 continue
             for largest in builder.rng.sample((True, False), 2):
                 behind = [one for one in values if (values[one] < values[winner]) == largest and one != winner]  # type: ignore[operator]
+                behind = _list_nearest(behind, values, winner)
                 others = draw_others(builder, behind, _NAMED - 1, [winner, group.shared])
                 named = _shorten(builder, [winner, *others])
                 if len(named) >= 3 and are_apart(builder, named, property):
@@ -106,6 +110,16 @@ def _draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterable[Ch
         return draw_groups(builder, context)
     around = [group for topic in builder.topics for group in builder.relations.groups_of(topic)]
     return [one for group in around for one in list_choosable(builder, group, context.readers)]
+
+
+def _list_nearest(behind: Sequence[str], values: Mapping[str, Scalar], winner: str) -> list[str]:
+    """Those that come next to the winner: somebody of another century is out of the running at once."""
+
+    def measure_distance(one: str) -> Decimal:
+        values_of = [value.toordinal() if isinstance(value := values[e], dt.date) else value for e in (one, winner)]
+        return abs(Decimal(values_of[0]) - Decimal(values_of[1]))
+
+    return sorted(behind, key=measure_distance)[:_NEAREST]
 
 
 def _shorten(builder: PlanBuilder, named: list[str]) -> list[str]:

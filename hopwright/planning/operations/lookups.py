@@ -59,6 +59,7 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         state,
         lambda entity: wanted(entity) and fits_partner(builder, context.readers, partner, entity),
         like=_rivals(builder, state),
+        refused=_list_refused(builder, state, last=not context.readers),
     )
 
 
@@ -124,6 +125,16 @@ def named_birth(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
             if measure.property == builder.traversals.roles.birth and has_full_date(measure):
                 return builder.measure(topic, measure, full_date=True)
     raise PlanningDeadEnd("what the plan is about was not born on a known day")
+
+
+def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> frozenset[str]:
+    """Properties that are not asked of an entity: where that happened by which it was chosen, and what all know."""
+    step = builder.draft.steps[int(state.ref[3:]) - 1].derivation if state.ref.startswith("hop") else None
+    form = read_form(step.expression) if isinstance(step, Compute) else None
+    roles = builder.traversals.roles
+    if isinstance(form, Extreme):
+        return frozenset({roles.event_places.get(form.property, "")}) | (roles.seldom if last else frozenset())
+    return roles.trivial | roles.seldom if last else frozenset()
 
 
 def _rivals(builder: PlanBuilder, state: StepOutput) -> tuple[str, ...]:

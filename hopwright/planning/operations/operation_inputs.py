@@ -12,6 +12,8 @@ from hopwright.planning.traversals import UsableLiteral
 from hopwright.records.values import Scalar
 
 MAX_ENTITIES_CONSIDERED = 120
+_CLOSE = 15
+"""Years between two dates that are compared, at most."""
 
 
 def list_shared(builder: PlanBuilder, entities: Sequence[str], *, comparing: bool) -> list[str]:
@@ -32,10 +34,17 @@ def list_shared(builder: PlanBuilder, entities: Sequence[str], *, comparing: boo
                 break
             values.append(other)
         if len(values) == len(entities) and all(
-            builder.traversals.differ(measure.property, a, b) for i, a in enumerate(values) for b in values[i + 1 :]
+            builder.traversals.differ(measure.property, a, b) and (not comparing or _is_open(a, b))
+            for i, a in enumerate(values)
+            for b in values[i + 1 :]
         ):
             found.append(measure.property)
     return found
+
+
+def _is_open(one: Scalar, other: Scalar) -> bool:
+    """Whether it takes the dates to tell which came first: nobody has to look up who of two generations died first."""
+    return not isinstance(one, dt.date) or not isinstance(other, dt.date) or abs(one.year - other.year) <= _CLOSE
 
 
 def choose_number(builder: PlanBuilder, entity: str, context: OperationContext) -> UsableLiteral:

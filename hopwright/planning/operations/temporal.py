@@ -46,6 +46,8 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     """How old somebody whom the plan found turned in the year of an event of what it started from."""
     person, then = sorted(inputs, key=lambda state: state.type == "year")
     birth = builder.traversals.roles.birth
+    if then.of == birth:
+        raise PlanningDeadEnd("nobody asks how old one was when a stranger was born")
     events = list_events(builder, person.entity)
     if birth not in events or events.get(builder.traversals.roles.death, LATEST) <= then.whole:
         raise PlanningDeadEnd("the person did not live then")

@@ -17,7 +17,9 @@ from hopwright.records import Compute, Lookup, ReverseLookup
 
 _FAR = 0.15
 """How often a plan goes to a timeline that only tells the time, where none has to do with what the plan is about."""
-_NEIGHBOURS = 40
+_TOGETHER = 0.8
+"""How often two holders got what they have on one occasion, where several things are given together."""
+_NEIGHBOURS = 15
 """Years that lie between two holders of one timeline who are compared, at most."""
 
 
@@ -65,24 +67,38 @@ def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """Who or what holds a year that the question states; beside another, of the same timeline and of years nearby."""
     partner = context.partners[0] if context.partners else None
-    pools, near = list_holders(builder, context.readers), 0
+    pools, near, apart = list_holders(builder, context.readers), 0, 0
     if partner is not None:
         derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
         if not isinstance(derivation, ReverseLookup):
             raise PlanningDeadEnd("two holders are compared as they are")
-        pools, near = {derivation.property: pools.get(derivation.property, ())}, int(derivation.value)
+        near = int(derivation.value)
+        beside = _list_given_beside(builder, derivation.property)
+        if beside and builder.rng.random() < _TOGETHER:
+            pools, apart = {one: pools.get(one, ()) for one in beside}, 0
+        else:
+            pools, apart = {derivation.property: pools.get(derivation.property, ())}, _NEIGHBOURS
     name = builder.prefer_name(list(pools))
     found = [
         (year, one)
         for year, one in pools[name]
         if builder.admits(one)
-        and (not near or 0 < abs(year - near) <= _NEIGHBOURS)
+        and (not near or abs(year - near) <= apart)
         and (partner is None or fits_partner(builder, context.readers, partner.entity, one))
     ]
     if not found:
         raise PlanningDeadEnd("no timeline has a holder from whom to go on")
     year, one = draw(builder.rng, found)
     return _add(builder, name, str(year), one)
+
+
+def _list_given_beside(builder: PlanBuilder, timeline: str) -> list[str]:
+    """The other timelines of what is given together with what a timeline lists: the other prizes of a ceremony."""
+    literal = builder.traversals.table.literal
+    together = literal[timeline].together_np
+    return [
+        one for one in builder.traversals.timelines if one != timeline and literal[one].together_np == together != ()
+    ]
 
 
 def named_event(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

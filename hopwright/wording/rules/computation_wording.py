@@ -308,13 +308,17 @@ class ComputationVerbaliser:
         """`the winners of X in 1950 and 1962`: those who hold stated years of one timeline; empty for others."""
         held = [self._text.step(one).derivation for one in entities if one.startswith("hop")]
         lookups = [one for one in held if isinstance(one, ReverseLookup) and not one.constraints]
-        named = {one.property for one in lookups if one.value.isdigit()}
-        if len(lookups) < len(entities) or len(named) != 1 or not all(one.value.isdigit() for one in lookups):
+        entries = [self._text.table.literal.get(one.property) for one in lookups]
+        found = [one for one in entries if one is not None and one.timeline]
+        years = sorted({one.value for one in lookups})
+        if len(found) < len(entities) or not all(map(str.isdigit, years)):
             return ""
-        entry = self._text.table.literal.get(named.pop())
-        if entry is None or not entry.holders_np:
-            return ""
-        return self._pick(entry.holders_np).replace("{y}", listed(sorted(one.value for one in lookups)))
+        if len({one.timeline for one in found}) == 1 and found[0].holders_np:
+            return self._pick(found[0].holders_np).replace("{y}", listed(years))
+        if len(years) == 1 and len({one.together_np for one in found}) == 1 and found[0].together_np:
+            shares = listed([one.share for one in found])
+            return self._pick(found[0].together_np).replace("{a}", shares).replace("{y}", years[0])
+        return ""
 
     def _best(self, form: Extreme) -> str:
         """Which of two is meant: `the older`."""

@@ -55,6 +55,7 @@ def all_phrases() -> list[tuple[str, str, str, str]]:
     for id, timeline in LITERAL:
         forms = ("holder_ask", "holder_np", "holders_np", "after_np", "before_np")
         found += [(id, form, "y", t) for form in forms for t in getattr(timeline, form)]
+        found += [(id, "together_np", "ay", t) for t in timeline.together_np]
     return found
 
 
@@ -69,7 +70,7 @@ def test_every_template_has_exactly_its_placeholder(id: str, form: str, placehol
     names = sorted(name for _, name, _, _ in string.Formatter().parse(template) if name is not None)
     assert names == sorted(placeholders)
     for filler in FILLERS:
-        text = template.format(s=filler, o=filler, y="1950", n="Italian city")
+        text = template.format(s=filler, o=filler, a=filler, y="1950", n="Italian city")
         assert "  " not in text and text == text.strip()
         assert not re.search(r"\b(\w+) \1\b", text.replace(filler, "X")), text
         # A name may end in any letter, a title in its quotation mark: no possessive goes with them, nor a contraction.
