@@ -208,7 +208,9 @@ class PlanBuilder:
             and suits(e.object)
         ]
         backward = [
-            e for e in self.traversals.reverse_from(state.entity) if self.admits(e.subject) and suits(e.subject)
+            e
+            for e in self.traversals.reverse_from(state.entity)
+            if e.property not in refused and self.admits(e.subject) and suits(e.subject)
         ]
         if not forward and not backward:
             raise PlanningDeadEnd("nothing to ask about the entity")

@@ -34,7 +34,7 @@ from hopwright.topologies import Topology, topology
 _ANCHORS = 2
 _TRIES = 3
 _STRIDE = 11
-_PILOTS = 40
+_PILOTS = 24
 _ROUNDS = 2
 _SAMPLED = 60
 _MOST_ASKED = 1.6

@@ -33,6 +33,7 @@ _FRAME_SHARE = 0.04
 _FRAME = "frame:"
 _PROPERTY = re.compile(r"^P\d+$")
 _DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
+_TURNED = re.compile(r"^hop\d \+ \d+$")
 _NAMES = re.compile(r"(?:\b(?:Q\w+|P99\d+)\b,? ?|\b\d+\b)")
 OperationOdds = tuple[tuple[str, float], ...]
 _Use = tuple[tuple[str, ...], str]
@@ -176,6 +177,8 @@ class QuotaController:
 
     def _find_frame(self, plan: Plan) -> str:
         """What a plan shares with those that differ from it in their names only: its dates, numbers and functions."""
+        if any(isinstance(d := step.derivation, Compute) and _TURNED.match(d.expression) for step in plan.steps):
+            return f"{_FRAME}the year in which somebody turned an age"  # however it goes on, it is a far-fetched year
         steps = [self._find_step_frame(step.derivation) for step in plan.steps]
         return f"{_FRAME}{plan.topology} {' '.join(steps)}"
 

@@ -12,7 +12,7 @@ from hopwright.planning.operations.base import Operation
 from hopwright.planning.operations.comparing import compare, first_of, most_of_all
 from hopwright.planning.operations.counting import count_all
 from hopwright.planning.operations.lookups import date, extend, lead, named_birth, named_year, number, year
-from hopwright.planning.operations.temporal import age_in_year, age_of, age_of_named, apart
+from hopwright.planning.operations.temporal import age_at_death, age_in_year, age_of, age_of_named, apart
 from hopwright.planning.operations.timelines import holder, named_event, named_holder, next_holder, turned
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -30,13 +30,14 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("holder", ("year",), "entity", "", 4.0, holder),
     Operation("next-holder", ("year",), "entity", "temporal", 4.0, next_holder),
-    Operation("turned", ("year",), "year", "temporal", 0.4, turned, final=0),
+    Operation("turned", ("year",), "year", "temporal", 0.1, turned, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),
     Operation("apart", ("year", "year"), "amount", "temporal", 2.5, apart, inner=False),
     Operation("age", ("date", "date"), "amount", "temporal", 4.0, age_of, inner=False),
     Operation("age-in-year", ("entity", "year"), "amount", "temporal", 6.0, age_in_year, inner=False),
+    Operation("age-at-death", ("entity",), "amount", "temporal", 1.5, age_at_death, inner=False),
     Operation("age-named", ("date",), "amount", "temporal", 1.5, age_of_named, inner=False),
     Operation("rate", ("entity",), "number", "arithmetic", 0.03, rate, inner=False),
     Operation("choose", ("amount",), "ways", "combinatorics", 0.03, choose_of, inner=False),

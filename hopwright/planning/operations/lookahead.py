@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
+    full_date,
     has_full_date,
     list_closed_set,
     list_events,
@@ -249,6 +250,9 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "age-in-year":
         birth = builder.traversals.roles.birth
         return lambda entity: birth in list_events(builder, entity)
+    if reader == "age-at-death":
+        dates = (builder.traversals.roles.birth, builder.traversals.roles.death)
+        return lambda entity: all(full_date(builder, entity, one) is not None for one in dates)
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader in ("count-all", "most-of-its"):

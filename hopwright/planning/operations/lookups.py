@@ -14,7 +14,7 @@ from hopwright.planning.operations.lookahead import (
     list_partners,
     satisfies_reader,
 )
-from hopwright.planning.operations.operation_inputs import choose_number, has_full_date, list_events
+from hopwright.planning.operations.operation_inputs import choose_number, has_full_date, is_chosen_by, list_events
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.records import Compute
@@ -158,6 +158,5 @@ def _require_of_rivals(builder: PlanBuilder, state: StepOutput, property: str) -
 
 def _refuse_compared(builder: PlanBuilder, state: StepOutput, property: str) -> None:
     """Who was born first is not asked for the year of the birth: that would be found by comparing alone."""
-    derivation = builder.draft.steps[int(state.ref[3:]) - 1].derivation
-    if isinstance(derivation, Compute) and f"({property}, " in derivation.expression:
+    if is_chosen_by(builder, state, (property,)):
         raise PlanningDeadEnd("what was compared is asked for")

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd
+from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 from hopwright.planning.traversals import UsableLiteral
+from hopwright.records import Compute
 from hopwright.records.values import Scalar
 
 MAX_ENTITIES_CONSIDERED = 120
@@ -64,6 +65,12 @@ def list_numbers(builder: PlanBuilder, entity: str) -> list[UsableLiteral]:
         for m in builder.traversals.measures(entity)
         if m.entry.stable and m.entry.ask and not isinstance(m.value, dt.date)
     ]
+
+
+def is_chosen_by(builder: PlanBuilder, state: StepOutput, properties: Sequence[str]) -> bool:
+    """Whether an entity is the winner of a comparison by one of the properties."""
+    derivation = builder.draft.steps[int(state.ref[3:]) - 1].derivation
+    return isinstance(derivation, Compute) and any(f"({one}, " in derivation.expression for one in properties)
 
 
 def list_events(builder: PlanBuilder, entity: str) -> dict[str, int]:

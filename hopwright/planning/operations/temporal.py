@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 
 from hopwright.planning.operations.base import LATEST, OperationContext
-from hopwright.planning.operations.operation_inputs import full_date, list_events
+from hopwright.planning.operations.operation_inputs import full_date, is_chosen_by, list_events
 from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
 
 _OLDEST = 100
@@ -65,6 +65,21 @@ def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
             years = _age(builder, topic, _date_of(builder, state))
             return _give(builder, f"age(value({builder.traversals.roles.birth}, {topic}), {state.ref})", years)
     raise PlanningDeadEnd("nobody whom the plan names was close to that one")
+
+
+def age_at_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """At what age somebody died whose birth and death are known to the day."""
+    (state,) = inputs
+    roles = builder.traversals.roles
+    born, died = (full_date(builder, state.entity, property) for property in (roles.birth, roles.death))
+    if born is None or died is None:
+        raise PlanningDeadEnd("the days of birth and death are not known")
+    if is_chosen_by(builder, state, (roles.birth, roles.death)):
+        raise PlanningDeadEnd("what was compared is asked for")
+    years = _years(born, died)
+    if not _YOUNGEST <= years <= _OLDEST:
+        raise PlanningDeadEnd("nobody grows so old")
+    return _give(builder, f"age(value({roles.birth}, {state.ref}), value({roles.death}, {state.ref}))", years)
 
 
 def _is_tied(builder: PlanBuilder, one: str, other: str) -> bool:

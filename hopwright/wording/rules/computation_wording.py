@@ -37,6 +37,7 @@ from hopwright.wording.rules.frames import (
     FIRST_BY_FRAMES,
     FIRST_TO_FRAMES,
     LATER_FRAMES,
+    LIFE_FRAMES,
     LIST_FRAMES,
     PAIR_FRAMES,
     PAIRS_FRAMES,
@@ -465,7 +466,9 @@ class ComputationVerbaliser:
         return self._text.fill(events, "s", say(entity))
 
     def _ask_age(self, form: AgeAt, say: Say) -> str:
-        """The age of somebody on a date: of whom the first event is the birth."""
+        """The age of somebody on a date, or at death: of whom the first event is the birth."""
+        if isinstance(form.birth, tuple) and isinstance(form.then, tuple) and form.birth[1] == form.then[1]:
+            return self._pick(LIFE_FRAMES).format(p=say(form.birth[1]))
         if isinstance(form.birth, tuple):
             person = say(form.birth[1])
         else:

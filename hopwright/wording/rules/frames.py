@@ -5,6 +5,9 @@ from __future__ import annotations
 PAIR_FRAMES = ("Take {pair}.", "Compare {pair}.", "Consider {pair}.", "Think of {pair}.")
 """How what is compared is set before the question; what follows says `the older of the two`."""
 
+TOLD_FRAMES = ("Take {told}.", "Consider {told}.", "Think of {told}.")
+"""How what a question is about is told before it, where it takes many words; the question then says `that person`."""
+
 SET_FRAMES = (
     "{were}.", "{were}.", "{were}.", "Take {names}, {tie}.", "Consider {names}, {tie}.", "Look at {names}, {tie}.",
 )  # fmt: skip
@@ -46,6 +49,14 @@ FIRST_BY_AFTER_FRAMES = (
 
 TURNED_FRAMES = ("In what year did {p} turn {age}?", "In which year did {p} reach the age of {age}?")
 
+LIFE_FRAMES = (
+    "At what age did {p} die?",
+    "How old was {p} at the time of death?",
+    "What age had {p} reached at the time of death?",
+    "How old did {p} live to be?",
+    "How many years old was {p} at death?",
+)
+"""How old somebody became."""
 AGE_FRAMES = (
     "How old was {p} {when}?", "What age was {p} {when}?", "{When}, how old was {p}?",
     "How many years old was {p} {when}?",

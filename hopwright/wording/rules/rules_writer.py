@@ -14,18 +14,22 @@ from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import ShiftedYear, read_form
+from hopwright.planning.computation_forms import Extreme, ShiftedYear, read_form
+from hopwright.planning.execution import hops_used
 from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind, render
 from hopwright.text.phrases import plain_noun, sentence
 from hopwright.wording.rules.computation_wording import ComputationVerbaliser
+from hopwright.wording.rules.frames import TOLD_FRAMES
 
 ReferenceWording = Callable[[str], str]
 """Words a reference (`hopN` or a Q-id): in a sub-question by its answer, in the whole question by its description."""
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
+_LONG = 20
+"""Words of a question beyond which what it is about is told in a sentence before it."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _MENTION = re.compile("\x01([^\x02]+)\x02")
@@ -100,6 +104,7 @@ class PlanVerbaliser:
         self.preludes: list[str] = []
         self.openings: list[str] = []
         self.listed: set[str] = set()
+        self._told = ""
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -131,7 +136,10 @@ class PlanVerbaliser:
         return self.names.phrase(entity)
 
     def described(self, reference: str) -> str:
-        """A reference by how it is arrived at."""
+        """A reference by how it is arrived at, or back to the sentence that has told that."""
+        if reference == self._told:
+            entity = self.entity(reference)
+            return "that person" if self.names.kind(entity) == "person" else f"that {self._head_noun(entity)}"
         if reference.startswith("hop"):
             return self.noun_phrase(int(reference[3:]))
         return f"\x01{reference}\x02" if reference.startswith("Q") else self.stated(reference)
@@ -183,10 +191,32 @@ class PlanVerbaliser:
     def ask_whole(self) -> str:
         """The last hop's question with all that leads to it."""
         question = self.ask(len(self._steps), self.described)
+        if len(question.split()) > _LONG and (told := self._find_told()):
+            question = self._ask_after(told)
         if not self.openings:
             return question
         opening = " ".join(self.openings)
         return f"{opening} {question if opening.endswith('.') else question[:1].lower() + question[1:]}"
+
+    def _find_told(self) -> int:
+        """The last hop of a chain whose answer can be told in a sentence before the question; 0 where there is none."""
+        chained = all(hops_used(step.derivation) == (index,) for index, step in enumerate(self._steps[1:], start=1))
+        for index in range(len(self._steps) - 1, 1, -1) if chained else ():
+            derivation = self._steps[index - 1].derivation
+            chosen = isinstance(derivation, Compute) and isinstance(read_form(derivation.expression), Extreme)
+            if self._steps[index - 1].answer_type == "entity" and not chosen:
+                return index
+        return 0
+
+    def _ask_after(self, told: int) -> str:
+        """The last question, asked of what a sentence before it tells: clauses in clauses are hard to follow."""
+        self.preludes.clear()
+        self.openings.clear()
+        self.listed.clear()
+        phrase = self.noun_phrase(told)
+        self.openings.append(self.pick(TOLD_FRAMES).format(told=phrase.removesuffix(".")))
+        self._told = f"hop{told}"
+        return self.ask(len(self._steps), self.described)
 
     def resolve(self, text: str) -> str:
         """The text with every marked name said in full the first time, and referred to after that."""
