@@ -12,15 +12,15 @@ Ending = Literal[
 ]  # fmt: skip
 """How an episode ended.
 
-`out_of_steps`: the agent called again when no call was left; `malformed`: it made as many malformed calls in a row as
-are put up with; `failed`: no answer came from the model; `not_extractable`: it answered, but not in the form that was
-asked for.
+`out_of_steps`: the agent called again when no call was left; `malformed`: it made as many malformed calls in a row
+as are put up with; `failed`: no answer came from the model; `not_extractable`: it answered, but not in the form that
+was asked for.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One call. `query` is what was looked for; `problem` says what is wrong with a malformed call, else it is empty."""
+    """One call. `query` is what was looked for; `problem` says what is wrong with a malformed call, else empty."""
 
     name: str
     arguments: str

@@ -5,9 +5,9 @@ is *written* when its answer, or an alias, stands in the agent's words, in its f
 that found a gold place. It is *found* when it is written after it is retrieved. A hop without gold places, which is
 worked out from others, is found when it is written.
 
-**MaxD** is the depth of the deepest hop k such that k itself and all hops that it rests on are found. The depth of a hop
-counts it and all hops that it rests on, directly or not: in a chain it is the hop's number, and the depth of the last
-hop is the number of all hops. AgenticRAGTracer, from which the name comes, asks the sub-questions of fewer hops one by
+**MaxD** is the depth of the deepest hop k such that k itself and all hops that it rests on are found. The depth of a
+hop counts it and all hops that it rests on, directly or not: in a chain it is the hop's number, and the depth of the
+last hop is the number of all hops. AgenticRAGTracer, from which the name comes, asks the sub-questions of fewer hops one by
 one and takes the greatest number of hops that is answered rightly. Here one transcript has to show it, and an answer
 that the agent knew without looking counts for nothing. Where there is nothing to look into (closed book) there is no
 MaxD.
@@ -24,7 +24,7 @@ from hopwright.scoring.answers import TextScore, is_close, normalise, score_text
 from hopwright.text.stems import content_stems
 
 FailureClass = Literal[
-    "no_answer", "not_searched", "wrong_plan", "searched_not_found", "found_unused", "over_extended", "misread"
+    "no_answer", "not_searched", "wrong_plan", "searched_not_found", "found_unused", "over_extended", "not_known"
 ]
 """Why an answer is wrong; the first hop, in order, whose answer the agent did not write decides.
 
@@ -35,7 +35,7 @@ FailureClass = Literal[
 - `searched_not_found`: the agent looked for the hop, but it is not retrieved;
 - `wrong_plan`: when it came to the hop, the agent looked for other things only;
 - `not_searched`: when it came to the hop, the agent looked for nothing more;
-- `misread`: in place of the last five, where there is nothing to look into.
+- `not_known`: in place of the last five, where there is nothing to look into.
 """
 FAILURE_CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)
 _LOST = frozenset({"malformed", "refusal", "truncated", "empty", "failed", "not_extractable"})
@@ -144,7 +144,7 @@ def _classify(task: Task, transcript: Transcript, hops: tuple[HopEvidence, ...],
     if transcript.ended == "out_of_steps":
         return "over_extended"
     if closed_book:
-        return "misread"
+        return "not_known"
     missing = next((hop for hop in hops if hop.written_at is None), None)
     if missing is None:
         return "over_extended"

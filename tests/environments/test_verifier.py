@@ -120,7 +120,7 @@ def test_given_passages_are_shown_from_the_start_and_a_closed_book_has_no_depth(
     transcript = replace(answered, given=tuple(finder.passages), ended="answered", answer="Answer2")
     assert verify(task, transcript).max_depth == 2
     closed = verify(task, replace(transcript, given=(), answer="no"), closed_book=True)
-    assert (closed.max_depth, closed.failure) == (None, "misread")
+    assert (closed.max_depth, closed.failure) == (None, "not_known")
 
 
 def test_half_of_a_gold_place_is_enough_and_any_place_of_a_fact_will_do() -> None:
