@@ -7,10 +7,10 @@ worked out from others, is found when it is written.
 
 **MaxD** is the depth of the deepest hop k such that k itself and all hops that it rests on are found. The depth of a
 hop counts it and all hops that it rests on, directly or not: in a chain it is the hop's number, and the depth of the
-last hop is the number of all hops. AgenticRAGTracer, from which the name comes, asks the sub-questions of fewer hops one by
-one and takes the greatest number of hops that is answered rightly. Here one transcript has to show it, and an answer
-that the agent knew without looking counts for nothing. Where there is nothing to look into (closed book) there is no
-MaxD.
+last hop is the number of all hops. AgenticRAGTracer, from which the name comes, asks the sub-questions of fewer hops
+one by one and takes the greatest number of hops that is answered rightly. Here one transcript has to show it, and an
+answer that the agent knew without looking counts for nothing. Where there is nothing to look into (closed book) there
+is no MaxD.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ FailureClass = Literal[
 - `over_extended`: all calls were used up without an answer, or every hop was written, the last one too, and the agent
   went on to another answer;
 - `found_unused`: the hop is retrieved, but its answer is not written;
-- `searched_not_found`: the agent looked for the hop, but it is not retrieved;
-- `wrong_plan`: when it came to the hop, the agent looked for other things only;
+- `searched_not_found`: the agent looked for the hop, but it is not retrieved, or not the whole of it;
+- `wrong_plan`: when it came to the hop, the agent looked for other things only, which served no hop;
 - `not_searched`: when it came to the hop, the agent looked for nothing more;
 - `not_known`: in place of the last five, where there is nothing to look into.
 """
@@ -89,7 +89,7 @@ def verify(task: Task, transcript: Transcript, *, closed_book: bool = False) -> 
         for hop in task.hops
         if hop.index in found and (before := task.list_ancestors(hop.index)) <= found
     ]
-    failure = None if right else _classify(task, transcript, hops, closed_book=closed_book)
+    failure = None if right else _classify(task, transcript, hops, reader.serving, closed_book=closed_book)
     return Verdict(
         score if transcript.ended == "answered" else TextScore(0.0, 0.0, 0.0, 0.0),
         close and transcript.ended == "answered",
@@ -138,7 +138,9 @@ class _TranscriptReader:
         )
 
 
-def _classify(task: Task, transcript: Transcript, hops: tuple[HopEvidence, ...], *, closed_book: bool) -> FailureClass:
+def _classify(
+    task: Task, transcript: Transcript, hops: tuple[HopEvidence, ...], serving: tuple[bool, ...], *, closed_book: bool
+) -> FailureClass:
     if transcript.ended in _LOST:
         return "no_answer"
     if transcript.ended == "out_of_steps":
@@ -150,13 +152,24 @@ def _classify(task: Task, transcript: Transcript, hops: tuple[HopEvidence, ...],
         return "over_extended"
     if missing.facts and missing.retrieved_at is not None:
         return "found_unused"
+    if missing.shown:
+        return "searched_not_found"
     hop = task.hop(missing.index)
     begun = max((hops[one - 1].written_at or 0 for one in hop.depends_on), default=0)
-    # A query in the turn in which the answer before it is first written is already one for this hop.
-    later = [action for turn in transcript.turns[max(begun - 1, 0) :] for action in turn.actions if not action.problem]
-    if not later:
+    looked_for = _list_vain_queries(transcript, serving, begun)
+    if not looked_for:
         return "not_searched"
-    return "searched_not_found" if any(_is_for(action.query, task, hop) for action in later) else "wrong_plan"
+    return "searched_not_found" if any(_is_for(query, task, hop) for query in looked_for) else "wrong_plan"
+
+
+def _list_vain_queries(transcript: Transcript, serving: tuple[bool, ...], begun: int) -> list[str]:
+    """What was looked for from a turn on, that turn's own calls included, without serving any hop."""
+    turns = [(number, action) for number, turn in enumerate(transcript.turns, start=1) for action in turn.actions]
+    return [
+        action.query
+        for (number, action), served in zip(turns, serving, strict=True)
+        if number >= begun and not served and not action.problem
+    ]
 
 
 def _is_for(query: str, task: Task, hop: TaskHop) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +16,7 @@ Mode = Literal["search", "none", "gold", "gold_minus_one", "distractors"]
 """`search`: the tools and nothing else. The others give no tools: `none` the question alone, `gold` the gold passages,
 `gold_minus_one` those of all hops but one, `distractors` the gold passages among as many that only look like them."""
 _LEAST_DISTRACTORS = 4
+_DEPTH = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +43,22 @@ def draw_context(task: Task, mode: Mode, retriever: Retriever, seed: int) -> Giv
             if not _holds(passage, lost):
                 passages[passage.id] = passage
     if mode == "distractors":
-        every = list_gold(task)
         wanted = max(len(passages), _LEAST_DISTRACTORS)
-        hits = retriever.search(task.question, wanted + 20 * len(task.hops))
-        looks = [show_passage(hit.passage) for hit in hits]
-        others = [one for one in looks if one.id not in passages and not _holds(one, every)]
-        passages |= {one.id: one for one in others[:wanted]}
+        passages |= {one.id: one for one in _find_distractors(task, retriever, wanted)}
     given = list(passages.values())
     draw.shuffle(given)
     return GivenContext(tuple(given), dropped)
+
+
+def _find_distractors(task: Task, retriever: Retriever, wanted: int) -> list[FoundPassage]:
+    """What the question and its sub-questions find, in turn, that holds no gold place."""
+    every = list_gold(task)
+    lists = []
+    for query in (task.question, *(hop.question for hop in task.hops)):
+        found = [show_passage(hit.passage) for hit in retriever.search(query, wanted + _DEPTH)]
+        lists.append([one for one in found if not _holds(one, every)])
+    in_turn = [one for level in itertools.zip_longest(*lists) for one in level if one is not None]
+    return list({one.id: one for one in in_turn}.values())[:wanted]
 
 
 def _find_passages(fact: GoldFact, retriever: Retriever) -> list[FoundPassage]:

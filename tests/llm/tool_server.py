@@ -36,7 +36,7 @@ Agent = Callable[[str, list[Turn]], Said]
 
 
 class ToolServer(WireServer):
-    """Every request is answered by `agent`; requests that either provider would refuse get 400."""
+    """Every request is answered by `agent`; what a provider would refuse gets 400, and a PermissionError of it 401."""
 
     def __init__(self, agent: Agent, faults: Faults | None = None) -> None:
         super().__init__(faults)
@@ -51,9 +51,12 @@ class ToolServer(WireServer):
         except (AssertionError, KeyError, ValueError) as error:
             self.counts["400"] += 1
             return web.json_response({"error": {"message": f"not allowed: {error!r}"}}, status=400)
+        try:
+            said = self._agent(body["model"], turns)
+        except PermissionError:
+            return web.json_response({"error": {"message": "no more"}}, status=401)
         self.answered[prompt] += 1
         self.counts["answered"] += 1
-        said = self._agent(body["model"], turns)
         number = sum(len(turn.calls) for turn in turns)
         answer = reply({**body, "tools": None}, prompt, "")
         if anthropic:
