@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,9 +26,10 @@ from hopwright.llm.prompts import read_prompts
 from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
 from hopwright.records import Span, Triplet
+from tests.e2e.serving import serving
 from tests.evaluation.tool_world import AgentSkill, SearchingAgent, Slip, open_world, state_hop
 from tests.llm.builders import settings
-from tests.llm.tool_server import Agent, Said, ToolServer
+from tests.llm.tool_server import Said, ToolServer
 
 PROMPTS = read_prompts(Path(__file__).resolve().parents[2] / "prompts")
 ITEMS = 240
@@ -47,23 +44,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOPWRIGHT_TEST_KEY", "sk-none")
-
-
-@contextmanager
-def serve(agent: Agent) -> Iterator[ToolServer]:
-    """A server in a thread of its own: the session that asks it has a loop of its own."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    server = ToolServer(agent)
-    asyncio.run_coroutine_threadsafe(server.start(0), loop).result(10)
-    try:
-        yield server
-    finally:
-        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.close()
 
 
 def ask(
@@ -85,7 +65,7 @@ def tables_of(rows: list[EpisodeRow]) -> dict[str, Table]:
 
 def play(world: World, folder: Path, skill: AgentSkill, **options: Any) -> tuple[SearchingAgent, list[EpisodeRow]]:
     agent = SearchingAgent(world[1], skill)
-    with serve(agent.say) as server:
+    with serving(ToolServer(agent.say)) as server:
         return agent, ask(world, server, folder / "llm.sqlite", **options)
 
 
@@ -185,12 +165,12 @@ def test_a_paid_turn_is_never_paid_for_twice(world: World, tmp_path: Path) -> No
             raise PermissionError
         return agent.say(model, turns)
 
-    with serve(break_down) as server:
+    with serving(ToolServer(break_down)) as server:
         # As a kill would, this ends the run in the middle of its episodes.
         with pytest.raises(ServiceError, match="stopped"):
             ask(world, server, tmp_path / "llm.sqlite", count=15)
         assert server.counts["down"] > 0
-    with serve(agent.say) as server:
+    with serving(ToolServer(agent.say)) as server:
         after = ask(world, server, tmp_path / "llm.sqlite", count=15)
         assert all(row.outcome == "answered" for row in after)
         turns = len({key for row in after for key in row.keys})
@@ -237,7 +217,7 @@ def test_without_tools_what_is_given_counts_as_shown(world: World, tmp_path: Pat
         right = len(known) == len(item.hops)
         return Said(f"{', '.join(known)}\nFINAL ANSWER: {item.answer if right else 'Nothing'}")
 
-    with serve(read_or_guess) as server:
+    with serving(ToolServer(read_or_guess)) as server:
         rows = ask(world, server, tmp_path / "llm.sqlite", count=30, modes=modes)
     tables = tables_of(rows)
     scores = {row["mode"]: row for row in tables["tools"].rows}
