@@ -11,7 +11,7 @@ from flows.console.output import out, prefect_ready, print_json, show_stages
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import EvaluateRun, home, load_parameters
 from hopwright.stages.evaluate import describe_data
-from hopwright.stages.evaluate_tools import describe_tool_data, find_corpus
+from hopwright.stages.evaluate_tools import check_tool_data, find_corpus
 from hopwright.stages.evaluation_data import find_data
 
 
@@ -24,7 +24,7 @@ def evaluate_run(
     folder = RunFolder(home(), parameters.run)
     data, limit = find_data(folder, parameters), parameters.evaluate.limit
     if parameters.evaluate.tools:
-        describe_tool_data(data, find_corpus(folder, parameters), limit)
+        check_tool_data(data, find_corpus(folder, parameters), limit)
     else:
         describe_data(data, limit)
     if dry_run:

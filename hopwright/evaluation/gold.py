@@ -80,6 +80,17 @@ def name_source(item: EvalItem, task: Task) -> GoldSource:
     return "cited" if any(hop.spans for hop in item.hops) else "aligned"
 
 
+def is_measurable(item: EvalItem, task: Task) -> bool:
+    """Whether it is known of every hop where it is stated, or that it is worked out from others.
+
+    Where it is not, a transcript cannot show that the hop was found, and there is no MaxD.
+    """
+    pairs = zip(item.hops, task.hops, strict=True)
+    return any(hop.gold for hop in task.hops) and all(
+        hop.gold or not (cited.facts or cited.spans) for cited, hop in pairs
+    )
+
+
 def list_gold(task: Task, without: int = 0) -> tuple[GoldFact, ...]:
     """The facts of a task that have gold places, each once, but for those of the hop `without`."""
     dropped: Iterable[GoldFact] = task.hop(without).gold if without else ()

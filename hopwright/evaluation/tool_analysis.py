@@ -44,8 +44,9 @@ def tabulate_scores(episodes: pl.DataFrame) -> Table:
         "mode: search has the tools; none has the question alone, gold the gold passages, gold_minus_one those of all "
         "hops but one, distractors the gold passages among others. accuracy: exact match or close enough; an episode "
         "without a usable answer is wrong. max_depth: MaxD, the depth of the deepest hop that is found with all that "
-        "it rests on. steps_right, steps_wrong: calls of tools in episodes with a right and a wrong answer. reward: "
-        "outcome + 0.5 × share of hops found − 0.05 × calls that serve no hop."
+        "it rests on, over the items of which all gold passages are known. steps_right, steps_wrong: calls of tools "
+        "in episodes with a right and a wrong answer. reward: outcome + 0.5 × share of hops found − 0.05 × calls that "
+        "serve no hop."
     )
     return Table("tools", "Scores with tools and without", note, rows)
 

@@ -13,7 +13,7 @@ from hopwright.environments.task import Task
 from hopwright.environments.tools import TOOLS, CorpusFinder
 from hopwright.environments.verifier import verify
 from hopwright.evaluation.contexts import GivenContext, Mode, draw_context
-from hopwright.evaluation.gold import GoldFinder, name_source
+from hopwright.evaluation.gold import GoldFinder, is_measurable, name_source
 from hopwright.evaluation.items import EvalItem
 from hopwright.evaluation.tool_loop import PlayedEpisode, play_episodes, read_final_answer
 from hopwright.knowledge.documents.index import Retriever
@@ -71,8 +71,8 @@ EPISODE_SCHEMA = pa.schema(
 class EpisodeRow:
     """One episode: a row of EPISODE_SCHEMA.
 
-    `failure` is empty for a right answer. The lists have one entry a hop: facts with gold places, those of them that
-    were shown, whether the hop was found. `useless` calls served no hop.
+    `failure` is empty for a right answer, `max_depth` None where it cannot be told. The lists have one entry a hop:
+    facts with gold places, those of them that were shown, whether the hop was found. `useless` calls served no hop.
     """
 
     model: str
@@ -142,14 +142,17 @@ class ToolRunner:
         played = play_episodes(sender, starts)
         return [self._score(*row, episode) for row, episode in zip(rows, played, strict=True)]
 
-    def list_requests(self, items: Iterable[EvalItem]) -> Iterator[ApproximateRequest]:
-        """About what would be asked: with tools, a turn for every hop and one for the answer."""
+    def list_requests(self, items: Iterable[EvalItem]) -> Iterator[Request | ApproximateRequest]:
+        """What would be asked without tools, and about what with them: a turn for every hop and one for the answer."""
         for item in items:
             task = self._gold.make_task(item, self._max_steps)
             for mode in self._modes:
                 request = self._begin(item, mode, draw_context(task, mode, self._retriever, self._seed))
+                if mode != "search":
+                    yield request
+                    continue
                 yield ApproximateRequest(request)
-                for _ in item.hops if mode == "search" else ():
+                for _ in item.hops:
                     shown = Message("user", "words " * _RESULT_WORDS)
                     request = replace(request, messages=(*request.messages, shown))
                     yield ApproximateRequest(request)
@@ -192,7 +195,7 @@ class ToolRunner:
             f1=verdict.score.f1,
             close=verdict.close,
             failure=verdict.failure or "",
-            max_depth=verdict.max_depth,
+            max_depth=verdict.max_depth if is_measurable(item, task) else None,
             turns=len(transcript.turns),
             steps=transcript.steps,
             useless=verdict.serving.count(False),

@@ -23,7 +23,7 @@ from hopwright.evaluation.tool_runner import (
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import load_prompts
-from hopwright.llm.types import parse_model
+from hopwright.llm.types import Request, parse_model
 from hopwright.records.arrow import read_parquet
 from hopwright.runs import Counts, RunFolder, ShardOutput, Stage, StageManifest
 from hopwright.runs.manifest import ResourceUsage
@@ -72,7 +72,7 @@ def play_shard(spec: EpisodeShard) -> ShardOutput:
     )
 
 
-def list_requests(spec: EpisodeShard) -> Iterator[ApproximateRequest]:
+def list_requests(spec: EpisodeShard) -> Iterator[Request | ApproximateRequest]:
     """About what a shard would ask, for an estimate."""
     return _make_runner(spec).list_requests(_take(spec))
 
@@ -98,6 +98,15 @@ def describe_tool_data(data: Path, corpus: Path, limit: int) -> dict[str, Any]:
         "prompts": {name: prompts[name].version for name in (WITH_TOOLS, WITHOUT_TOOLS)},
         "searched_with": retriever.describe(),
     }
+
+
+def check_tool_data(data: Path, corpus: Path, limit: int) -> None:
+    """Refuse what can be refused at once; `describe_tool_data` looks at every item.
+
+    Raises InputError for no items, StoreError for a corpus without an index.
+    """
+    items = load_items(data, limit).items
+    GoldFinder(_open(corpus)).make_task(items[0])
 
 
 def make_tool_report(parts: list[Path], name: str, facts: tuple[tuple[str, str], ...], folder: Path) -> dict[str, Any]:

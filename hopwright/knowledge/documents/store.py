@@ -91,8 +91,9 @@ class CorpusStore:
         """The passages of a document that hold any of its characters `start` up to `end`; none of an unknown one."""
         row = self._find_row(bytes.fromhex(document))
         documents, starts, ends = self.places
-        rows = np.flatnonzero((documents == row) & (starts < end) & (ends > start)) if row >= 0 else []
-        return list(self.passages(rows))
+        if row < 0:
+            return []
+        return list(self.passages(np.flatnonzero((documents == row) & (starts < end) & (ends > start))))
 
     def documents(self, first: int = 0, stop: int | None = None) -> Iterator[Document]:
         """The documents of rows `first` up to `stop`, in the corpus's order."""
