@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from hopwright.llm.providers import anthropic_wire, openai_wire
 from hopwright.llm.providers.anthropic_wire import build_body
-from hopwright.llm.providers.base import Call
+from hopwright.llm.providers.base import Call, CallError
 from hopwright.llm.store import Store
 from hopwright.llm.tool_calls import ToolCall, ToolSpec, make_tool_call
 from hopwright.llm.transcripts import find_exchanges
@@ -131,3 +132,24 @@ def test_names_and_ids_of_calls_are_ones_that_every_provider_takes() -> None:
     assert make_tool_call("a b/é", "se arch\n", "{}", 0) == ToolCall("ab", "se_arch_", "{}")
     assert make_tool_call(None, None, "", 3) == ToolCall("call_3", "unnamed", "")
     assert len(make_tool_call("x" * 500, "y" * 500, "z" * 10**6, 0).name) == 64
+
+
+@pytest.mark.parametrize("calls", [3, [3], [{}], [{"function": None}], [{"function": [1]}], {"a": 1}])
+def test_tool_calls_of_another_shape_are_a_garbled_answer(calls: object) -> None:
+    body = {"choices": [{"message": {"content": "x", "tool_calls": calls}, "finish_reason": "tool_calls"}]}
+    with pytest.raises(CallError, match="not a chat completion"):
+        openai_wire.read_reply(body, {}, calling=True)
+    assert openai_wire.read_reply(body, {}).calls == ()
+
+
+def test_arguments_that_come_as_an_object_are_read_and_those_of_anthropic_need_not_be_one() -> None:
+    call = {"function": {"name": "search", "arguments": {"query": "\ud800"}}}
+    body = {"choices": [{"message": {"content": None, "tool_calls": [call]}}]}
+    (read,) = openai_wire.read_reply(body, {}, calling=True).calls
+    assert (read.id, read.read_arguments()) == ("call_0", {"query": "\ufffd"})
+    block = {"type": "tool_use", "id": "a", "name": "search", "input": [1]}
+    (read,) = anthropic_wire.read_reply({"content": [block]}, {}, calling=True).calls
+    with pytest.raises(ValueError, match="no JSON object"):
+        read.read_arguments()
+    with pytest.raises(CallError, match="not a message"):
+        anthropic_wire.read_reply({"content": [{"type": "tool_use"}]}, {}, calling=True)
