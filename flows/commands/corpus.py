@@ -90,3 +90,12 @@ def serve_corpus(*, options: Options) -> None:
     from flows.console.corpus import serve
 
     serve(options)
+
+
+@app.command("mcp")
+@takes(CorpusName)
+def serve_corpus_tools(*, options: Options) -> None:
+    """Give a client of the Model Context Protocol the tools search and read, over standard input and output."""
+    from flows.console.corpus import serve_tools
+
+    serve_tools(options)

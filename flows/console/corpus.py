@@ -135,6 +135,16 @@ def serve(options: Mapping[str, Any]) -> None:
         raise InputError(f"cannot listen at {parameters.host}, port {parameters.port}: take another --port") from None
 
 
+def serve_tools(options: Mapping[str, Any]) -> None:
+    """Serve the tools of agents over a corpus until standard input is closed."""
+    from hopwright.environments.mcp_server import require_mcp, serve_stdio
+    from hopwright.environments.tools import CorpusFinder
+
+    parameters = load_parameters(merge_options({}, options), CorpusName)
+    require_mcp()
+    serve_stdio(CorpusFinder(Retriever.open(find_folder(parameters))))
+
+
 def find_folder(parameters: CorpusName) -> Path:
     """The folder of a corpus in Hopwright's home; it need not be there yet."""
     return home() / "corpora" / parameters.corpus

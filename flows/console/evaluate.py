@@ -10,7 +10,9 @@ from flows.console.options import merge_options, parameters_of
 from flows.console.output import out, prefect_ready, print_json, show_stages
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import EvaluateRun, home, load_parameters
-from hopwright.stages.evaluate import describe_data, find_data
+from hopwright.stages.evaluate import describe_data
+from hopwright.stages.evaluate_tools import check_tool_data, find_corpus
+from hopwright.stages.evaluation_data import find_data
 
 
 def evaluate_run(
@@ -19,20 +21,26 @@ def evaluate_run(
     """Run the evaluation and print the leaderboard; a dry run prints what it would ask and cost."""
     parameters = _read_parameters(run, options, fresh)
     # Refused here, it costs no start of Prefect.
-    describe_data(find_data(RunFolder(home(), parameters.run), parameters), parameters.evaluate.limit)
+    folder = RunFolder(home(), parameters.run)
+    data, limit = find_data(folder, parameters), parameters.evaluate.limit
+    if parameters.evaluate.tools:
+        check_tool_data(data, find_corpus(folder, parameters), limit)
+    else:
+        describe_data(data, limit)
     if dry_run:
         estimate_evaluation_run(parameters, as_json=as_json)
         return
     with prefect_ready(_import_flow) as flow, show_stages():
         manifest = flow(parameters)
     entries = manifest.notes["leaderboard"]
-    folder = home() / manifest.notes["folder"]
+    report = home() / manifest.notes["folder"]
     if as_json:
-        print_json({"leaderboard": entries, "folder": str(folder), "questions": manifest.counts.out})
+        print_json({"leaderboard": entries, "folder": str(report), "questions": manifest.counts.out})
         return
     for entry in entries:
         out.print(f"{entry['rank']:>3}  {entry['model']:<40} {_describe(entry)}")
-    out.print(f"{manifest.counts.out:,} questions; report: {folder / 'report.html'}")
+    unit = "episodes" if parameters.evaluate.tools else "questions"
+    out.print(f"{manifest.counts.out:,} {unit}; report: {report / 'report.html'}")
 
 
 def _read_parameters(run: str | None, options: Mapping[str, Any], fresh: bool) -> EvaluateRun:
@@ -46,7 +54,7 @@ def _read_parameters(run: str | None, options: Mapping[str, Any], fresh: bool) -
 
 def _describe(entry: Mapping[str, Any]) -> str:
     """One model's figures in a line."""
-    parts = []
+    parts = [_describe_mode(mode, figures) for mode, figures in entry.get("tools", {}).items()]
     if "mcq" in entry:
         figures = entry["mcq"]
         low, high = 100 * figures["accuracy_low"], 100 * figures["accuracy_high"]
@@ -60,6 +68,13 @@ def _describe(entry: Mapping[str, Any]) -> str:
     if "gap" in entry:
         parts.append(f"factual minus counterfactual {100 * entry['gap']['gap']:+.1f} points")
     return "; ".join(parts) or "not asked the whole questions without passages"
+
+
+def _describe_mode(mode: str, figures: Mapping[str, Any]) -> str:
+    """What a model makes of the questions with tools, or with what it is given in their place."""
+    low, high = 100 * figures["accuracy_low"], 100 * figures["accuracy_high"]
+    said = f"{mode} {100 * figures['accuracy']:.1f} % [{low:.1f}, {high:.1f}], F1 {100 * figures['f1']:.1f} %"
+    return said + (f", MaxD {figures['max_depth']:.2f}" if "max_depth" in figures else "")
 
 
 def _import_flow() -> Callable[[EvaluateRun], StageManifest]:

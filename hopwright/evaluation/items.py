@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.errors import InputError
-from hopwright.records import Item, Passage, Rejected
+from hopwright.records import Evidence, Item, LiteralFact, Passage, Rejected, Span, Triplet
 from hopwright.release.format import parse_row, read_jsonl
 from hopwright.release.layout import SetName, SplitFiles, find_split_files
 from hopwright.runs.files import hash_file
@@ -25,7 +25,10 @@ _YEAR = re.compile(r"^\d{4}$")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvalHop:
-    """One sub-question. `domain` and `kind` (of its computation) are empty where the file does not say."""
+    """One sub-question. `domain` and `kind` (of its computation) are empty where the file does not say.
+
+    `spans` and `facts` are what its evidence cites of documents and of the graph.
+    """
 
     index: int
     question: str
@@ -37,6 +40,8 @@ class EvalHop:
     depends_on: tuple[int, ...]
     domain: str
     kind: str
+    spans: tuple[Span, ...] = ()
+    facts: tuple[Triplet | LiteralFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,8 +125,11 @@ def to_eval_item(item: Item) -> EvalItem:
             depends_on=tuple(hop.depends_on),
             domain=getattr(hop, "domain", None) or "",
             kind=getattr(getattr(hop, "derivation", None), "kind", ""),
+            spans=evidence.spans,
+            facts=(*evidence.triplets, *evidence.literals),
         )
         for hop in item.hops
+        for evidence in (getattr(hop, "evidence", None) or Evidence(),)
     )
     return EvalItem(
         id=item.id,

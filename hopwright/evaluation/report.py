@@ -13,6 +13,7 @@ from typing import Any
 
 from hopwright.evaluation.analysis import Table, TableRow
 from hopwright.evaluation.plots import draw_table
+from hopwright.evaluation.tool_analysis import rank_models
 from hopwright.reporting.rendering import load_template
 
 _SHOWN_ROWS = 80
@@ -30,6 +31,7 @@ class ReportHeader:
 
 def render_report(tables: Sequence[Table], about: ReportHeader) -> dict[str, bytes]:
     """Every file of the report by its path inside the report's folder; the same tables give the same bytes."""
+    with_tools = any(table.name == "tools" for table in tables)
     files: dict[str, bytes] = {}
     images: dict[str, bytes] = {}
     for table in tables:
@@ -38,11 +40,13 @@ def render_report(tables: Sequence[Table], about: ReportHeader) -> dict[str, byt
         if image is not None:
             images[table.name] = image
             files[f"plots/{table.name}.png"] = image
-    values: dict[str, Any] = {"name": about.name, "about": _introduce(tables), "facts": about.facts}
+    introduction = _introduce_tools(rank_models(tables)) if with_tools else _introduce(tables)
+    values: dict[str, Any] = {"name": about.name, "about": introduction, "facts": about.facts}
     values["sections"] = _list_sections(tables, images)
     for name in ("report.html", "report.md"):
         files[name] = load_template("hopwright.evaluation", f"{name}.j2").render(values).encode()
-    files["leaderboard.json"] = (json.dumps(make_leaderboard(tables), indent=2, ensure_ascii=False) + "\n").encode()
+    leaderboard = rank_models(tables) if with_tools else make_leaderboard(tables)
+    files["leaderboard.json"] = (json.dumps(leaderboard, indent=2, ensure_ascii=False) + "\n").encode()
     return files
 
 
@@ -138,6 +142,19 @@ def _introduce(tables: Sequence[Table]) -> str:
     )
 
 
+def _introduce_tools(entries: Sequence[TableRow]) -> str:
+    first = entries[0]
+    said = [
+        f"{_MODES[mode]} {100 * row['accuracy']:.1f} % [{100 * row['accuracy_low']:.1f}, "
+        f"{100 * row['accuracy_high']:.1f}]"
+        for mode, row in first["tools"].items()
+    ]
+    return (
+        f"{len(entries)} model{'s' if len(entries) > 1 else ''}. Right answers of the best, {first['model']}: "
+        f"{'; '.join(said)}."
+    )
+
+
 def _shown(table: Table) -> list[TableRow]:
     return [row for row in table.rows if row["items"]] if table.name in _HIDDEN else table.rows
 
@@ -155,7 +172,18 @@ def _cell(row: TableRow, name: str) -> dict[str, Any]:
     return {"text": text, "number": isinstance(value, int | float) and not isinstance(value, bool)}
 
 
+_MODES = {
+    "search": "with tools",
+    "none": "without anything",
+    "gold": "with the gold passages",
+    "gold_minus_one": "with the gold passages of all hops but one",
+    "distractors": "with the gold passages among others",
+}
 _AMOUNTS = {
+    "max_depth": "{:.2f}",
+    "steps_right": "{:.2f}",
+    "steps_wrong": "{:.2f}",
+    "reward": "{:.3f}",
     "cost_usd": "{:.4f}",
     "output_tokens": "{:.0f}",
     "minus_log_joint_em": "{:.2f}",

@@ -302,7 +302,7 @@ class Client:
             draft.usage += reply.usage
             draft.cost_usd += delivery.cost_usd
             try:
-                judged = judge(request, reply.text, reply.finish)
+                judged = judge(request, reply.text, reply.finish, reply.calls)
                 if isinstance(judged, ValidatedAnswer):
                     return await self._deliver(dispatcher, request, key, draft, delivery, judged)
                 kind, problem = judged
@@ -333,7 +333,8 @@ class Client:
             key=key if not draft.down else key_of(request, target), provider=target.provider, model=target.model,
             model_version=reply.model_version, text=answer.text, finish=reply.finish, usage=draft.usage,
             cost_usd=draft.cost_usd, request_id=reply.request_id, latency_s=delivery.latency_s,
-            attempts=tuple(draft.notes), logprobs=reply.logprobs, fallback_for=tuple(draft.down), parsed=answer.parsed,
+            attempts=tuple(draft.notes), logprobs=reply.logprobs, fallback_for=tuple(draft.down), calls=reply.calls,
+            parsed=answer.parsed,
         )  # fmt: skip
         statements = (
             *self.budget.settle_statement(delivery.cost_usd), *response_statements(request, response, self.run, key),

@@ -12,6 +12,7 @@ from hopwright.foreign import JsonError, load_json
 from hopwright.llm.asking import send_back
 from hopwright.llm.providers import Call
 from hopwright.llm.schemas import describe_error, read_answer
+from hopwright.llm.tool_calls import ToolCall
 from hopwright.llm.types import Attempt, FailureKind, Message, ModelRef, Request, Response, schema_of
 
 _LONGEST = 1_000_000
@@ -31,15 +32,20 @@ def make_call(request: Request, target: ModelRef, messages: tuple[Message, ...],
     schema, name = schema_of(request), request.schema.__name__ if request.schema else "answer"
     if request.choices and not native_choices:
         schema, name = _choice_schema(request.choices), "choice"
-    return Call(target.model, messages, request.sampling, schema, name, request.choices if native_choices else ())
+    choices = request.choices if native_choices else ()
+    return Call(target.model, messages, request.sampling, schema, name, choices, request.tools)
 
 
-def judge(request: Request, text: str, finish: str) -> ValidatedAnswer | tuple[FailureKind, str]:
+def judge(
+    request: Request, text: str, finish: str, calls: tuple[ToolCall, ...] = ()
+) -> ValidatedAnswer | tuple[FailureKind, str]:
     """The usable answer in a reply, or the kind of failure and what is wrong, for the model and the record."""
     if finish == "refusal":
         return "refusal", f"the model refused: {text[:300]}" if text else "the model refused"
     if finish == "length":
         return "truncated", f"the answer was cut off at {request.sampling.max_tokens} tokens"
+    if calls and request.tools:
+        return ValidatedAnswer(text)
     if not text.strip():
         return "empty", "the answer is empty"
     if len(text) > _LONGEST:
@@ -75,7 +81,10 @@ def ask_again(request: Request, problem: str) -> str:
 
 
 def measure_schema(request: Request) -> int:
-    """Bytes that the schema or the choices add to the prompt, at most."""
+    """Bytes that the schema, the choices or the tools add to the prompt, at most."""
+    if request.tools:
+        # Providers add words of their own around the tools: some hundred tokens (Anthropic states up to 700).
+        return 2 * len(str([tool.to_dict() for tool in request.tools]).encode()) + 3000
     if request.schema is not None:
         size = _SCHEMA_BYTES.get(request.schema)
         if size is None:

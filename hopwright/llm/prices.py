@@ -124,15 +124,20 @@ def bound_tokens(messages: Iterable[Message], schema_bytes: int = 0) -> int:
     return (
         schema_bytes
         + _OVERHEAD
-        + sum(len(message.content.encode("utf-8", "replace")) + _OVERHEAD for message in messages)
+        + sum(_count_bytes(message) + _OVERHEAD * (1 + len(message.calls)) for message in messages)
     )
 
 
 def guess_tokens(messages: Iterable[Message], schema_bytes: int = 0) -> int:
     """About as many tokens as the prompt has: four bytes each, as English has on the average."""
-    return max(
-        1, (schema_bytes + sum(len(message.content.encode("utf-8", "replace")) + 16 for message in messages)) // 4
-    )
+    return max(1, (schema_bytes + sum(_count_bytes(message) + 16 for message in messages)) // 4)
+
+
+def _count_bytes(message: Message) -> int:
+    """The bytes of a turn, of the calls in it and of the id that it answers."""
+    texts = [message.content, message.answers]
+    texts += [part for call in message.calls for part in (call.id, call.name, call.arguments)]
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 @functools.cache

@@ -50,6 +50,7 @@ def clean_reply(reply: Reply, clean: Callable[[str], str]) -> Reply:
     return replace(
         reply, text=clean(reply.text), model_version=clean(reply.model_version), request_id=clean(reply.request_id),
         logprobs=tuple(tuple((clean(token), value) for token, value in place) for place in reply.logprobs),
+        calls=tuple(replace(one, name=clean(one.name), arguments=clean(one.arguments)) for one in reply.calls),
     )  # fmt: skip
 
 

@@ -370,9 +370,10 @@ def pack_request(request: Request) -> str | bytes:
     sampling = request.sampling
     text = json.dumps(
         {
-            "messages": [[message.role, message.content] for message in request.messages],
+            "messages": [message.describe() for message in request.messages],
             "schema": request.schema.__name__ if request.schema else None,
             "choices": request.choices,
+            **({"tools": [tool.name for tool in request.tools]} if request.tools else {}),
             "sampling": {name: getattr(sampling, name) for name in _SAMPLING if getattr(sampling, name)},
         },
         ensure_ascii=False,

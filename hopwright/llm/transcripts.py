@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hopwright.llm.store import Store, unpack_request
+from hopwright.llm.tool_calls import render_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +73,24 @@ def _read_exchange(row: tuple[Any, ...]) -> Exchange:
     return Exchange(
         key=key.hex(), prompt=prompt, prompt_version=version, at=at, provider=record["provider"],
         model=record["model"], model_version=record.get("model_version", ""),
-        messages=tuple((role, content) for role, content in asked["messages"]),
+        messages=tuple(map(_read_turn, asked["messages"])),
         sampling=asked["sampling"], schema=asked["schema"] or "", attempts=tuple(record.get("attempts", ())),
-        answer="" if failure is not None else record["text"],
+        answer="" if failure is not None else _join(record["text"], render_calls(record.get("calls", ()))),
         failure=f"{record['kind']}: {record['reason']}" if failure is not None else "",
         usage=tuple(usage.values() if isinstance(usage, dict) else usage), cost_usd=record["cost_usd"],
         latency_s=record.get("latency_s", 0.0), request_id=record.get("request_id", ""),
         fallback_for=tuple(record.get("fallback_for", ())),
     )  # fmt: skip
+
+
+def _read_turn(turn: list[Any]) -> tuple[str, str]:
+    """A turn as role and content; what it calls stands below its words."""
+    role, content, *tools = turn
+    return role, _join(content, render_calls(tools[0])) if tools and isinstance(tools[0], list) else content
+
+
+def _join(text: str, calls: str) -> str:
+    return "\n".join(one for one in (text, calls) if one)
 
 
 def _render_exchange(number: int, exchange: Exchange) -> str:

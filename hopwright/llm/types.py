@@ -11,8 +11,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from hopwright.errors import InputError
+from hopwright.llm.tool_calls import ToolCall, ToolSpec, describe_calls, read_calls
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "length", "refusal"]
 FailureKind = Literal["refusal", "empty", "truncated", "invalid", "rejected", "unavailable"]
 """Why a row has no answer. `rejected`: the provider will not take the request; `unavailable`: it did not
@@ -21,11 +22,23 @@ answer within the allowed attempts; the others are about the answer's text."""
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. `stable` marks the end of the part that many requests share, for the provider's prompt cache."""
+    """One turn. `stable` marks the end of the part that many requests share, for the provider's prompt cache.
+
+    `calls` are the tools that an assistant's turn calls; a turn of a tool has in `answers` the id of the call that it
+    answers.
+    """
 
     role: Role
     content: str
     stable: bool = False
+    calls: tuple[ToolCall, ...] = ()
+    answers: str = ""
+
+    def describe(self) -> list[Any]:
+        """What of the turn enters the cache key and the transcript: turns without tools are a pair."""
+        if not self.calls and not self.answers:
+            return [self.role, self.content]
+        return [self.role, self.content, self.answers or describe_calls(self.calls)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +86,7 @@ class Request:
     `schema` asks for an object of that pydantic model; `choices` for exactly one of these texts.
     `fallbacks` are asked in turn when the model is down. `item`, `prompt` and `prompt_version` are labels
     for transcripts and records, never part of the cache key. `repairs` is how often an invalid answer may go back at
-    most; None leaves that to the settings.
+    most; None leaves that to the settings. `tools` may be called instead of answering; a call is a usable answer.
     """
 
     messages: tuple[Message, ...]
@@ -87,6 +100,7 @@ class Request:
     prompt: str = ""
     prompt_version: str = ""
     repairs: int | None = None
+    tools: tuple[ToolSpec, ...] = ()
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -154,6 +168,7 @@ class Response:
     attempts: tuple[Attempt, ...] = ()
     logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
     fallback_for: tuple[str, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     parsed: BaseModel | None = None
     cached: bool = False
     ok: Literal[True] = True
@@ -174,6 +189,8 @@ class Response:
             record["logprobs"] = self.logprobs
         if self.fallback_for:
             record["fallback_for"] = self.fallback_for
+        if self.calls:
+            record["calls"] = describe_calls(self.calls)
         return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -186,6 +203,7 @@ def read_response(text: str, parsed: BaseModel | None = None) -> Response:
         tuple((token, value) for token, value in position) for position in record.get("logprobs", ())
     )
     record["fallback_for"] = tuple(record.get("fallback_for", ()))
+    record["calls"] = read_calls(record.get("calls", ()))
     return Response(**record, parsed=parsed, cached=True)
 
 
@@ -234,12 +252,14 @@ def key_of(request: Request, target: ModelRef | None = None) -> str:
         "seed": sampling.seed, "stop": sampling.stop, "reasoning_effort": sampling.reasoning_effort,
         "top_logprobs": sampling.top_logprobs, "extra": dict(sampling.extra),
     }  # fmt: skip
-    content = {
+    content: dict[str, Any] = {
         "provider": target.provider, "model": target.model,
-        "messages": [[message.role, message.content] for message in request.messages],
+        "messages": [message.describe() for message in request.messages],
         "schema": _describe(request.schema)[1] if request.schema else None,
         "choices": request.choices, "sampling": parameters,
     }  # fmt: skip
+    if request.tools:
+        content["tools"] = [tool.to_dict() for tool in request.tools]
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

@@ -118,6 +118,28 @@ class EvaluateParameters(Parameters):
         title="Judge",
         description="A model, as endpoint/model, that says whether a free answer means the gold one; empty asks none.",
     )
+    tools: Annotated[list[Literal["search"]], Cli(("--tools",))] = Field(
+        default=[],
+        title="Tools",
+        description="search lets the models search a corpus and read in it; forms, prompting, protocols and passages "
+        "then do not apply.",
+    )
+    corpus: Annotated[str, Cli(metavar="NAME|FOLDER")] = Field(
+        default="",
+        max_length=4096,
+        title="Corpus",
+        description="What is searched with tools: the name of a corpus, or its folder.",
+    )
+    modes: list[Literal["search", "none", "gold", "gold_minus_one", "distractors"]] = Field(
+        default=["search"],
+        min_length=1,
+        title="Modes",
+        description="With tools: search uses them; for comparison, none gives the question alone, gold the gold "
+        "passages, gold_minus_one those of all hops but one, distractors the gold passages among others.",
+    )
+    max_steps: int = Field(
+        default=10, ge=1, le=50, title="Steps", description="With tools: number of calls in one episode."
+    )
     limit: int = Field(
         default=0, ge=0, le=10_000_000, title="Items", description="Number of items to ask about; 0 asks about all."
     )
@@ -129,7 +151,7 @@ class EvaluateParameters(Parameters):
         description="Largest number of tokens of an answer; 0 takes the figures of the prompts.",
     )
 
-    @field_validator("models", "forms", "promptings", "protocols", "passages")
+    @field_validator("models", "forms", "promptings", "protocols", "passages", "tools", "modes")
     @classmethod
     def refuse_doubles(cls, names: list[str]) -> list[str]:
         """What is named twice would be paid for once and counted twice."""

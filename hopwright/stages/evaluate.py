@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hopwright.errors import HopwrightError, InputError
+from hopwright.errors import InputError
 from hopwright.evaluation.evaluation_queries import (
     ANSWER_SCHEMA,
     EvaluationRunner,
@@ -21,17 +20,18 @@ from hopwright.evaluation.evaluation_queries import (
     judge_answers,
     to_table,
 )
-from hopwright.evaluation.items import EvalFile, EvalItem, read_items
+from hopwright.evaluation.items import EvalItem
 from hopwright.llm.estimate import ApproximateRequest
 from hopwright.llm.prompts import load_prompts
 from hopwright.llm.types import Request, parse_model
 from hopwright.records.arrow import read_parquet
 from hopwright.runs import Counts, RunFolder, ShardOutput, Stage, StageManifest
 from hopwright.runs.manifest import ResourceUsage
-from hopwright.settings import EvaluateRun, name_parameter
+from hopwright.settings import EvaluateRun
+from hopwright.stages.evaluate_tools import evaluate_with_tools, plan_tools
+from hopwright.stages.evaluation_data import find_data, is_outdated, load_items, make_slug
 from hopwright.stages.models import ModelAccess, grant_access, open_models
 from hopwright.stages.plan import StageEngine, StagePlan, StageSpec, gather_hashes, pick_parameters
-from hopwright.stages.release import release_folder
 from hopwright.stages.workers import current_pool
 
 _HEAD = "evaluate"
@@ -87,7 +87,7 @@ def list_requests(spec: EvaluationShard) -> Iterator[Request | ApproximateReques
 
 def describe_data(data: Path, limit: int) -> dict[str, Any]:
     """What there is to ask about. Raises InputError when there is nothing."""
-    file = _load(data, limit)
+    file = load_items(data, limit)
     return {
         "items": len(file.items),
         "factual": sum(item.variant == "factual" for item in file.items),
@@ -133,36 +133,24 @@ def _interviewer(spec: EvaluationShard) -> EvaluationRunner:
         load_prompts(),
         settings,
         spec.protocols,
-        context=_load(spec.data, spec.limit).items,
+        context=load_items(spec.data, spec.limit).items,
         seed=spec.seed,
         max_tokens=spec.max_tokens,
     )
 
 
 def _take(spec: EvaluationShard) -> tuple[EvalItem, ...]:
-    return _load(spec.data, spec.limit).items[spec.start : spec.start + spec.count]
-
-
-@functools.lru_cache(maxsize=2)
-def _load(data: Path, limit: int) -> EvalFile:
-    return read_items(data, limit)
-
-
-def find_data(run: RunFolder, parameters: EvaluateRun) -> Path:
-    """The dataset that is asked about. Raises InputError for no model or no data, RunError for no release."""
-    wanted = parameters.evaluate
-    if not wanted.models:
-        models = name_parameter("evaluate.models")
-        raise InputError(f"no model to evaluate: name at least one under {models}, as endpoint/model")
-    data = Path(wanted.data).expanduser().absolute() if wanted.data else release_folder(run)
-    if not data.exists():
-        raise InputError(f"{data}: there is no such file or folder")
-    return data
+    return load_items(spec.data, spec.limit).items[spec.start : spec.start + spec.count]
 
 
 def plan_evaluation(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:
-    """One plan a model. Raises InputError for no model, no data, or passages that the data does not have."""
+    """One plan a model, with tools or without.
+
+    Raises InputError for no model, no data, or passages that the data does not have.
+    """
     wanted = parameters.evaluate
+    if wanted.tools:
+        return plan_tools(run, parameters)
     data = find_data(run, parameters)
     found = current_pool().run(describe_data, data, wanted.limit)
     if "own" in wanted.passages and found["with_passages"] < found["items"]:
@@ -171,7 +159,8 @@ def plan_evaluation(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:
     judges = [wanted.judge] if wanted.judge else []
     access = grant_access(run, parameters, [*wanted.models, *judges])
     picked = pick_parameters(parameters, "shard_size", "evaluate")
-    shared = {name: value for name, value in dict(picked["evaluate"]).items() if name != "models"}  # type: ignore[call-overload]
+    others = ("models", "tools", "corpus", "modes", "max_steps")
+    shared = {name: value for name, value in dict(picked["evaluate"]).items() if name not in others}  # type: ignore[call-overload]
     hashes, prompts = found.pop("hashes"), found.pop("prompts")
     return [
         StagePlan(
@@ -209,6 +198,8 @@ def plan_evaluation(run: RunFolder, parameters: EvaluateRun) -> list[StagePlan]:
 
 def evaluate_models(engine: StageEngine, parameters: EvaluateRun) -> StageManifest:
     """Ask every model in turn, then write the report over all of them."""
+    if parameters.evaluate.tools:
+        return evaluate_with_tools(engine, parameters)
     run = engine.run
     plans = plan_evaluation(run, parameters)
     for plan in plans:
@@ -217,21 +208,9 @@ def evaluate_models(engine: StageEngine, parameters: EvaluateRun) -> StageManife
     inputs = gather_hashes(stages)
     report = StagePlan(name=REPORT, unit="questions", parameters={"models": parameters.evaluate.models}, inputs=inputs)
     # The report is cheap and rests on nothing but the answers: with another model beside them it is written anew.
-    outdated = Stage(run, REPORT).manifest_path.exists() and not _is_current(run, inputs)
+    outdated = is_outdated(run, REPORT, inputs)
     fill = functools.partial(_fill, engine, stages, parameters)
     return engine.write(report, fill, fresh=parameters.fresh or outdated)
-
-
-def make_slug(model: str) -> str:
-    """A model's name as a folder's."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.") or "model"
-
-
-def _is_current(run: RunFolder, inputs: dict[str, str]) -> bool:
-    try:
-        return Stage(run, REPORT).read().inputs == inputs
-    except HopwrightError:
-        return False
 
 
 def _fill(engine: StageEngine, stages: list[Stage], parameters: EvaluateRun, stage: Stage) -> StageManifest:

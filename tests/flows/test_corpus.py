@@ -64,6 +64,13 @@ def test_mistakes_are_one_line(call: Any, arguments: tuple[str, ...], message: s
     assert result.err.count("\n") == 1
 
 
+def test_the_extra_that_serving_agents_needs_is_named(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    result = call("corpus", "mcp")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "hopwright: this needs an extra that is not installed: pip install 'hopwright[mcp]'\n"
+
+
 def test_an_index_that_is_out_of_date_is_said_and_refused(call: Any, source: Path, tmp_path: Path) -> None:
     call("corpus", "add", source)
     assert "has no index" in call("corpus", "info").out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import lzma
 import socket
@@ -178,15 +179,19 @@ def check_answers(case: tuple[int, bytes, dict[str, str], str], folder: Path) ->
     read_headroom(headers)
     wait = read_retry_after(headers)
     assert wait is None or 0 <= wait < 1e13
-    for wire in (openai_wire, anthropic_wire):
+    for wire, calling in itertools.product((openai_wire, anthropic_wire), (False, True)):
         try:
-            reply = wire.read_reply(read_json(data), headers)
+            reply = wire.read_reply(read_json(data), headers, calling=calling)
         except CallError as error:
             assert error.kind == "garbled" and len(str(error)) < 5_000
             continue
         reply.text.encode()
         assert min(reply.usage.input, reply.usage.output) >= 0
-        judge(_ASKED, reply.text, reply.finish)
+        judge(_ASKED, reply.text, reply.finish, reply.calls)
+        for call in reply.calls:
+            (call.id + call.name + call.arguments).encode()
+            with contextlib.suppress(ValueError):
+                call.read_arguments()
     for one in (text, data.decode("utf-8", "replace")):
         judge(_ASKED, one, "stop")
         read_reasoning(one)

@@ -87,6 +87,14 @@ class CorpusStore:
                 id, known = raw.hex(), document
             yield CorpusText(f"{id}:{start}-{end}", row, title, text[start:end], id, start, end)
 
+    def passages_at(self, document: str, start: int, end: int) -> list[CorpusText]:
+        """The passages of a document that hold any of its characters `start` up to `end`; none of an unknown one."""
+        row = self._find_row(bytes.fromhex(document))
+        documents, starts, ends = self.places
+        if row < 0:
+            return []
+        return list(self.passages(np.flatnonzero((documents == row) & (starts < end) & (ends > start))))
+
     def documents(self, first: int = 0, stop: int | None = None) -> Iterator[Document]:
         """The documents of rows `first` up to `stop`, in the corpus's order."""
         for row in range(first, self._documents.num_rows if stop is None else stop):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from hopwright.llm.providers.base import LONGEST_NAME, Call, CallError, Reply, clean_text, read_count
 from hopwright.llm.schemas import strict_schema
+from hopwright.llm.tool_calls import ToolCall, make_tool_call
 from hopwright.llm.types import Finish, Message, TokenUsage
 
 Mechanism = Literal["tool", "json_schema"]
@@ -30,7 +31,7 @@ def build_body(call: Call, mechanism: Mechanism, omit: Iterable[str] = (), bound
     body: dict[str, Any] = {
         "model": call.model,
         "max_tokens": sampling.max_tokens,
-        "messages": [_write_turn(message) for message in call.messages if message.role != "system"],
+        "messages": _write_turns(message for message in call.messages if message.role != "system"),
     }
     system = [_write_block(message) for message in call.messages if message.role == "system"]
     if system:
@@ -50,16 +51,22 @@ def build_body(call: Call, mechanism: Mechanism, omit: Iterable[str] = (), bound
     elif call.schema is not None:
         schema = strict_schema(call.schema, _CLUTTER if bounds else _NOT_STRICT)
         body.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
+    if call.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
+            for tool in call.tools
+        ]
     for name in omit:
         body.pop("stop_sequences" if name == "stop" else name, None)
     body.update(sampling.extra)
     return body
 
 
-def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
-    """The answer in a response body. Raises CallError where the body has not the format."""
+def read_reply(body: Mapping[str, Any], headers: Mapping[str, str], *, calling: bool = False) -> Reply:
+    """The answer in a response body; `calling`: the request named tools. Raises CallError for any other format."""
     try:
-        used = [block["input"] for block in body["content"] if block["type"] == "tool_use"]
+        blocks = [block for block in body["content"] if block["type"] == "tool_use"]
+        used = [] if calling else [block["input"] for block in blocks]
         texts = [block["text"] for block in body["content"] if block["type"] == "text"]
         stop = body.get("stop_reason")
         finish: Finish = "stop"
@@ -74,9 +81,28 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
             model_version=clean_text(str(body.get("model") or "")[:LONGEST_NAME]),
             request_id=clean_text((headers.get("request-id") or str(body.get("id") or ""))[:LONGEST_NAME]),
             headers=headers,
+            calls=_read_calls(blocks) if calling else (),
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise CallError("garbled", f"the answer is not a message: no {error}") from error
+
+
+def _write_call(call: ToolCall) -> dict[str, Any]:
+    try:
+        arguments = call.read_arguments()
+    except ValueError:
+        # The format has no place for what is no object; what was wrong with it stands in the result.
+        arguments = {}
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments}
+
+
+def _read_calls(blocks: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+    return tuple(
+        make_tool_call(
+            block.get("id"), block["name"], clean_text(json.dumps(block["input"], ensure_ascii=False)), place
+        )
+        for place, block in enumerate(blocks)
+    )
 
 
 def _read_usage(usage: Mapping[str, Any]) -> TokenUsage:
@@ -90,7 +116,25 @@ def _read_usage(usage: Mapping[str, Any]) -> TokenUsage:
     )  # fmt: skip
 
 
+def _write_turns(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """The turns; what tools answer is the user's, and all results of one turn stand in one."""
+    turns: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
+    for message in messages:
+        if not message.answers:
+            results = []
+            turns.append(_write_turn(message))
+            continue
+        if not results:
+            turns.append({"role": "user", "content": results})
+        results.append({"type": "tool_result", "tool_use_id": message.answers, "content": message.content})
+    return turns
+
+
 def _write_turn(message: Message) -> dict[str, Any]:
+    if message.calls:
+        blocks = [_write_block(message)] if message.content.strip() else []
+        return {"role": message.role, "content": [*blocks, *map(_write_call, message.calls)]}
     if message.stable:
         return {"role": message.role, "content": [_write_block(message)]}
     return {"role": message.role, "content": message.content}

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 from hopwright.foreign import JsonError, load_json
 from hopwright.llm.headers import read_retry_after
+from hopwright.llm.tool_calls import ToolCall, ToolSpec
 from hopwright.llm.types import Finish, Message, Sampling, TokenUsage
 
 ErrorKind = Literal[
@@ -37,11 +38,12 @@ class Call:
     schema: Mapping[str, Any] | None = None
     schema_name: str = "answer"
     choices: tuple[str, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer as it came, before validation."""
+    """One answer as it came, before validation; `calls` are the tools that it calls, of those it was told of."""
 
     text: str
     finish: Finish
@@ -50,6 +52,7 @@ class Reply:
     request_id: str
     headers: Mapping[str, str] = field(default_factory=dict)
     logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
+    calls: tuple[ToolCall, ...] = ()
 
 
 class CallError(Exception):

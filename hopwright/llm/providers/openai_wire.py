@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from hopwright.llm.providers.base import LONGEST_NAME, Call, CallError, Reply, clean_text, read_count
 from hopwright.llm.schemas import strict_schema
-from hopwright.llm.types import Finish, TokenUsage
+from hopwright.llm.tool_calls import ToolCall, make_tool_call
+from hopwright.llm.types import Finish, Message, TokenUsage
 
 Dialect = Literal["openai", "vllm", "compatible"]
 """`openai`: its own API; `vllm`: vLLM's server; `compatible`: any other server of the format."""
@@ -22,7 +24,7 @@ def build_body(call: Call, dialect: Dialect, omit: Iterable[str] = ()) -> dict[s
     sampling = call.sampling
     body: dict[str, Any] = {
         "model": call.model,
-        "messages": [{"role": message.role, "content": message.content} for message in call.messages],
+        "messages": [_write_turn(message) for message in call.messages],
         "max_completion_tokens" if dialect == "openai" else "max_tokens": sampling.max_tokens,
     }
     optional = {
@@ -45,14 +47,16 @@ def build_body(call: Call, dialect: Dialect, omit: Iterable[str] = ()) -> dict[s
         body["response_format"] = {
             "type": "json_schema", "json_schema": {"name": call.schema_name, "strict": True, "schema": schema},
         }  # fmt: skip
+    if call.tools:
+        body["tools"] = [{"type": "function", "function": tool.to_dict()} for tool in call.tools]
     for name in omit:
         body.pop(name, None)
     body.update(sampling.extra)
     return body
 
 
-def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
-    """The answer in a response body. Raises CallError where the body has not the format."""
+def read_reply(body: Mapping[str, Any], headers: Mapping[str, str], *, calling: bool = False) -> Reply:
+    """The answer in a response body; `calling`: the request named tools. Raises CallError for any other format."""
     try:
         choice = body["choices"][0]
         message = choice["message"]
@@ -69,9 +73,34 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
             request_id=clean_text((headers.get("x-request-id") or str(body.get("id") or ""))[:LONGEST_NAME]),
             headers=headers,
             logprobs=_read_logprobs(choice.get("logprobs")),
+            calls=_read_calls(message.get("tool_calls")) if calling else (),
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise CallError("garbled", f"the answer is not a chat completion: no {error}") from error
+
+
+def _write_turn(message: Message) -> dict[str, Any]:
+    turn: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.answers:
+        turn["tool_call_id"] = message.answers
+    if message.calls:
+        turn["tool_calls"] = [
+            {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
+            for one in message.calls
+        ]
+        turn["content"] = message.content or None
+    return turn
+
+
+def _read_calls(calls: Any) -> tuple[ToolCall, ...]:
+    read = []
+    for place, one in enumerate(calls or ()):
+        function = one["function"]
+        arguments = function.get("arguments")
+        # The format has a text here, but some servers send the object itself.
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+        read.append(make_tool_call(one.get("id"), function.get("name"), clean_text(text), place))
+    return tuple(read)
 
 
 def _read_usage(usage: Mapping[str, Any]) -> TokenUsage:

@@ -65,7 +65,7 @@ class PlainHttpProvider:
             raise CallError("connection", f"connection failed: {describe_cause(error)}") from None
         if status != 200:
             raise wrap_status(status, content, headers)
-        return openai_wire.read_reply(read_json(content), headers)
+        return openai_wire.read_reply(read_json(content), headers, calling=bool(call.tools))
 
     async def close(self) -> None:
         """Give the connections back."""

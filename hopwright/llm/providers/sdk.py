@@ -119,7 +119,7 @@ class OpenAISdkProvider(_SdkProvider["AsyncOpenAI"]):
     async def send(self, call: Call, timeout_s: float) -> Reply:
         """The answer. Raises CallError."""
         body = openai_wire.build_body(call, self.endpoint.dialect, self.endpoint.omit)
-        return openai_wire.read_reply(*await self._post("/chat/completions", body, timeout_s))
+        return openai_wire.read_reply(*await self._post("/chat/completions", body, timeout_s), calling=bool(call.tools))
 
 
 class AnthropicSdkProvider(_SdkProvider["AsyncAnthropic"]):
@@ -137,7 +137,7 @@ class AnthropicSdkProvider(_SdkProvider["AsyncAnthropic"]):
         body = anthropic_wire.build_body(
             call, self.endpoint.mechanism, self.endpoint.omit, bounds=self.endpoint.dialect == "vllm"
         )
-        return anthropic_wire.read_reply(*await self._post("/v1/messages", body, timeout_s))
+        return anthropic_wire.read_reply(*await self._post("/v1/messages", body, timeout_s), calling=bool(call.tools))
 
 
 def read_headers(headers: httpx2.Headers) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Environments for agents that search: tasks with proven hops, tools, transcripts, their verification, rewards."""

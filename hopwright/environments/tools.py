@@ -1,0 +1,128 @@
+"""The tools of an agent that searches a corpus: `search(query, k)` and `read(id)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hopwright.environments.task import FoundPassage
+from hopwright.errors import InputError
+from hopwright.knowledge.documents.index import Retriever
+from hopwright.knowledge.documents.store import CorpusText
+from hopwright.llm.tool_calls import ToolCall, ToolSpec
+
+MOST_PASSAGES = 10
+_USUAL_PASSAGES = 3
+_LONGEST_QUERY = 1_000
+_WINDOW = 6_000
+"""Characters that `read` shows at most: some thousand words."""
+
+
+class SearchArguments(BaseModel):
+    """The arguments of `search`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=1, max_length=_LONGEST_QUERY, description="What to look for, in a few words.")
+    k: int = Field(_USUAL_PASSAGES, ge=1, le=MOST_PASSAGES, description="How many passages to show.")
+
+
+class ReadArguments(BaseModel):
+    """The arguments of `read`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str = Field(min_length=1, max_length=300, description="The id of a passage, as a search shows it.")
+
+
+SEARCH = ToolSpec(
+    "search", "Find passages in the collection. The best ones are shown with their ids.",
+    SearchArguments.model_json_schema(),
+)  # fmt: skip
+READ = ToolSpec(
+    "read", "Show a passage together with the text of its document around it.", ReadArguments.model_json_schema()
+)
+TOOLS = (SEARCH, READ)
+
+
+class PassageFinder(Protocol):
+    """Whatever can be searched and read."""
+
+    def search(self, query: str, most: int) -> Sequence[FoundPassage]:
+        """The best passages, at most `most`."""
+        ...
+
+    def read(self, id: str) -> FoundPassage:
+        """The text around a passage. Raises InputError for an unknown id."""
+        ...
+
+
+class CorpusFinder:
+    """A corpus with its index."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self.retriever = retriever
+
+    def search(self, query: str, most: int) -> list[FoundPassage]:
+        """The best passages, at most `most`."""
+        return [show_passage(hit.passage) for hit in self.retriever.search(query, most)]
+
+    def read(self, id: str) -> FoundPassage:
+        """The passage with what is around it in its document. Raises InputError for an unknown id."""
+        document, span, _ = self.retriever.store.find(id)
+        start, end = (span.start, span.end) if span is not None else (0, 0)
+        spare = max(_WINDOW - (end - start), 0)
+        first = max(min(start - spare // 2, len(document.text) - _WINDOW), 0)
+        last = max(min(first + _WINDOW, len(document.text)), end)
+        return FoundPassage(id, document.title, document.text[first:last], document.id, first, last)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call came to: the text that the agent is shown, and what is known of it."""
+
+    text: str
+    query: str = ""
+    passages: tuple[FoundPassage, ...] = ()
+    problem: str = ""
+
+
+def carry_out(call: ToolCall, finder: PassageFinder) -> ToolResult:
+    """Carry out a call; what is wrong with a malformed one is its result, for the agent to put right."""
+    try:
+        arguments = call.read_arguments()
+        if call.name == SEARCH.name:
+            asked = SearchArguments.model_validate(arguments)
+            found = tuple(finder.search(asked.query, asked.k))
+            return ToolResult(render_passages(found) or "No passage was found.", asked.query, found)
+        if call.name == READ.name:
+            wanted = ReadArguments.model_validate(arguments)
+            passage = finder.read(wanted.id)
+            return ToolResult(render_passages([passage]), "", (passage,))
+        problem = f"there is no tool {call.name!r}; the tools are {', '.join(tool.name for tool in TOOLS)}"
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    except InputError:
+        problem = "nothing has that id: give the id of a passage as a search shows it"
+    except ValueError as error:
+        problem = str(error)
+    return ToolResult(f"This call cannot be carried out: {problem}.", problem=problem)
+
+
+def render_passages(passages: Sequence[FoundPassage]) -> str:
+    """Passages as an agent is shown them."""
+    return "\n\n".join(f"[{one.id}] {one.title}\n{one.text}" for one in passages)
+
+
+def show_passage(passage: CorpusText) -> FoundPassage:
+    """A passage of a corpus as one that is shown."""
+    return FoundPassage(passage.id, passage.title, passage.text, passage.document, passage.start, passage.end)
+
+
+def to_function_specs() -> list[dict[str, Any]]:
+    """The tools as other programs take them: name, description and JSON schema of the arguments."""
+    return [tool.to_dict() for tool in TOOLS]

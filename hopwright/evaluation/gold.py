@@ -1,0 +1,112 @@
+"""Where the hops of an item are stated in a corpus: as their evidence cites it, else where passages say their facts."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from hopwright.environments.task import MAX_STEPS, GoldFact, GoldPlace, Task, TaskHop
+from hopwright.errors import InputError
+from hopwright.evaluation.items import EvalHop, EvalItem, kind_of
+from hopwright.knowledge.documents.alignment import AlignedText, FactEnd
+from hopwright.knowledge.documents.index import Retriever
+from hopwright.records import LiteralFact, Span, Triplet
+from hopwright.text.stems import content_stems
+
+GoldSource = Literal["cited", "aligned", "none"]
+"""How the gold places of an item were found: by the spans that it cites, by alignment of its facts, or not at all."""
+_LOOKED_AT = 20
+"""Passages that are looked at for one fact."""
+
+
+class GoldFinder:
+    """Finds gold places in one corpus."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+
+    def make_task(self, item: EvalItem, max_steps: int = MAX_STEPS) -> Task:
+        """The item as a task of an agent. Raises InputError where it cites what the corpus does not hold."""
+        hops = tuple(
+            TaskHop(hop.index, hop.question, (hop.answer, *hop.aliases), hop.depends_on, self._find_facts(hop))
+            for hop in item.hops
+        )
+        kind = kind_of(item.answer, item.answer_type)
+        return Task(item.id, item.question, (item.answer, *item.aliases), kind, hops, max_steps)
+
+    def _find_facts(self, hop: EvalHop) -> tuple[GoldFact, ...]:
+        if hop.spans:
+            return tuple(dict.fromkeys((self._cite(span),) for span in hop.spans))
+        # A fact that no passage states leaves the hop without gold: half of its facts would look like all of them.
+        aligned = [self._align(fact) for fact in hop.facts]
+        return tuple(dict.fromkeys(aligned)) if all(aligned) else ()
+
+    def _cite(self, span: Span) -> GoldPlace:
+        try:
+            document, _, _ = self._retriever.store.find(span.document)
+        except InputError:
+            document = None
+        if document is None or document.text[span.start : span.end] != span.text:
+            raise InputError(
+                f"{self._retriever.store.folder}: it does not hold what the items cite ({span.document}, characters "
+                f"{span.start} to {span.end}); name the corpus that they were made from"
+            )
+        return GoldPlace(document.id, span.start, span.end)
+
+    def _align(self, fact: Triplet | LiteralFact) -> GoldFact:
+        """The sentences that have both ends of a fact, in the passages that its words find."""
+        other = _read_end(fact)
+        if other is None:
+            return ()
+        value = fact.object_label if isinstance(fact, Triplet) else fact.value
+        query = f"{fact.subject_label} {fact.property_label} {value}"
+        cues = frozenset(content_stems(fact.property_label))
+        places = []
+        for hit in self._retriever.search(query, _LOOKED_AT, "bm25"):
+            passage = hit.passage
+            stated = AlignedText(passage.text, [passage.title]).find(FactEnd((fact.subject_label,)), other, cues)
+            places += [
+                GoldPlace(passage.document, passage.start + one.start, passage.start + one.end) for one in stated[:1]
+            ]
+        return tuple(dict.fromkeys(places))
+
+
+def name_source(item: EvalItem, task: Task) -> GoldSource:
+    """How the gold places of an item were found."""
+    if not any(hop.gold for hop in task.hops):
+        return "none"
+    return "cited" if any(hop.spans for hop in item.hops) else "aligned"
+
+
+def is_measurable(item: EvalItem, task: Task) -> bool:
+    """Whether it is known of every hop where it is stated, or that it is worked out from others.
+
+    Where it is not, a transcript cannot show that the hop was found, and there is no MaxD.
+    """
+    pairs = zip(item.hops, task.hops, strict=True)
+    return any(hop.gold for hop in task.hops) and all(
+        hop.gold or not (cited.facts or cited.spans) for cited, hop in pairs
+    )
+
+
+def list_gold(task: Task, without: int = 0) -> tuple[GoldFact, ...]:
+    """The facts of a task that have gold places, each once, but for those of the hop `without`."""
+    dropped: Iterable[GoldFact] = task.hop(without).gold if without else ()
+    lost = set(dropped)
+    return tuple(dict.fromkeys(fact for hop in task.hops for fact in hop.gold if fact not in lost))
+
+
+def _read_end(fact: Triplet | LiteralFact) -> FactEnd | None:
+    """The far end of a fact as it may stand in a text; None for what cannot be told there."""
+    if isinstance(fact, Triplet):
+        return FactEnd((fact.object_label,))
+    try:
+        if fact.datatype == "dateTime":
+            return FactEnd(date=dt.date.fromisoformat(fact.value.lstrip("+")[:10]))
+        if fact.datatype in ("decimal", "double") and not fact.unit:
+            return FactEnd(number=Decimal(fact.value))
+    except (ValueError, InvalidOperation):
+        return None
+    return FactEnd((fact.value,)) if fact.datatype == "string" else None
