@@ -642,7 +642,9 @@ class DistractorMaker:
         if noun and self._siblings.noun(candidate) != noun:
             return False  # asked for a Spanish city, nobody takes a Swiss one
         years = self._siblings.years_apart(candidate, answer)
-        return years is None or kind not in _MOST_YEARS or years <= _MOST_YEARS[kind]
+        if kind not in _MOST_YEARS or years is None:
+            return kind != "person" or not self._siblings.has_era(answer)  # one whose time nobody can tell may be any
+        return years <= _MOST_YEARS[kind]
 
     def _find_timeline(self, derivation: Derivation) -> str:
         """The timeline that a hop asks for a holder of; empty for another hop."""

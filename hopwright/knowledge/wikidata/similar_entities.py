@@ -168,6 +168,10 @@ class SimilarEntities:
         mine, theirs = self.card(one).era, self.card(other).era
         return None if mine is None or theirs is None else abs(mine - theirs)
 
+    def has_era(self, entity: str) -> bool:
+        """Whether it is known when an entity lived or came about."""
+        return self.card(entity).era is not None
+
     def is_distinct(self, candidate: str, answer: str) -> bool:
         """Whether two entities can be told apart: neither is named as the other, or is part of it."""
         if candidate in self.wholes(answer) or answer in self.wholes(candidate):
