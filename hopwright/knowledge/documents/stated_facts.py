@@ -119,7 +119,7 @@ class MentionIndex:
     def rows(self, entity: str) -> Rows:
         """The passages in which one of the entity's names stands."""
         if entity not in self._known:
-            names = [name for name in list_names(self._graph, entity) if len(name) >= 3]  # noqa: PLR2004
+            names = [name for name in list_names(self._graph, entity) if len(name) >= 3]
             self._known[entity] = _NOTHING.union(*map(self._find, names))
         return self._known[entity]
 
@@ -133,12 +133,13 @@ class MentionIndex:
             return _NOTHING
         rarest, rest = words[0], words[1:]
         rows = [row for row in rarest if all(_holds(others, row) for others in rest)]
-        return frozenset(row for row in rows if find_mentions(self._texts[row], name))
+        return frozenset(row for row in rows if any(True for _ in find_mentions(self._texts[row], name)))
 
     def _says(self, text: str, value: Scalar) -> bool:
         if isinstance(value, dt.date):
-            return any(one.month and one.is_of(value) for one in find_dates(text))
-        return bool(find_mentions(text, f"{value:,}")) or bool(find_mentions(text, str(value)))
+            return any(one.month > 0 and one.is_of(value) for one in find_dates(text))
+        written = (f"{value:,}", str(value))
+        return any(True for form in written for _ in find_mentions(text, form))
 
 
 def _holds(rows: list[int], row: int) -> bool:
