@@ -39,6 +39,11 @@ def list_articles(graph: GraphStore) -> list[dict[str, str]]:
             said += f" The date of birth is in {date.value[:4]}; this person was born in {date.value[:4]}."
         rows[titles[0]] = f"It is a film. It was directed by {titles[1]}."
         rows[titles[1]] = "A person of the cinema." + said
+        for place in graph.objects(director, "P19"):
+            for country in graph.objects(place, "P17"):
+                rows[graph.label(place)] = f"It lies in {graph.label(country)}."
+                for capital in graph.objects(country, "P36"):
+                    rows[graph.label(country)] = f"Its capital is {graph.label(capital)}."
     return [{"title": title, "text": text, "licence": "CC0"} for title, text in rows.items()]
 
 
@@ -72,6 +77,7 @@ Made = tuple[WikidataSource, Retriever, Path, ChainCounts]
 def test_what_is_found_is_proven_or_rejected(made: Made) -> None:
     counts = made[3]
     assert counts.proven["inference, 2 hops"] > 0
+    assert counts.proven["inference, 3 hops"] > 0
     assert counts.proven["comparison, 3 hops"] > 0
     assert counts.found.total() == counts.proven.total() + counts.rejected.total()
     assert len(read(made[2] / "items.jsonl")) == counts.written.total()
