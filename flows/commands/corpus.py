@@ -5,8 +5,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands.options import Json, Options, takes
-from hopwright.settings import CorpusAddParameters, CorpusIndexParameters, CorpusName, CorpusServeParameters
+from flows.commands.options import Json, Options, Store, takes
+from hopwright.settings import (
+    CorpusAddParameters,
+    CorpusChainsParameters,
+    CorpusIndexParameters,
+    CorpusName,
+    CorpusServeParameters,
+)
 
 app = typer.Typer(
     no_args_is_help=True, help="Documents that questions rest on, and finding passages in them.", rich_markup_mode=None
@@ -99,3 +105,18 @@ def serve_corpus_tools(*, options: Options) -> None:
     from flows.console.corpus import serve_tools
 
     serve_tools(options)
+
+
+@app.command("questions")
+@takes(CorpusChainsParameters)
+def make_questions(
+    *,
+    folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    options: Options,
+    store: Store = None,
+    as_json: Json = False,
+) -> None:
+    """Make multi-hop questions whose every hop is proven by passages of a corpus."""
+    from flows.console.corpus_questions import make
+
+    make(folder, store, options, as_json=as_json)

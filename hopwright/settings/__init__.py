@@ -1,7 +1,13 @@
 """Where Hopwright keeps its things, and the parameters of a run, every one of them explained and bounded."""
 
 from hopwright.settings.base import LATEST_YEAR, Parameters, list_model_fields
-from hopwright.settings.corpus import CorpusAddParameters, CorpusIndexParameters, CorpusName, CorpusServeParameters
+from hopwright.settings.corpus import (
+    CorpusAddParameters,
+    CorpusChainsParameters,
+    CorpusIndexParameters,
+    CorpusName,
+    CorpusServeParameters,
+)
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
 from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
@@ -35,6 +41,7 @@ __all__ = [
     "AdjudicateRun",
     "BuildParameters",
     "CorpusAddParameters",
+    "CorpusChainsParameters",
     "CorpusIndexParameters",
     "CorpusName",
     "CorpusServeParameters",

@@ -121,3 +121,19 @@ class CorpusServeParameters(CorpusName):
         title="Passages per query",
         description="How many passages answer a query that does not say so itself.",
     )
+
+
+class CorpusChainsParameters(CorpusName):
+    """Which questions are made over a corpus."""
+
+    hops: list[Literal["2", "3", "4"]] = Field(
+        default_factory=lambda: ["2", "3", "4"], title="Hops", description="Numbers of hops of the questions."
+    )
+    most: int = Field(
+        default=500,
+        ge=1,
+        le=100_000,
+        title="Questions",
+        description="The most for each kind (inference, comparison) and number of hops.",
+    )
+    seed: int = Field(default=0, ge=0, title="Seed", description="Draws the comparisons and which questions are kept.")

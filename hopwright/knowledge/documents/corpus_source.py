@@ -42,8 +42,12 @@ class CorpusGraph(RestrictedGraph):
                 literals.setdefault(fact.subject, []).append(fact)
         super().__init__(source.graph, [fact for fact in self._spans if isinstance(fact, tuple)], literals)
 
+    def facts(self) -> tuple[Fact, ...]:
+        """Every fact that a document states, in the documents' order."""
+        return tuple(self._spans)
+
     def quote(self, fact: Fact) -> tuple[Span, ...]:
-        """The sentences that state a fact, one a document; empty for a fact that none states."""
+        """Every sentence that states a fact, a document's best one first; empty for a fact that none states."""
         return tuple(self._spans.get(fact, ()))
 
 
@@ -66,8 +70,8 @@ def find_topic(graph: FactGraph, title: str) -> str:
 def align_document(
     graph: FactGraph, table: PropertyTable, topic: str, document: Document
 ) -> Iterator[tuple[Fact, StatedFact]]:
-    """The facts of its topic that a document says, each with the best place."""
-    names = _list_names(graph, topic)
+    """The facts of its topic that a document says, with every place that says it, the best first."""
+    names = list_names(graph, topic)
     bare = document.title.partition(" (")[0]
     about = FactEnd(tuple(dict.fromkeys([document.title, bare, *names])))
     text = AlignedText(document.text, about.names)
@@ -77,8 +81,8 @@ def align_document(
         life = {table.roles.birth: 1, table.roles.death: 2}.get(property, 0) if property else 0
         # A country needs no word where the document is about what lies there or comes from there.
         said = [place for place in text.find(one, other, cues, life=life) if place.said or (not cues and one is about)]
-        if said:
-            yield fact, said[0]
+        for place in said:
+            yield fact, place
 
 
 def _list_facts(
@@ -86,16 +90,16 @@ def _list_facts(
 ) -> Iterator[tuple[Fact, FactEnd, FactEnd]]:
     for property, object in graph.out_edges(topic):
         if property in table.entity and object != topic:
-            yield (topic, property, object), about, FactEnd(_list_names(graph, object))
+            yield (topic, property, object), about, FactEnd(list_names(graph, object))
     for property, subject in graph.in_edges_spread(topic, _MOST_INWARD):
         if property in table.entity and subject != topic:
-            yield (subject, property, topic), FactEnd(_list_names(graph, subject)), about
+            yield (subject, property, topic), FactEnd(list_names(graph, subject)), about
     for literal in graph.literals(topic):
         if (value := _read_literal(table, literal)) is not None:
             yield literal, about, value
 
 
-def _list_names(graph: FactGraph, entity: str) -> tuple[str, ...]:
+def list_names(graph: FactGraph, entity: str) -> tuple[str, ...]:
     """The entity's label, and the aliases that mean it before anything else: Michigan, which Detroit has, is none."""
     aliases = (name for name in graph.aliases(entity) if is_distinctive_name(name))
     return (graph.label(entity), *(name for name in aliases if graph.bearers(name)[:1] == (entity,)))

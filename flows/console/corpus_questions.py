@@ -1,0 +1,34 @@
+"""`hopwright corpus questions`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flows.console.corpus import find_folder
+from flows.console.graph import find_store
+from flows.console.options import merge_options
+from flows.console.output import err, out, print_json
+from hopwright.exports.document_chains import DocumentChains, write_document_chains
+from hopwright.knowledge.documents.index import Retriever
+from hopwright.knowledge.wikidata.source import WikidataSource
+from hopwright.settings import CorpusChainsParameters, load_parameters
+from hopwright.stages.resources import describe_source, open_graph
+
+
+def make(folder: Path, store: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Make the questions of a corpus and say what was proven and what was rejected."""
+    parameters = load_parameters(merge_options({}, options), CorpusChainsParameters)
+    retriever = Retriever.open(find_folder(parameters))
+    graph = open_graph(find_store(store))
+    with err.status("reading what the passages state") as status:
+        maker = DocumentChains(WikidataSource(graph), retriever, [describe_source(graph)], parameters.seed)
+        counts = write_document_chains(maker, folder, parameters, status.update)
+    if as_json:
+        print_json({name: dict(sorted(held.items())) for name, held in vars(counts).items()} | {"folder": str(folder)})
+        return
+    for name, found in sorted(counts.found.items()):
+        proven, written = counts.proven[name], counts.written[name]
+        out.out(f"{name}: {found:,} found, {proven:,} proven, {written:,} written")
+    for name, number in sorted(counts.rejected.items(), key=lambda one: (-one[1], one[0])):
+        out.out(f"  rejected: {name} ({number:,})")
+    out.out(str(folder))
