@@ -127,7 +127,7 @@ class CorpusChainsParameters(CorpusName):
     """Which questions are made over a corpus."""
 
     hops: list[Literal["2", "3", "4"]] = Field(
-        default_factory=lambda: ["2", "3", "4"], title="Hops", description="Numbers of hops of the questions."
+        default=["2", "3", "4"], min_length=1, title="Hops", description="Numbers of hops of the questions."
     )
     most: int = Field(
         default=500,

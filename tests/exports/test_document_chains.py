@@ -78,6 +78,7 @@ def test_what_is_found_is_proven_or_rejected(made: Made) -> None:
     counts = made[3]
     assert counts.proven["inference, 2 hops"] > 0
     assert counts.proven["inference, 3 hops"] > 0
+    assert counts.proven["inference, 4 hops"] > 0
     assert counts.proven["comparison, 3 hops"] > 0
     assert counts.found.total() == counts.proven.total() + counts.rejected.total()
     assert len(read(made[2] / "items.jsonl")) == counts.written.total()
