@@ -21,6 +21,7 @@ from hopwright.text.mentions import find_mentions
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_CAPITALISED = re.compile(r"[A-Z][^A-Z]+")
 _JOINT = re.compile(r"['’-]")
 _OPENERS = frozenset("among today within born home set upon geographically throughout beyond here there this".split())
 _NAME = re.compile(r"[A-Z][\w'’.-]*(?: (?:(?:of|the|de|van|von|and|in|for) )*[A-Z][\w'’.-]*)*")
@@ -78,9 +79,11 @@ def find_fault(draft: PassageDraft, text: str) -> str:
     for number in _NUMBER.findall(text):
         if number not in _NUMBER.findall(f"{rules} {draft.passage.title}"):
             return f"the number {number} is none of the facts"
-    words = {word.casefold() for word in _WORD.findall(f"{rules} {draft.passage.title}")}
-    # A name may begin within a word: "d'Italia", "Anglo-Saxon".
+    written = _WORD.findall(f"{rules} {draft.passage.title}")
+    words = {word.casefold() for word in written}
+    # A name may begin within a word: "d'Italia", "Anglo-Saxon", "deWit".
     known = words | {part for word in words for part in _JOINT.split(word)}
+    known |= {part.casefold() for word in written for part in _CAPITALISED.findall(word)}
     for run in _NAME.findall(text):
         for word in _WORD.findall(run):
             bare = word.removesuffix("'s").removesuffix("’s")

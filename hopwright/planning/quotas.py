@@ -34,7 +34,7 @@ _FRAME = "frame:"
 _PROPERTY = re.compile(r"^P\d+$")
 _DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
 _TURNED = re.compile(r"^hop\d \+ \d+$")
-_NAMES = re.compile(r"(?:\b(?:Q\w+|P99\d+)\b,? ?|\b\d+\b)")
+_WORD = re.compile(r"\w+(?:, )?")
 OperationOdds = tuple[tuple[str, float], ...]
 _Use = tuple[tuple[str, ...], str]
 
@@ -184,10 +184,14 @@ class QuotaController:
 
     def _find_step_frame(self, derivation: Derivation) -> str:
         if isinstance(derivation, Compute):
-            return _DIRECTION.sub("chosen", _NAMES.sub("", derivation.expression))
+            return _DIRECTION.sub("chosen", _WORD.sub(self._leave_out_name, derivation.expression))
         table = self._moves.table
         asked = sorted(name for name in properties_of_step(derivation) if name in table.literal)
         return ",".join("timeline" if table.is_timeline(name) else name for name in asked) or "entity"
+
+    def _leave_out_name(self, match: re.Match[str]) -> str:
+        word = match[0].removesuffix(", ")
+        return "" if word.startswith("Q") or word.isdigit() or self._moves.table.is_timeline(word) else match[0]
 
     def _is_person_or_work(self, theme: str) -> bool:
         return theme.startswith("entity:") and self._moves.kinds.kind(theme[7:]) in ("person", "work")

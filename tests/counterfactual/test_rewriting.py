@@ -168,9 +168,9 @@ def test_a_rewording_that_breaks_a_check_is_taken_back(
             return ""
 
         def translate(self, texts: list[str], attempt: int = 0) -> list[RoundTripResult]:
-            return [RoundTripResult(text.replace("the country", "the the country")) for text in texts]
+            return [RoundTripResult(text.replace("the film", "the the film")) for text in texts]
 
-    pairs = {"the": [(("the", "country"), ("the", "the", "country"))]}
+    pairs = {"the": [(("the", "film"), ("the", "the", "film"))]}
     monkeypatch.setattr("hopwright.counterfactual.rewording_checks._load_paraphrases", lambda: pairs)
     done, _ = rewrite_items(items, sample, kinds, Stutter())
     assert [twin.question for twin in done] == [twin.question for twin in twins]

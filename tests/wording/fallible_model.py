@@ -40,7 +40,7 @@ _STEPS = (
     ("currency", "{}, and what is the currency there?"),
     ("mayor", "Which mayor governs the seat of the following: {}"),
     ("anthem", "{} And what is its anthem?"),
-    ("publisher", "In words of its publisher, {}"),
+    ("translator", "In words of its translator, {}"),
 )
 _NAMES = {
     "country": ("Portugal", "Norway", "Peru"),

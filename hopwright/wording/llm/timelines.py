@@ -87,7 +87,7 @@ def find_wrong_timeline(words: TimelineWords, rules: str, text: str, bare: str) 
     own = {stem(word) for word in re.findall(r"[^\W\d_]+", rules.lower())}
     if wrong := [word for word in dict.fromkeys(said) if word in words.never and stem(word) not in own]:
         return f"ask for the {_SAID[words.part]}, which {wrong[0]!r} does not say"
-    if words.does and not words.does & set(said):
+    if words.does and words.does.isdisjoint({*said, *(word.removesuffix("s") for word in said)}):
         return f"say that the {_SAID[words.part]} is meant"
     return ""
 
