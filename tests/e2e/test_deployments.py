@@ -234,7 +234,11 @@ def test_a_wrong_combination_is_one_line_before_any_stage_and_people_are_told(
     assert wrong["state_name"] == "Failed"
     line = "Twins › Evidence passages llm needs Twins › Model of the passages"
     assert line in wrong["state"]["message"]
-    rows = place.post("/logs/filter", logs={"flow_run_id": {"any_": [wrong["id"]]}}, limit=200)
+    rows: list[dict[str, Any]] = []
+    until = time.monotonic() + 30
+    while not any(line in row["message"] for row in rows) and time.monotonic() < until:  # a run's log comes in batches
+        rows = place.post("/logs/filter", logs={"flow_run_id": {"any_": [wrong["id"]]}}, limit=200)
+        time.sleep(0.2)
     assert next(row["message"] for row in rows if line in row["message"]) == line
     assert not [row for row in rows if "Traceback" in row["message"] or "--" in row["message"]]
     assert "\n" not in wrong["state"]["message"]
