@@ -269,6 +269,8 @@ class DistractorMaker:
         wrong += [(one, kind) for one, kind in self._list_wrong_values(task) if isinstance(one, dt.date)]
         if (value.month, value.day) != (1, 1):  # the first of January stands for a bare year
             wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) != (1, 1)]
+        # The day of a death stands out among days of birth.
+        wrong = [(one, kind) for one, kind in wrong if abs(one.year - value.year) <= _MOST_YEARS["person"]]
         required = self._require_of_losers(task)
         if isinstance(required, OptionShortage):
             return required
@@ -346,7 +348,7 @@ class DistractorMaker:
                     continue
                 if not self._may_replace(one, answer) or not self._is_wrong(one, derivation, task.answers, compared):
                     continue
-                if one not in choice and not self._suits(one, answer, stated, derivation):
+                if one not in choice and not self._suits(one, answer, stated, derivation, task.answers):
                     continue
                 if not all(is_met(condition, one, self._facts) for condition in conditions):
                     continue
@@ -629,7 +631,9 @@ class DistractorMaker:
             and self._siblings.is_distinct(candidate, answer)
         )
 
-    def _suits(self, candidate: str, answer: str, noun: str, derivation: Derivation) -> bool:
+    def _suits(
+        self, candidate: str, answer: str, noun: str, derivation: Derivation, answers: Mapping[int, Value]
+    ) -> bool:
         """Whether a candidate is of the answer's class, role and era; `noun`: what the question calls the answer."""
         if timeline := self._find_timeline(derivation):
             return self._hold_alike(candidate, answer, timeline)
@@ -637,14 +641,22 @@ class DistractorMaker:
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
-        if role and not self._facts.subjects(role, candidate):
-            return False  # whoever is asked for as a director has directed something
+        if role and not self._has_had(role, candidate, _resolve(derivation.subject, answers)):  # type: ignore[union-attr]
+            return False  # whoever is asked for as a director has directed something, and in those years
         if noun and self._siblings.noun(candidate) != noun:
             return False  # asked for a Spanish city, nobody takes a Swiss one
         years = self._siblings.years_apart(candidate, answer)
         if kind not in _MOST_YEARS or years is None:
             return kind != "person" or not self._siblings.has_era(answer)  # one whose time nobody can tell may be any
         return years <= _MOST_YEARS[kind]
+
+    def _has_had(self, role: str, candidate: str, subject: str) -> bool:
+        """Whether a candidate is to something what is asked for: to works, where it is a work, of the same years."""
+        subjects = self._facts.subjects(role, candidate)
+        if self._siblings.kind(subject) != "work" or not self._siblings.has_era(subject):
+            return bool(subjects)
+        years = (self._siblings.years_apart(subject, one) for one in subjects[:_MOST_HOLDERS])
+        return any(one is not None and one <= _BESIDE_IN_TIME for one in years)
 
     def _find_timeline(self, derivation: Derivation) -> str:
         """The timeline that a hop asks for a holder of; empty for another hop."""

@@ -63,10 +63,8 @@ AGE_FRAMES = (
 
 AGE_IN_YEAR_FRAMES = (
     "How old did {p} turn in the year in which {happened}?",
-    "What age did {p} reach in the year in which {happened}?",
     "In the year in which {happened}, how old did {p} turn?",
-    "In the year that {happened}, what age did {p} reach?",
-    "How old did {p} become in the year that {happened}?",
+    "How old was {p} at the end of the year in which {happened}?",
 )
 
 DISTANCE_FRAMES = (
