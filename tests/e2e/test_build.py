@@ -25,9 +25,9 @@ def test_the_summary_has_the_figures_and_they_are_sound(built: tuple[Home, dict[
     assert summary["letters_p"] > 0.001
     assert summary["audit"]["violations"] == 0
     assert summary["audit"]["items"] == summary["accepted"] + summary["twins"]
-    assert summary["twins"] > 0.9 * summary["accepted"]
+    assert summary["twins"] > 0.6 * summary["accepted"]
     assert summary["back_translation"] or summary["back_translation_skipped"]
-    assert summary["review_tasks"] == 30
+    assert summary["review_tasks"] == min(30, summary["accepted"])
     assert Path(summary["release"]).is_dir()
     assert Path(summary["folder"]) == home.path / "runs" / "sample"
 

@@ -73,7 +73,7 @@ def entity_of_another_kind_compared(row, graph):
     """A country among persons that are compared, a person among anything else."""
     for faulty, hop in each_hop(row):
         expression = hop["derivation"]["expression"] or ""
-        if expression.startswith(("argmax(P", "argmin(P")):
+        if expression.startswith(("argmax(P", "argmin(P")) and "all(" not in expression:
             wanted = "Q6256" if "Q5" in graph.objects(hop["answer_id"], "P31") else "Q5"
             stranger = next(id for id in graph.entities() if wanted in graph.objects(id, "P31"))
             hop["derivation"]["expression"] = re.sub(r"\w+(\)+)$", rf"{stranger}\1", expression)
