@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.plan import PartialPlan
 from hopwright.planning.random_draws import draw, draw_by_weights
@@ -33,14 +34,6 @@ _IN_BAND = 3.0
 _SELDOM = 0.15
 _T = TypeVar("_T")
 _PROPERTY_OF = operator.attrgetter("property")
-
-
-class PlanningDeadEnd(Exception):  # noqa: N818  (not an error: the planner tries again)
-    """This sketch cannot be completed; the text says why."""
-
-
-class NothingBegins(PlanningDeadEnd):
-    """Nothing in the source begins a plan with these operations; trying again does not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +100,10 @@ class PlanBuilder:
         """
         for entity in entities:
             if entity in self._entities:
-                raise PlanningDeadEnd("an entity repeats")
+                raise PlanningDeadEnd(DeadEnd.ENTITY_REPEATS)
             tokens = self._telling(entity)
             if any(token in self._tokens for token in tokens):
-                raise PlanningDeadEnd("two names share a word")
+                raise PlanningDeadEnd(DeadEnd.NAMES_SHARE_WORD)
             self._entities.add(entity)
             self._tokens.update(dict.fromkeys(tokens, entity))
 
@@ -180,7 +173,7 @@ class PlanBuilder:
             and self._tokens.keys().isdisjoint(self._telling(e.subject))
         ]
         if not edges:
-            raise PlanningDeadEnd("no question leads to the entity")
+            raise PlanningDeadEnd(DeadEnd.NO_QUESTION_LEADS_THERE)
         return self.walk(self.choose(edges))
 
     def extend(
@@ -213,7 +206,7 @@ class PlanBuilder:
             if e.property not in refused and self.admits(e.subject) and suits(e.subject)
         ]
         if not forward and not backward:
-            raise PlanningDeadEnd("nothing to ask about the entity")
+            raise PlanningDeadEnd(DeadEnd.NOTHING_TO_ASK)
         if like:
             # The losers of the comparison have another value of the same kind: it belongs among the options.
             answers = {(e.property, e.object) for rival in like for e in self.traversals.lookups_from(rival)}
@@ -225,7 +218,7 @@ class PlanBuilder:
             ]
             backward = []
             if not forward:
-                raise PlanningDeadEnd("what is asked of the winner cannot be asked of the others")
+                raise PlanningDeadEnd(DeadEnd.ASKED_OF_WINNER_ALONE)
         if backward and (not forward or self.rng.random() < 0.25):
             return self.walk(self.choose(backward), state.ref, backward=True)
         return self.walk(self.choose(forward), state.ref)
@@ -240,11 +233,11 @@ class PlanBuilder:
             if full_date and exact and entry.ask:
                 return StepOutput("date", self.add(derivation, value, "date"), measure.entity, of=measure.property)
             if full_date or not entry.year_ask:
-                raise PlanningDeadEnd("the date cannot be worded")
+                raise PlanningDeadEnd(DeadEnd.DATE_NOT_WORDED)
             ref = self.add(derivation, value.year, "number", "year")
             return StepOutput("year", ref, measure.entity, value.year, "year", measure.property)
         if not entry.ask:
-            raise PlanningDeadEnd("the number cannot be worded")
+            raise PlanningDeadEnd(DeadEnd.NUMBER_NOT_WORDED)
         ref = self.add(derivation, value, "number", entry.unit)
         return StepOutput("number", ref, measure.entity, value, entry.unit, measure.property)
 

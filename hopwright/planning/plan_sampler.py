@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from hopwright.knowledge.source import FactGraph
 from hopwright.planning.anchor_resolution import AnchorResolver, ResolvedAnchorHop
 from hopwright.planning.coherence import Coherence, CoherenceScorer, rate_difficulty
+from hopwright.planning.dead_ends import DeadEnd
 from hopwright.planning.plan import Plan, entities_of, named_entities
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.programs import load_sequence_index
@@ -268,7 +269,7 @@ class PlanSampler:
         """Which wishes a plan does not meet, with what kept the attempts at them from succeeding."""
         reached = self.describe(drawn)
         if drawn.plan.claims:
-            reasons["the slot was to rest on a claim"] += 1
+            reasons[DeadEnd.CLAIM_WANTED.value] += 1
         lacking = {"claim": ("any", reasons)} if self.wants_claim(slot) and not drawn.plan.claims else {}
         return lacking | {
             dimension: (wanted, reasons)

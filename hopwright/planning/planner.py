@@ -13,13 +13,14 @@ from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.linking import link_claims
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import FactGraph, FactSource
+from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd, describe_dead_end
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.execution import execute, same
 from hopwright.planning.necessity import find_shortcut
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_continue_from, can_precede
 from hopwright.planning.plan import PartialPlan, Plan, named_entities, stated_numbers
-from hopwright.planning.plan_builder import NothingBegins, PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.programs import Branch, OperationSequence, load_sequence_index
 from hopwright.planning.random_draws import draw_by_weights
 from hopwright.planning.relations import Relations
@@ -36,10 +37,10 @@ _PATIENCE = 4
 
 
 class NoPlanError(Exception):
-    """No plan could be drawn; `reasons` counts why the sketches failed."""
+    """No plan could be drawn; `reasons` counts why its tries failed, by the codes of `DeadEnd`."""
 
     def __init__(self, reasons: Counter[str]) -> None:
-        super().__init__("; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3)))
+        super().__init__("; ".join(f"{describe_dead_end(one)} ({count})" for one, count in reasons.most_common(3)))
         self.reasons = reasons
 
 
@@ -101,13 +102,13 @@ class Planner:
         programs = book.find(wanted.kind, wanted.answer, str(len(kept)) if anchor else "")
         reasons: Counter[str] = Counter()
         if not programs:
-            raise NoPlanError(Counter({"no sequence of operations gives that in this topology": 1}))
+            raise NoPlanError(Counter({DeadEnd.NO_PROGRAM.value: 1}))
         # The larger a hub, the fewer plans it may take part in (one of degree d in (HUB_DEGREE / d) ** (2 / 3) of
         # them). Drawn once a plan, so that retries do not wear it down.
         ceiling = HUB_DEGREE / max(rng.random(), 1e-9) ** 1.5
         liking = replace(preferences or SamplingPreferences(), ceiling=ceiling)
         if anchor and not (programs := self._fitting(programs, liking, anchor, kept)):
-            raise NoPlanError(Counter({"nothing that is computed there goes with the anchor": 1}))
+            raise NoPlanError(Counter({DeadEnd.NOTHING_WITH_ANCHOR.value: 1}))
         layouts = _lay_out(programs, kept) if anchor else [_Layout(book.root(wanted.kind, wanted.answer))]
         for number in range(tries):
             builder = PlanBuilder(self.traversals, self.domains, liking, rng, self.claims, self.relations)
@@ -118,11 +119,11 @@ class Planner:
                 plan = Plan(topology.name, tuple(builder.draft.steps))
                 self._examine(plan, builder.draft, topology)
                 if refuse is not None and refuse(plan):
-                    raise PlanningDeadEnd("its theme is over its share")
+                    raise PlanningDeadEnd(DeadEnd.THEME_OVER_SHARE)
                 self._prove(plan)
                 return plan
             except PlanningDeadEnd as dead_end:
-                reasons[str(dead_end)] += 1
+                reasons[dead_end.reason] += 1
         raise NoPlanError(reasons)
 
     def can_start(
@@ -162,18 +163,18 @@ class Planner:
     def _examine(self, plan: Plan, draft: PartialPlan, topology: Topology) -> None:
         """What a plan shows by itself, before it is run. Raises PlanningDeadEnd."""
         if draft.depends_on() != topology.depends_on:
-            raise PlanningDeadEnd("the dependencies are not the topology's")
+            raise PlanningDeadEnd(DeadEnd.OTHER_DEPENDENCIES)
         # The winner of a comparison is one of the compared, so only what is looked up must be new.
         looked_up = [s.value for s in plan.steps if s.answer_type == "entity" and not isinstance(s.derivation, Compute)]
         named = {entity for step in plan.steps for entity in named_entities(step.derivation)}
         if len(set(looked_up)) != len(looked_up) or not named.isdisjoint(looked_up):
-            raise PlanningDeadEnd("an entity repeats")
+            raise PlanningDeadEnd(DeadEnd.ENTITY_REPEATS)
         numbers = [step.value for step in plan.steps if step.answer_type != "entity"]
         numbers += [claim.number for claim in plan.claims]
         if len(set(map(str, numbers))) != len(numbers):
-            raise PlanningDeadEnd("a number repeats")
+            raise PlanningDeadEnd(DeadEnd.NUMBER_REPEATS)
         if {number for step in plan.steps for number in stated_numbers(step.derivation)} & set(map(str, numbers)):
-            raise PlanningDeadEnd("the question states an answer")
+            raise PlanningDeadEnd(DeadEnd.ANSWER_STATED)
 
     def _prove(self, plan: Plan) -> None:
         """Run the plan against the graph. Raises PlanningDeadEnd when it is not exactly what it says it is."""
@@ -184,15 +185,15 @@ class Planner:
                     step.derivation, step.answer_type, answers, self.traversals.facts, self.table, step.claims
                 )
             except ExpressionError as error:
-                raise PlanningDeadEnd(f"not proven: {str(error).split(' ')[0]}") from None
+                raise PlanningDeadEnd(DeadEnd.NOT_PROVEN, str(error).split(" ")[0]) from None
             if not same(value, step.value):
-                raise PlanningDeadEnd("not proven: another value")
-            if doubt := self.traversals.open_world.find_doubt(step.derivation, answers, value):
-                raise PlanningDeadEnd(f"not proven in the world: {doubt}")
+                raise PlanningDeadEnd(DeadEnd.ANOTHER_VALUE)
+            if self.traversals.open_world.find_doubt(step.derivation, answers, value):
+                raise PlanningDeadEnd(DeadEnd.DOUBTFUL_IN_WORLD)
             answers[index] = value
         derivations = [step.derivation for step in plan.steps]
         if shortcut := find_shortcut(derivations, answers, self.traversals.graph, self.table, self.traversals.facts):
-            raise PlanningDeadEnd(f"a shortcut: {shortcut.kind}")
+            raise PlanningDeadEnd(DeadEnd.SHORTCUT, shortcut.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,22 +230,22 @@ def run_programs(
                 dead.add(program.keys[place])
                 program = branch.choose(builder.rng, dead)
             if program is None:
-                raise PlanningDeadEnd("nothing that is computed there suits what was found")
+                raise PlanningDeadEnd(DeadEnd.NO_FITTING_COMPUTATION)
             mark = builder.mark()
             try:
                 state = _run(program, place, builder, states, anchor if place == layout.start else "", layout.forced)
                 if builder.count_domains() + len(program.operations) - place - 1 < min_domains:
-                    raise PlanningDeadEnd("too few domains")
+                    raise PlanningDeadEnd(DeadEnd.TOO_FEW_DOMAINS)
                 states.append(state)
                 break
             except PlanningDeadEnd as dead_end:
-                reasons[str(dead_end)] += 1
+                reasons[dead_end.reason] += 1
                 builder.reset(mark)
                 dead.add(program.keys[place])
                 if place == 0 and isinstance(dead_end, NothingBegins):
                     layout.hopeless.add(program.keys[place])
         else:
-            raise PlanningDeadEnd("no operation goes on from what was found")
+            raise PlanningDeadEnd(DeadEnd.NO_OPERATION_GOES_ON)
         if branch.last:
             return states
         branch = branch.follow(program)

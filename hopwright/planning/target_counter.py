@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from hopwright.planning.dead_ends import describe_dead_end
 from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
 from hopwright.planning.planner import NoPlanError
 from hopwright.planning.target_distribution import TargetDistribution
@@ -71,7 +72,9 @@ class TargetShare:
     def __str__(self) -> str:
         line = f"{self.dimension} {self.name}: {self.reached:.1%} of {self.wanted:.1%} wanted"
         if self.missed and self.reasons:
-            line += "; planning failed where: " + ", ".join(f"{reason} ({count:,})" for reason, count in self.reasons)
+            line += "; planning failed where: " + ", ".join(
+                f"{describe_dead_end(reason)} ({count:,})" for reason, count in self.reasons
+            )
         return line
 
 

@@ -17,6 +17,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.sparql import FactCheck, verify_facts, verify_items, verify_reverse
 from hopwright.knowledge.wikidata.store import GraphStore
+from hopwright.planning.dead_ends import PlanningDeadEnd
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.open_world import OpenWorld
 from hopwright.planning.operations.base import OperationContext
@@ -24,7 +25,7 @@ from hopwright.planning.operations.lookahead import AGES
 from hopwright.planning.operations.temporal import age_in_year
 from hopwright.planning.operations.timelines import holder, turned
 from hopwright.planning.plan import Plan, PlanStep
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.relations import Relations
 from hopwright.planning.target_distribution import SamplingPreferences

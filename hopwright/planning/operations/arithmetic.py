@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from hopwright.errors import ExpressionError
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import tidy_number
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 
 
 def rate(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -27,7 +28,7 @@ def rate(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         result = _evaluate(builder, expression)
         if _places(result) == 2:
             return StepOutput("number", builder.compute(expression, "arithmetic", result), number=result)
-    raise PlanningDeadEnd("the entity has no rate")
+    raise PlanningDeadEnd(DeadEnd.NO_RATE)
 
 
 def choose_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -35,7 +36,7 @@ def choose_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Opera
     (state,) = inputs
     count = int(state.number)
     if state.number != count or state.unit == "years" or not 4 <= count <= 60:
-        raise PlanningDeadEnd("the number does not suit a choice")
+        raise PlanningDeadEnd(DeadEnd.NUMBER_UNFIT_FOR_CHOICE)
     value = math.comb(count, 2)
     return StepOutput("ways", builder.compute(f"comb({state.ref}, 2)", "combinatorics", value), number=value)
 
@@ -45,7 +46,7 @@ def _evaluate(builder: PlanBuilder, expression: str) -> int | Decimal:
     try:
         value = evaluate(expression, answers, builder.traversals.facts)
     except ExpressionError as error:  # a thing may measure nought, and nothing is so many times as large
-        raise PlanningDeadEnd(str(error)) from None
+        raise PlanningDeadEnd(DeadEnd.NOT_COMPUTED, str(error)) from None
     assert isinstance(value, int | Decimal)
     return tidy_number(Decimal(value))
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from hopwright.knowledge.external.linking import LinkedClaim
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import LATEST, Operation, OperationContext
 from hopwright.planning.operations.operation_inputs import tidy_number
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.target_distribution import ComputeKind
 
 _TRIED = 24
@@ -44,7 +45,7 @@ def multiply_claim(builder: PlanBuilder, inputs: Sequence[StepOutput], context: 
     """A count times a claim's count."""
     (state,) = inputs
     if state.unit or state.number < 2:
-        raise PlanningDeadEnd("the product says nothing")
+        raise PlanningDeadEnd(DeadEnd.TRIVIAL_PRODUCT)
 
     def list_ways(number: Number) -> Iterator[Way]:
         if isinstance(number, int) and number * state.number <= _MOST:
@@ -57,7 +58,7 @@ def choose_claim(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     """Ways to choose as many as a claim says out of a hop's count, or a hop's count out of as many as a claim says."""
     (state,) = inputs
     if state.number != int(state.number):
-        raise PlanningDeadEnd("the number does not suit a choice")
+        raise PlanningDeadEnd(DeadEnd.NUMBER_UNFIT_FOR_CHOICE)
     count = state.whole
 
     def list_ways(number: Number) -> Iterator[Way]:
@@ -128,7 +129,7 @@ def _compute(
         unit = "year" if gives == "year" else state.unit if state is not None and gives != "ways" else ""
         ref = builder.compute(expression, kind, result, unit, claims=(linked.claim,))
         return StepOutput(gives, ref, number=result, unit=unit)  # type: ignore[arg-type]
-    raise PlanningDeadEnd("no claim suits the number")
+    raise PlanningDeadEnd(DeadEnd.NO_FITTING_CLAIM)
 
 
 def _is_free(builder: PlanBuilder, linked: LinkedClaim) -> bool:

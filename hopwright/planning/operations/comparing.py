@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import satisfies_reader
 from hopwright.planning.operations.operation_inputs import (
@@ -22,7 +23,7 @@ from hopwright.planning.operations.starting_points import (
     list_choosable,
     list_closed_choices,
 )
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.records.values import Scalar
 
 _NAMED = 4
@@ -52,7 +53,7 @@ def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operati
                 expression = f"{name}({property}, {', '.join(state.ref for state in inputs)})"
                 ref = builder.compute(expression, "comparison", winner.entity)
                 return StepOutput("entity", ref, winner.entity)
-    raise PlanningDeadEnd("the entities have nothing to compare them by")
+    raise PlanningDeadEnd(DeadEnd.NOTHING_TO_COMPARE_BY)
 
 
 def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -77,7 +78,7 @@ def first_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operat
                     builder.take(winner)
                     expression = f"{_function(largest)}({property}, {', '.join(named)})"
                     return StepOutput("entity", builder.compute(expression, "comparison", winner), winner)
-    raise PlanningDeadEnd("nothing to choose from that belongs together")
+    raise PlanningDeadEnd(DeadEnd.NO_GROUP_TO_CHOOSE_FROM)
 
 
 def most_of_all(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -101,7 +102,7 @@ def most_of_all(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
         members = f"all({one.property}, {inputs[0].ref if inputs else one.owner})"
         expression = f"{_function(one.largest)}({one.measure}, {members})"
         return StepOutput("entity", builder.compute(expression, "comparison", one.winner), one.winner)
-    raise PlanningDeadEnd("no set that is known to the last can be compared")
+    raise PlanningDeadEnd(DeadEnd.NO_CLOSED_SET_TO_COMPARE)
 
 
 def _draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterable[ChoosableGroup]:

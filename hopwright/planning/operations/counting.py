@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import list_closed_set
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 
 _FEWEST = 3
 
@@ -19,4 +20,4 @@ def count_all(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Opera
         if len(members) >= _FEWEST:
             ref = builder.compute(f"size(all({property}, {state.ref}))", "counting", len(members))
             return StepOutput("amount", ref, number=len(members))
-    raise PlanningDeadEnd("nothing that the entity has is known to the last")
+    raise PlanningDeadEnd(DeadEnd.NO_CLOSED_SET)

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 
 from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
@@ -16,7 +17,7 @@ from hopwright.planning.operations.lookahead import (
 )
 from hopwright.planning.operations.operation_inputs import choose_number, has_full_date, is_chosen_by, list_events
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.records import Compute
 
 _TITLE = 3
@@ -30,7 +31,7 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
     if builder.topics:
         edges = list_partners(builder, context)
         if not edges:
-            raise PlanningDeadEnd("nothing that belongs with the topic goes with it")
+            raise PlanningDeadEnd(DeadEnd.NOTHING_OF_TOPIC)
         return builder.walk(builder.choose_close(edges))
     if context.anchor and wanted(context.anchor) and builder.traversals.lookups_to(context.anchor):
         return builder.lead(context.anchor)
@@ -52,7 +53,7 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
             return builder.walk(edge, state.ref)
         if state.entity == edge.object:
             return builder.walk(edge, state.ref, backward=True)
-        raise PlanningDeadEnd("the anchor's second hop does not follow")
+        raise PlanningDeadEnd(DeadEnd.ANCHOR_HOP_DOES_NOT_FOLLOW)
     wanted = satisfies_reader(builder, context)
     partner = context.partners[0].entity if context.partners else ""
     return builder.extend(
@@ -67,7 +68,7 @@ def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
     """The year of an entity's event."""
     found = list_entered(builder, context.readers, inputs[0].entity)
     if not found:
-        raise PlanningDeadEnd("the entity has no dated event that suits")
+        raise PlanningDeadEnd(DeadEnd.NO_FITTING_EVENT)
     measure = builder.prefer_measure(found)
     _refuse_compared(builder, inputs[0], measure.property)
     _require_of_rivals(builder, inputs[0], measure.property)
@@ -80,7 +81,7 @@ def date(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
     if context.reader == "age":
         found = [m for m in found if m.property != builder.traversals.roles.birth]
     if not found:
-        raise PlanningDeadEnd("the entity has no full date")
+        raise PlanningDeadEnd(DeadEnd.NO_FULL_DATE)
     measure = builder.prefer_measure(found)
     _refuse_compared(builder, inputs[0], measure.property)
     _require_of_rivals(builder, inputs[0], measure.property)
@@ -109,7 +110,7 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
     if measures:
         measure = builder.prefer_measure(measures)
         return builder.measure(measure.entity, measure)
-    raise PlanningDeadEnd("what the plan is about has no dated event")
+    raise PlanningDeadEnd(DeadEnd.TOPIC_WITHOUT_EVENT)
 
 
 def _is_telling(builder: PlanBuilder, topic: str) -> bool:
@@ -124,7 +125,7 @@ def named_birth(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
         for measure in builder.traversals.measures(topic):
             if measure.property == builder.traversals.roles.birth and has_full_date(measure):
                 return builder.measure(topic, measure, full_date=True)
-    raise PlanningDeadEnd("what the plan is about was not born on a known day")
+    raise PlanningDeadEnd(DeadEnd.TOPIC_WITHOUT_BIRTHDAY)
 
 
 def _list_refused(builder: PlanBuilder, state: StepOutput, *, last: bool) -> frozenset[str]:
@@ -153,10 +154,10 @@ def _require_of_rivals(builder: PlanBuilder, state: StepOutput, property: str) -
     """What is asked of a winner has to be known of the losers as well: theirs are the likeliest wrong answers."""
     for rival in _rivals(builder, state):
         if all(measure.property != property for measure in builder.traversals.measures(rival)):
-            raise PlanningDeadEnd("what is asked of the winner cannot be asked of the others")
+            raise PlanningDeadEnd(DeadEnd.ASKED_OF_WINNER_ALONE)
 
 
 def _refuse_compared(builder: PlanBuilder, state: StepOutput, property: str) -> None:
     """Who was born first is not asked for the year of the birth: that would be found by comparing alone."""
     if is_chosen_by(builder, state, (property,)):
-        raise PlanningDeadEnd("what was compared is asked for")
+        raise PlanningDeadEnd(DeadEnd.COMPARED_IS_ASKED)

@@ -6,8 +6,9 @@ import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
 
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.traversals import UsableLiteral
 from hopwright.records import Compute
 from hopwright.records.values import Scalar
@@ -52,7 +53,7 @@ def choose_number(builder: PlanBuilder, entity: str, context: OperationContext) 
     """A stable number of an entity that suits the reader. Raises PlanningDeadEnd without one."""
     found = list_numbers(builder, entity)
     if not found:
-        raise PlanningDeadEnd("the entity has no number that suits")
+        raise PlanningDeadEnd(DeadEnd.NO_FITTING_NUMBER)
     return builder.prefer_measure(found)
 
 
@@ -105,7 +106,7 @@ def read_value(builder: PlanBuilder, entity: str, property: str) -> Scalar:
     for measure in builder.traversals.measures(entity):
         if measure.property == property:
             return measure.value
-    raise PlanningDeadEnd("the entity lacks the property")
+    raise PlanningDeadEnd(DeadEnd.LACKS_PROPERTY)
 
 
 def has_full_date(measure: UsableLiteral) -> bool:

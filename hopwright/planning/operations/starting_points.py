@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_precede, list_beside, list_entered
 from hopwright.planning.operations.operation_inputs import full_date, list_closed_set, list_events
-from hopwright.planning.plan_builder import NothingBegins, PlanBuilder, PlanningDeadEnd
+from hopwright.planning.plan_builder import PlanBuilder
 from hopwright.planning.random_draws import draw
 from hopwright.planning.relations import Group
 from hopwright.planning.traversals import MAX_POOL, Edge, UsableLiteral, spread
@@ -85,13 +86,13 @@ def draw_dated(builder: PlanBuilder, readers: tuple[str, ...]) -> UsableLiteral:
 
     pools = _focus(builder, ("dated", *readers), find, lambda one: one.entity)
     if not pools:
-        raise NothingBegins("nothing of the domain has a date that leads into a timeline")
+        raise NothingBegins(DeadEnd.NO_DATED_START)
     names, weights = _weigh(builder, pools)
     for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
         one = draw(builder.rng, pools[name])
         if builder.admits(one.entity):
             return one
-    raise PlanningDeadEnd("what begins such a plan is in use")
+    raise PlanningDeadEnd(DeadEnd.START_IN_USE)
 
 
 def list_holders(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, Sequence[tuple[int, str]]]:
@@ -112,7 +113,7 @@ def list_holders(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str,
     literal = builder.traversals.table.literal
     pools = {name: held for name, held in found.items() if not focus or literal[name].domain == focus}
     if not pools:
-        raise NothingBegins("no timeline of the domain begins such a plan")
+        raise NothingBegins(DeadEnd.NO_TIMELINE_START)
     return pools
 
 
@@ -120,7 +121,7 @@ def draw_groups(builder: PlanBuilder, context: OperationContext) -> Iterator[Cho
     """Ways to choose one of a group that a plan can begin with, in a drawn order; groups of a property drawn alike."""
     pools = _focus(builder, ("groups",), lambda: builder.relations.pools, lambda one: one.members[0])
     if not pools:
-        raise NothingBegins("no group of the domain begins such a plan")
+        raise NothingBegins(DeadEnd.NO_GROUP_START)
     names, weights = _weigh(builder, pools)
     for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
         found = list_choosable(builder, draw(builder.rng, pools[name]), context.readers)
@@ -145,7 +146,7 @@ def draw_closed_sets(builder: PlanBuilder, context: OperationContext) -> list[Cl
     pools = _focus(builder, ("closed", *context.readers), find, lambda one: one.owner)
     found = [one for choices in pools.values() for one in choices]
     if not found:
-        raise NothingBegins("no set of the domain that is known to the last begins such a plan")
+        raise NothingBegins(DeadEnd.NO_CLOSED_SET_START)
     return builder.rng.sample(found, min(_DRAWN, len(found)))
 
 
@@ -241,7 +242,7 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
     """One of the facts that may be taken and suit, rather of the band that the plan is to be of."""
     pools, begins = _list_first(builder, context), _begins(builder, context)
     if builder.preferences.scarcity * _MANY >= sum(map(len, pools.values())):
-        raise NothingBegins("nothing of the domain begins such a plan, or too little")
+        raise NothingBegins(DeadEnd.NO_START)
     names, weights = _weigh(builder, pools)
     band, band_of = builder.preferences.band, builder.preferences.band_of
     other: Edge | None = None
@@ -253,7 +254,7 @@ def _draw_edge(builder: PlanBuilder, context: OperationContext, suits: Callable[
             return edge
         other = other or edge
     if other is None:
-        raise PlanningDeadEnd("what begins such a plan is in use, or goes with nothing")
+        raise PlanningDeadEnd(DeadEnd.START_IN_USE_OR_ALONE)
     return other
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import LATEST, OperationContext
 from hopwright.planning.operations.operation_inputs import full_date, is_chosen_by, list_events
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 
 _OLDEST = 100
 _GROWN = 12
@@ -25,11 +26,11 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
     years = _check(other.whole - one.whole)
     if one.of == builder.traversals.roles.birth:
         if not _GROWN <= years <= _OLDEST - _GROWN or other.of == builder.traversals.roles.birth:
-            raise PlanningDeadEnd("nobody asks how old one was then")
+            raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
         if not _is_tied(builder, one.entity, other.entity):
-            raise PlanningDeadEnd("the two events have nothing to do with each other")
+            raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     elif not (_is_after_work(builder, one, other) or _is_adapted(builder, one.entity, other.entity)):
-        raise PlanningDeadEnd("the two events have nothing to do with each other")
+        raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     return _give(builder, f"abs({inputs[0].ref} - {inputs[1].ref})", years)
 
 
@@ -37,7 +38,7 @@ def age_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
     """How old somebody was when a relative or a teacher died, or a work of theirs came out: of two looked-up dates."""
     born, then = inputs if inputs[0].of == builder.traversals.roles.birth else inputs[::-1]
     if born.of != builder.traversals.roles.birth or not _is_tied(builder, born.entity, then.entity):
-        raise PlanningDeadEnd("the two events have nothing to do with each other")
+        raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     years = _age(builder, born.entity, _date_of(builder, then))
     return _give(builder, f"age({born.ref}, {then.ref})", years)
 
@@ -47,13 +48,13 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     person, then = sorted(inputs, key=lambda state: state.type == "year")
     birth = builder.traversals.roles.birth
     if then.of == birth:
-        raise PlanningDeadEnd("nobody asks how old one was when a stranger was born")
+        raise PlanningDeadEnd(DeadEnd.UNRELATED_BIRTH)
     events = list_events(builder, person.entity)
     if birth not in events or events.get(builder.traversals.roles.death, LATEST) <= then.whole:
-        raise PlanningDeadEnd("the person did not live then")
+        raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
     years = then.whole - events[birth]
     if not _YOUNGEST <= years <= _OLDEST - _GROWN:
-        raise PlanningDeadEnd("nobody asks how old one was then")
+        raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
     return _give(builder, f"{then.ref} - year(value({birth}, {person.ref}))", years)
 
 
@@ -64,7 +65,7 @@ def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
         if _is_tied(builder, topic, state.entity) and state.of != builder.traversals.roles.birth:
             years = _age(builder, topic, _date_of(builder, state))
             return _give(builder, f"age(value({builder.traversals.roles.birth}, {topic}), {state.ref})", years)
-    raise PlanningDeadEnd("nobody whom the plan names was close to that one")
+    raise PlanningDeadEnd(DeadEnd.NOBODY_CLOSE)
 
 
 def age_at_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -73,12 +74,12 @@ def age_at_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     roles = builder.traversals.roles
     born, died = (full_date(builder, state.entity, property) for property in (roles.birth, roles.death))
     if born is None or died is None:
-        raise PlanningDeadEnd("the days of birth and death are not known")
+        raise PlanningDeadEnd(DeadEnd.NO_LIFE_DATES)
     if is_chosen_by(builder, state, (roles.birth, roles.death)):
-        raise PlanningDeadEnd("what was compared is asked for")
+        raise PlanningDeadEnd(DeadEnd.COMPARED_IS_ASKED)
     years = _years(born, died)
     if not _YOUNGEST <= years <= _OLDEST:
-        raise PlanningDeadEnd("nobody grows so old")
+        raise PlanningDeadEnd(DeadEnd.IMPOSSIBLE_AGE)
     return _give(builder, f"age(value({roles.birth}, {state.ref}), value({roles.death}, {state.ref}))", years)
 
 
@@ -118,7 +119,7 @@ def _give(builder: PlanBuilder, expression: str, years: int) -> StepOutput:
 
 def _check(years: int) -> int:
     if not 2 <= years <= _FAREST:
-        raise PlanningDeadEnd("the years are too close, or too far apart")
+        raise PlanningDeadEnd(DeadEnd.UNFIT_YEAR_DISTANCE)
     return years
 
 
@@ -126,10 +127,10 @@ def _age(builder: PlanBuilder, person: str, then: dt.date) -> int:
     born = full_date(builder, person, builder.traversals.roles.birth)
     death = list_events(builder, person).get(builder.traversals.roles.death)
     if born is None or then <= born or death is None or death <= then.year:
-        raise PlanningDeadEnd("the person did not live then")
+        raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
     years = _years(born, then)
     if not 1 <= years <= _OLDEST:
-        raise PlanningDeadEnd("nobody grows so old")
+        raise PlanningDeadEnd(DeadEnd.IMPOSSIBLE_AGE)
     return years
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import fits_partner, list_ages, may_enter, satisfies_reader
 from hopwright.planning.operations.starting_points import draw_dated, list_holders
-from hopwright.planning.plan_builder import PlanBuilder, PlanningDeadEnd, StepOutput
+from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.records import Compute, Lookup, ReverseLookup
 
@@ -37,10 +38,10 @@ def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         and may_enter(builder, state.entity, name, near=turned)
     }
     if not found:
-        raise PlanningDeadEnd("no timeline has a holder of that year from whom to go on")
+        raise PlanningDeadEnd(DeadEnd.NO_HOLDER_OF_YEAR)
     near = [name for name in found if name in builder.traversals.timelines_near(state.entity)]
     if not near and builder.rng.random() > _FAR:
-        raise PlanningDeadEnd("the year leads only to what tells the time")
+        raise PlanningDeadEnd(DeadEnd.ONLY_TELLS_TIME)
     drawn = builder.prefer(near or list(found), str)
     return _add(builder, drawn, state.ref, found[drawn])
 
@@ -57,7 +58,7 @@ def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
         and may_enter(builder, state.entity, name, near=builder.rng.random() > _FAR)
     ]
     if not ways:
-        raise PlanningDeadEnd("no timeline has a holder next to that year from whom to go on")
+        raise PlanningDeadEnd(DeadEnd.NO_NEXT_HOLDER)
     name, later, one = builder.prefer(ways, lambda way: way[0])
     builder.take(one)
     expression = f"{'first_after' if later else 'last_before'}({name}, {state.ref})"
@@ -71,7 +72,7 @@ def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     if partner is not None:
         derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
         if not isinstance(derivation, ReverseLookup):
-            raise PlanningDeadEnd("two holders are compared as they are")
+            raise PlanningDeadEnd(DeadEnd.HOLDERS_COMPARED_AS_THEY_ARE)
         near = int(derivation.value)
         beside = _list_given_beside(builder, derivation.property)
         if beside and builder.rng.random() < _TOGETHER:
@@ -87,7 +88,7 @@ def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
         and (partner is None or fits_partner(builder, context.readers, partner.entity, one))
     ]
     if not found:
-        raise PlanningDeadEnd("no timeline has a holder from whom to go on")
+        raise PlanningDeadEnd(DeadEnd.NO_HOLDER)
     year, one = draw(builder.rng, found)
     return _add(builder, name, str(year), one)
 
@@ -113,7 +114,7 @@ def turned(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
     (state,) = inputs
     derivation = builder.draft.steps[int(state.ref[3:]) - 1].derivation
     if state.of != builder.traversals.roles.birth or not isinstance(derivation, Lookup):
-        raise PlanningDeadEnd("the year is not that of a birth")
+        raise PlanningDeadEnd(DeadEnd.NOT_A_BIRTH_YEAR)
     ages = [
         age
         for measure in builder.traversals.measures(state.entity)
@@ -121,7 +122,7 @@ def turned(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         for age in list_ages(builder, context.readers, measure)
     ]
     if not ages:
-        raise PlanningDeadEnd("no round age leads to a year of a timeline")
+        raise PlanningDeadEnd(DeadEnd.NO_ROUND_AGE)
     age = draw(builder.rng, ages)
     year = state.whole + age
     step = Compute(expression=f"{state.ref} + {age}", kind="temporal")
