@@ -27,6 +27,7 @@ from sample.factbook import list_states, read_factbook
 from sample.factbook_facts import take_facts
 from sample.gathering import Names
 from sample.geonames import read_geonames
+from sample.lives import read_lives
 from sample.passages import read_passages
 from sample.redocred import read_redocred
 from sample.timelines import read_timelines
@@ -54,6 +55,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_calendars(packages / "calendar", merge, names)
         read_craters(packages / "stellarium/nomenclature.dat", merge, names)
         read_timelines(Path(__file__).parent / "sample/timelines.tsv", merge)
+        read_lives(Path(__file__).parent / "sample/lives.tsv", merge)
         write_sample(merge, dated, out)
 
 
