@@ -28,9 +28,12 @@ _LEAST_ODDS = 0.05
 # A property may take part in so many hops for each of its facts: four facts do not make a hundred questions.
 _PER_FACT = 0.0005
 _LEAST_SHARE = 0.001
-_FRAME_SHARE = 0.04
+_FRAME_SHARE = 0.03
 """Questions that differ in their names and direction only, such as a director's age at a release, may be so many."""
+_FAR_FETCHED_SLOTS = 0.12
+"""The share of the slots that may ask for the year in which somebody turned a round age: it is theirs by no event."""
 _FRAME = "frame:"
+_FAR_FETCHED = f"{_FRAME}the year in which somebody turned an age"
 _PROPERTY = re.compile(r"^P\d+$")
 _DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
 _TURNED = re.compile(r"^hop\d \+ \d+$")
@@ -80,7 +83,7 @@ class QuotaController:
         self._themes = themes
         self._mix = distribution
         self._seed = seed
-        self.weights: Mapping[str, float] = weights or {}
+        self.weights: Mapping[str, float] = weights or {_FAR_FETCHED: _FAR_FETCHED_SLOTS}
         """Property or theme → the share of the slots that it is still open to; what is not in it is open to all."""
         self._uses = uses
         self._dates = frozenset(name for name, entry in traversals.table.literal.items() if entry.value != "number")
@@ -178,7 +181,7 @@ class QuotaController:
     def _find_frame(self, plan: Plan) -> str:
         """What a plan shares with those that differ from it in their names only: its dates, numbers and functions."""
         if any(isinstance(d := step.derivation, Compute) and _TURNED.match(d.expression) for step in plan.steps):
-            return f"{_FRAME}the year in which somebody turned an age"  # however it goes on, it is a far-fetched year
+            return _FAR_FETCHED  # however it goes on
         steps = [self._find_step_frame(step.derivation) for step in plan.steps]
         return f"{_FRAME}{plan.topology} {' '.join(steps)}"
 

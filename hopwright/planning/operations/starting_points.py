@@ -95,8 +95,13 @@ def draw_dated(builder: PlanBuilder, readers: tuple[str, ...]) -> UsableLiteral:
     raise PlanningDeadEnd(DeadEnd.START_IN_USE)
 
 
-def list_holders(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str, Sequence[tuple[int, str]]]:
-    """Timeline → years and their holders from whom the readers can go on. Raises NothingBegins where there are none."""
+def list_holders(
+    builder: PlanBuilder, readers: tuple[str, ...], *, anywhere: bool = False
+) -> Mapping[str, Sequence[tuple[int, str]]]:
+    """Timeline → years and their holders from whom the readers can go on. Raises NothingBegins where there are none.
+
+    `anywhere`: also timelines of other domains than that in which the plan begins.
+    """
 
     def find() -> dict[str, tuple[tuple[int, str], ...]]:
         suits = can_precede(builder, readers)
@@ -109,7 +114,7 @@ def list_holders(builder: PlanBuilder, readers: tuple[str, ...]) -> Mapping[str,
     if key not in known:
         known[key] = find()
     found: Mapping[str, Sequence[tuple[int, str]]] = known[key]  # type: ignore[assignment]
-    focus = builder.preferences.focus
+    focus = "" if anywhere else builder.preferences.focus
     literal = builder.traversals.table.literal
     pools = {name: held for name, held in found.items() if not focus or literal[name].domain == focus}
     if not pools:

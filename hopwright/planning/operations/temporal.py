@@ -29,6 +29,10 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
             raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
         if not _is_tied(builder, one.entity, other.entity):
             raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
+        # Somebody's death asks for a known later one: whoever taught them had perhaps died long before.
+        unknown = other.whole if other.of == builder.traversals.roles.death else LATEST
+        if list_events(builder, one.entity).get(builder.traversals.roles.death, unknown) <= other.whole:
+            raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
     elif not (_is_after_work(builder, one, other) or _is_adapted(builder, one.entity, other.entity)):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     return _give(builder, f"abs({inputs[0].ref} - {inputs[1].ref})", years)
@@ -50,7 +54,8 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     if then.of == birth:
         raise PlanningDeadEnd(DeadEnd.UNRELATED_BIRTH)
     events = list_events(builder, person.entity)
-    if birth not in events or events.get(builder.traversals.roles.death, LATEST) <= then.whole:
+    unknown = then.whole if then.of == builder.traversals.roles.death else LATEST
+    if birth not in events or events.get(builder.traversals.roles.death, unknown) <= then.whole:
         raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
     years = then.whole - events[birth]
     if not _YOUNGEST <= years <= _OLDEST - _GROWN:

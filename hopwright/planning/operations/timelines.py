@@ -6,7 +6,7 @@ that was worked out singles out an answer whose rivals are all of the same kind 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
@@ -68,29 +68,44 @@ def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
 def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """Who or what holds a year that the question states; beside another, of the same timeline and of years nearby."""
     partner = context.partners[0] if context.partners else None
-    pools, near, apart = list_holders(builder, context.readers), 0, 0
-    if partner is not None:
-        derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
-        if not isinstance(derivation, ReverseLookup):
-            raise PlanningDeadEnd(DeadEnd.HOLDERS_COMPARED_AS_THEY_ARE)
-        near = int(derivation.value)
-        beside = _list_given_beside(builder, derivation.property)
-        if beside and builder.rng.random() < _TOGETHER:
-            pools, apart = {one: pools.get(one, ()) for one in beside}, 0
-        else:
-            pools, apart = {derivation.property: pools.get(derivation.property, ())}, _NEIGHBOURS
-    name = builder.prefer_name(list(pools))
-    found = [
-        (year, one)
-        for year, one in pools[name]
-        if builder.admits(one)
-        and (not near or abs(year - near) <= apart)
-        and (partner is None or fits_partner(builder, context.readers, partner.entity, one))
-    ]
-    if not found:
+    pools = list_holders(builder, context.readers, anywhere=partner is not None)
+    if partner is None:
+        name = builder.prefer_name(list(pools))
+        found = {name: [held for held in pools[name] if builder.admits(held[1])]}
+    else:
+        found = _list_partners(builder, context, partner, pools)
+    if not any(found.values()):
         raise PlanningDeadEnd(DeadEnd.NO_HOLDER)
-    year, one = draw(builder.rng, found)
-    return _add(builder, name, str(year), one)
+    name = builder.prefer_name([one for one, held in found.items() if held])
+    year, holder = draw(builder.rng, found[name])
+    return _add(builder, name, str(year), holder)
+
+
+def _list_partners(
+    builder: PlanBuilder,
+    context: OperationContext,
+    partner: StepOutput,
+    pools: Mapping[str, Sequence[tuple[int, str]]],
+) -> dict[str, list[tuple[int, str]]]:
+    """Whom to set beside a holder: those of what is given together with it, or of the same timeline in years nearby."""
+    derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
+    if not isinstance(derivation, ReverseLookup):
+        raise PlanningDeadEnd(DeadEnd.HOLDERS_COMPARED_AS_THEY_ARE)
+    own, near = derivation.property, int(derivation.value)
+
+    def list_fitting(name: str, apart: int) -> list[tuple[int, str]]:
+        return [
+            (year, one)
+            for year, one in pools.get(name, ())
+            if abs(year - near) <= apart
+            and builder.admits(one)
+            and fits_partner(builder, context.readers, partner.entity, one)
+        ]
+
+    together = {name: list_fitting(name, 0) for name in _list_given_beside(builder, own)}
+    if any(together.values()) and builder.rng.random() < _TOGETHER:
+        return together
+    return {own: list_fitting(own, _NEIGHBOURS)}
 
 
 def _list_given_beside(builder: PlanBuilder, timeline: str) -> list[str]:
