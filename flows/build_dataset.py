@@ -1,5 +1,6 @@
 """The parent flow: a whole run, from raw files to a release."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from prefect import flow
@@ -14,6 +15,7 @@ from flows.review import run_review
 from flows.rewrite import run_rewrite
 from flows.synthesize import run_synthesize
 from hopwright.runs import RunFolder
+from hopwright.runs.completion import find_completed, record_completion
 from hopwright.settings import (
     BuildParameters,
     FilterRun,
@@ -48,11 +50,14 @@ def build_dataset(parameters: BuildParameters = DEFAULT) -> dict[str, Any]:
 
 
 def _build(parameters: BuildParameters) -> dict[str, Any]:
+    identity = identify(parameters)
     with open_run(parameters) as engine:
         run = engine.run
-        identity = identify(parameters)
         if not parameters.fresh:
             run.refuse_other_parameters(identity)
+            if (completed := find_completed(run, identity, parameters.list_sources())) is not None:
+                publish_summary(completed.summary, list_links(run))
+                return completed.summary
         check_build(run, parameters)
         run.begin(identity, fresh=parameters.fresh)
         stages = parameters.model_copy(update={"fresh": False})
@@ -62,14 +67,14 @@ def _build(parameters: BuildParameters) -> dict[str, Any]:
         funnel.show()
         if not parameters.vllm.deployment:
             run_filter(narrow(stages, FilterRun))
-            return _finish(run, stages, funnel)
+            return _finish(run, stages, funnel, identity)
     # The run is let go of meanwhile: the flow on the other work pool holds it.
     delegate_to_deployment(narrow(stages, FilterRun), parameters.vllm.deployment)
     with open_run(parameters) as engine:
-        return _finish(engine.run, stages, funnel)
+        return _finish(engine.run, stages, funnel, identity)
 
 
-def _finish(run: RunFolder, stages: BuildParameters, funnel: Funnel) -> dict[str, Any]:
+def _finish(run: RunFolder, stages: BuildParameters, funnel: Funnel, identity: Mapping[str, Any]) -> dict[str, Any]:
     """The stages after the filter, and the figures of the whole run."""
     funnel.show()
     run_rewrite(narrow(stages, RewriteRun))
@@ -80,4 +85,5 @@ def _finish(run: RunFolder, stages: BuildParameters, funnel: Funnel) -> dict[str
     run.record_summary(summary)
     funnel.show(picture=True)
     publish_summary(summary, list_links(run))
+    record_completion(run, identity, stages.list_sources())
     return summary

@@ -22,7 +22,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -276,15 +276,3 @@ def sum_models(run: RunFolder) -> dict[str, Any] | None:
         "spent_usd": round(money.spent, 6), "possibly_spent_usd": round(money.possible, 6),
         "budget_usd": next((budget for budget in reversed(budgets) if budget), None),
     }  # fmt: skip
-
-
-def describe_total_usage(summed: Mapping[str, Any] | None) -> str:
-    """The same in a line."""
-    if summed is None:
-        return "none was asked"
-    budget = f" of {summed['budget_usd']:,.2f}" if summed["budget_usd"] else ""
-    possible = f", at most {summed['possibly_spent_usd']:,.2f} more" if summed["possibly_spent_usd"] else ""
-    return (
-        f"{summed['requests']:,} requests, {summed['without_answer']:,} rows without an answer of use; "
-        f"{summed['spent_usd']:,.2f}{budget} dollars spent{possible}"
-    )

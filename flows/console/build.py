@@ -8,17 +8,24 @@ from typing import Any
 from rich.text import Text
 
 from flows.console.options import read_build_parameters
-from flows.console.output import out, prefect_ready, print_json, show_stages
+from flows.console.output import err, out, prefect_ready, print_json, show_stages
 from hopwright.foreign import escape_controls
-from hopwright.settings import BuildParameters
+from hopwright.reporting.run_summary import summary_lines
+from hopwright.runs import RunFolder
+from hopwright.runs.completion import find_completed
+from hopwright.settings import BuildParameters, home, identify, storage
 
 
 def build_run(file: Path | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool) -> None:
-    """Run the parent flow and print its summary."""
+    """Run the parent flow and print its summary; a run that is complete is found so before Prefect starts."""
     began = time.monotonic()
     parameters = read_build_parameters(file, options, fresh=fresh)
-    with prefect_ready(_import_flow) as (build_dataset, summary_lines), show_stages():
-        summary = build_dataset(parameters)
+    summary = _read_completed(parameters)
+    if summary is None:
+        with prefect_ready(_import_flow) as build_dataset, show_stages():
+            summary = build_dataset(parameters)
+    else:
+        err.print(f"run {parameters.run!r} is complete, and all that it rests on is unchanged: nothing to do")
     seconds = round(time.monotonic() - began, 1)
     if as_json:
         print_json({**summary, "seconds": seconds})
@@ -28,8 +35,19 @@ def build_run(file: Path | None, options: Mapping[str, Any], *, fresh: bool, as_
     out.print(Text.assemble((f"{'seconds':24}", "bold"), f" {seconds}"))
 
 
-def _import_flow() -> tuple[Callable[[BuildParameters], dict[str, Any]], Callable[..., list[tuple[str, str]]]]:
-    from flows.build_dataset import build_dataset
-    from tasks.summary import summary_lines
+def _read_completed(parameters: BuildParameters) -> dict[str, Any] | None:
+    """The summary of the run where nothing is to do; None where something is, or may be."""
+    if parameters.fresh or parameters.dated or storage():
+        return None
+    run = RunFolder(home(), parameters.run, storage())
+    if not run.path.is_dir():
+        return None
+    with run.hold():
+        completed = find_completed(run, identify(parameters), parameters.list_sources())
+    return completed.summary if completed is not None else None
 
-    return build_dataset, summary_lines
+
+def _import_flow() -> Callable[[BuildParameters], dict[str, Any]]:
+    from flows.build_dataset import build_dataset
+
+    return build_dataset

@@ -139,5 +139,6 @@ def read_targets(figures: Mapping[str, object], distribution: TargetDistribution
 
 
 def list_missed(targets: Iterable[TargetShare]) -> list[str]:
-    """One line for each target that was missed."""
-    return [str(target) for target in targets if target.missed]
+    """One line for each target that was missed, the one that fell shortest first."""
+    missed = sorted((one for one in targets if one.missed), key=lambda one: one.reached - one.wanted)
+    return [str(target) for target in missed]

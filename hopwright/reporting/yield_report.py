@@ -62,6 +62,8 @@ class YieldReport(BaseModel):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    targets_missed: list[str] = Field(default_factory=list)
+    """A line for each target that the plans fall short of, with where planning failed."""
     claim_slots: int = 0
     claims: ClaimFigures = ClaimFigures()
     examples: dict[str, dict[str, list[RejectedExample]]] = Field(default_factory=dict)
@@ -126,6 +128,7 @@ def gather_yield(drafts: Sequence[Stage], worded: Sequence[Stage], final: Stage)
         input_tokens=sum(one.usage.input_tokens for one in wordings),
         output_tokens=sum(one.usage.output_tokens for one in wordings),
         cost_usd=round(sum(one.usage.cost_usd for one in wordings), 9),
+        targets_missed=[str(line) for line in manifest.notes.get("targets_missed", [])],
         claim_slots=sum(int(one.notes.get("slots for a claim", 0)) for one in drafted),
         claims=count_claims(final),
         examples={

@@ -113,6 +113,10 @@ class RetrieveRun(ShardedRun):
         """The anchor questions as an absolute path."""
         return Path(self.anchors).expanduser().absolute() if self.anchors else self.corpus_folder() / "anchors.jsonl"
 
+    def list_sources(self) -> list[Path]:
+        """The files and folders that a run starts from."""
+        return [self.corpus_folder(), self.anchors_file()]
+
 
 class SynthesizeRun(ShardedRun, ModelRun):
     """Anchors → planned, worded and checked items."""

@@ -74,9 +74,24 @@ def test_the_release_passes_its_own_audit_and_a_planted_fault_does_not(
 def test_the_same_command_again_changes_nothing(built: tuple[Home, dict[str, Any]]) -> None:
     home, summary = built
     stamps = {path: path.stat().st_mtime_ns for path in home.path.rglob("*.parquet")}
-    again = home.json("build", *SMALL)
+    done = home.call("build", *SMALL, "--json")
+    assert done.stderr.splitlines() == [
+        "run 'sample' is complete, and all that it rests on is unchanged: nothing to do"
+    ]  # not even Prefect was started
+    again = json.loads(done.stdout)
     assert {path: path.stat().st_mtime_ns for path in home.path.rglob("*.parquet")} == stamps
     assert {**again, "seconds": 0} == {**summary, "seconds": 0}
+
+
+def test_a_lost_part_is_made_again_whatever_the_record_says(built: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
+    shutil.copytree(built[0].path, tmp_path / "home")
+    home = Home(tmp_path / "home")
+    lost = home.path / "runs" / "sample" / "rewrite" / "part-00000.parquet"
+    data = lost.read_bytes()
+    lost.unlink()
+    home.json("build", *SMALL)
+    assert lost.read_bytes() == data
+    assert "nothing to do" in home.call("build", *SMALL).stderr
 
 
 def test_another_number_of_workers_gives_the_same_bytes(built: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from hopwright.errors import BudgetError, InputError
 from hopwright.llm.config import read_settings
 from hopwright.llm.session import close_sessions
 from hopwright.llm.store import Store
+from hopwright.reporting.run_summary import describe_total_usage
 from hopwright.runs import RunFolder, Stage, StageManifest
 from hopwright.runs.manifest import read_manifest
 from hopwright.settings import BuildParameters, FilterRun, identify, load_parameters, prompts_folder
@@ -26,7 +27,6 @@ from tasks.engine import Engine
 from tasks.live import listen
 from tasks.models import (
     describe_models,
-    describe_total_usage,
     end_models,
     load_keys,
     names_model,
