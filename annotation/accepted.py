@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from annotation.contradictions import find_contradiction
 from annotation.corrections import apply_corrections, examine_review, recheck
 from annotation.decisions import (
     BROKEN,
@@ -85,11 +86,15 @@ def decide_all(
 
 
 def find_problems(reviews: Iterable[Review], items: Mapping[str, Item], context: CheckContext) -> dict[ReviewKey, str]:
-    """`Review.key` → why its corrections do not hold, for those that do not."""
+    """`Review.key` → why a review goes back to its author: its answers contradict each other, or its corrections
+    do not hold.
+    """
     problems = {}
     for review in latest_reviews(reviews):
         item = items.get(review.item_id)
-        if item is not None and (problem := examine_review(item, review, context).problem):
+        if item is None:
+            continue
+        if problem := find_contradiction(review, item) or examine_review(item, review, context).problem:
             problems[review.key] = problem
     return problems
 

@@ -1,4 +1,5 @@
-"""Corrections that do not hold go back to their authors: as a note on top of the task, with the reason.
+"""Corrections that do not hold, and reviews that contradict themselves, go back to their authors: as a note on top of
+the task, with the reason.
 
 Community Label Studio has no comments, and no way to give a task to one person. So the note is put on the task that
 holds the annotation, and a tab of the project lists such tasks; the author opens the annotation, changes it and
@@ -58,7 +59,7 @@ class ReturnReport:
 
 
 def list_questions(reviews: Iterable[Review], problems: Mapping[ReviewKey, str]) -> dict[TaskId, tuple[str, ...]]:
-    """Project and task → what to ask there: each correction that does not hold, and why."""
+    """Project and task → what to ask there: what contradicts itself there or does not hold, and why."""
     questions: dict[TaskId, list[str]] = {}
     for review in sorted(reviews, key=lambda one: (one.project, one.annotation)):
         problem = problems.get(review.key)
@@ -67,7 +68,10 @@ def list_questions(reviews: Iterable[Review], problems: Mapping[ReviewKey, str])
                 f"{field.removeprefix('fix_').replace('_', ' ')} → {text}"
                 for field, text in corrections_of(review).items()
             )
-            whole = f"Correction: {_shorten(said or 'none')}. Why it does not hold: {_shorten(problem)}."
+            whole = (
+                f"Verdict: {review.verdict}. Correction: {_shorten(said or 'none')}. "
+                f"Why it comes back: {_shorten(problem)}."
+            )
             questions.setdefault((review.project, review.task), []).append(whole)
     return {task: tuple(found) for task, found in questions.items()}
 

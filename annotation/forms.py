@@ -10,7 +10,8 @@ from typing import Any, cast
 from label_studio_sdk.label_interface.interface import LabelInterface
 from markdown_it import MarkdownIt
 
-from annotation.schema import CRITERIA, REVIEWED, ReviewTaskKind
+from annotation.keys import KEYS
+from annotation.schema import CRITERIA, ERRORS_CONTROL, REVIEWED, ReviewTaskKind
 from hopwright.errors import InputError
 from hopwright.reporting.rendering import load_template
 
@@ -48,6 +49,8 @@ def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> st
     root = ET.fromstring(folder.joinpath(f"{kind}.xml").read_text("utf-8"))
     for style in root.iter("Style"):
         style.text = "\n" + folder.joinpath("style.css").read_text("utf-8")
+    for choice in root.iter("Choice"):
+        choice.set("hotkey", KEYS[choice.attrib["value"]])
     unwanted = {_GROUP + other for other in REVIEWED if other is not of}
     for parent in list(root.iter()):
         for child in list(parent):
@@ -59,9 +62,17 @@ def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> st
 @functools.cache
 def load_instructions(kind: ReviewTaskKind) -> str:
     """The guidelines of a kind, as the HTML that Label Studio shows before labelling and under *Instructions*."""
-    text = load_template("annotation", f"{kind}.md", "guidelines").render()
+    text = load_template("annotation", f"{kind}.md", "guidelines").render(keys=KEYS, tags=_list_tags(kind))
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     return f'<div class="hw-guide"><style>{_GUIDE_STYLE}</style>\n{body}</div>\n'
+
+
+def _list_tags(kind: ReviewTaskKind) -> list[str]:
+    """The error tags of a kind, in the order of the page; an adjudication has none."""
+    if kind is ReviewTaskKind.ADJUDICATION:
+        return []
+    choices = ET.fromstring(load_interface(kind)).findall(f".//Choices[@name='{ERRORS_CONTROL}']/Choice")
+    return [choice.attrib["value"] for choice in choices]
 
 
 @functools.cache

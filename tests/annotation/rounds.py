@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from annotation.contradictions import LEAST_RETAINED
 from annotation.corrections import apply_corrections, recheck
 from annotation.files import read_tasks
 from annotation.ledger import Ledger, ledger_path
@@ -144,10 +145,15 @@ def reword(item: Item, kind: ReviewTaskKind, hop: int | None, context: CheckCont
 
 def _decide(job: Job, items: Mapping[str, Item], context: CheckContext) -> Given:
     given = review(job, draw_truth(job.item_id, job.kind, job.hop))
-    if given.verdict != "Fix" or job.gold is not None:
+    if given.verdict == "Fix" and job.gold is None:
+        text = reword(items[job.item_id], job.kind, job.hop, context)
+        if text:
+            return replace(given, fixes={FIX_QUESTION: text})
+        given = replace(given, verdict="Retain")
+    if given.verdict != "Retain":
         return given
-    text = reword(items[job.item_id], job.kind, job.hop, context)
-    return replace(given, fixes={FIX_QUESTION: text}) if text else replace(given, verdict="Retain")
+    # A review that contradicts itself would come back.
+    return replace(given, scores={name: max(LEAST_RETAINED, score) for name, score in given.scores.items()})
 
 
 def _find_moment(work: Work) -> tuple[float, str]:

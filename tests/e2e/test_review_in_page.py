@@ -12,6 +12,7 @@ import pytest
 
 from annotation.export import build_task, build_tasks
 from annotation.forms import load_interface, parse_interface
+from annotation.keys import KEYS
 from annotation.ledger import Ledger, ledger_path
 from annotation.review_collection import gather, reviews_folder
 from annotation.schema import CRITERIA, FIX_QUESTION, FIXES, ReviewTaskKind
@@ -200,7 +201,7 @@ class Plan:
     def ask_ben(self, item: str) -> Answer:
         """His answer: like hers, but for the disputed item, which he would discard."""
         if item == self.disputed:
-            return Answer("Discard", (2, 3, 4, 4, 4), "w", comment="The second hop feeds nothing.")
+            return Answer("Discard", (2, 3, 4, 4, 4), KEYS["Broken chain"], comment="The second hop feeds nothing.")
         return self.given[item]
 
     def ask_maintainer(self, item: str) -> Answer:
