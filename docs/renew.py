@@ -13,18 +13,18 @@ from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-53bd52d82cb32e7e",
-    "hw-888738a0e1c13385",
-    "hw-cbe243f6511060c5",
-    "hw-05091621dd365eaa",
-    "hw-8a89adfd2a7da900",
-    "hw-60487183e730d449",
-    "hw-03f9bbc6a1145d50",
-    "hw-ca2b585050c64ae3",
-    "hw-0fc42bc6cec5d79f",
-    "hw-a626a0eeac9deae7",
-    "hw-37bc96dd2bb61b81",
-    "hw-5d656caa2ca4f4d0",
+    "hw-5d36b0f0cb8db1f5",
+    "hw-3616e056adad2bd2",
+    "hw-ad8bd331777d01e7",
+    "hw-2d47bf59a81d114b",
+    "hw-417fd1ed14ded7b9",
+    "hw-93ef2ac24f49db1c",
+    "hw-ac5c4e15ec2ecbc0",
+    "hw-4012360a877563f1",
+    "hw-5300c29ebd9ef2cb",
+    "hw-82edaab6a554fa56",
+    "hw-485d937b4456d5ae",
+    "hw-f96c843d55a2b8f6",
 )
 HEAD = """# Twelve items
 
@@ -61,7 +61,8 @@ def render_item(number: int, item: dict[str, Any]) -> str:
 
 def render_twin(twin: dict[str, Any]) -> str:
     """A twin, and what stands for what in its world."""
-    shown = ", ".join(f"{one['original']} → {one['surrogate']}" for one in twin["world"])
+    named = [one for one in twin["world"] if one["original"]]
+    shown = ", ".join(f"{one['original']} → {one['surrogate']}" for one in named)
     return f"{render_body(twin)}\nIts world, distractors included: {shown}.\n"
 
 

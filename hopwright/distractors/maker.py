@@ -70,6 +70,8 @@ _MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
 _MOST_YEARS_HELD = 30
 """The same of the years that two holders of a timeline hold."""
+_MOST_YEARS_OFF = 16
+"""How far a wrong age or number of years lies from the right one."""
 _FEWEST_CHOICES = 3
 """The least number of ways to choose that a reader would compute."""
 _BESIDE_IN_TIME = 15
@@ -189,6 +191,7 @@ class DistractorMaker:
             stepped=year or (isinstance(derivation, Compute) and not choosing),
             loose=choosing,
             strict=bool(task.asked),
+            apart=_MOST_YEARS_OFF if hop.unit == "years" else None,
             shown=shown,
             required=required,
         )

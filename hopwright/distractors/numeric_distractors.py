@@ -40,6 +40,7 @@ def choose_number_distractors(
     stepped: bool = False,
     loose: bool = False,
     strict: bool = False,
+    apart: int | None = None,
     shown: Container[Number] = (),
     required: Iterable[Number] = (),
 ) -> tuple[NumericSlip, NumericSlip, NumericSlip] | None:
@@ -47,11 +48,12 @@ def choose_number_distractors(
 
     `lowest`: the least number that makes sense. `stepped`: whether numbers a few away from the right one may fill up.
     `loose`: whether they may be of other lengths, as ways to choose are. `shown`: numbers that the question states,
-    which nobody takes for its answer. `strict`: whether to give up where the drawn rank cannot be had, for else the
-    right number would stand at an end less often than in the middle. `required`: what has to be among the three,
-    at most three of it. None when fewer than three fit, or one that is required does not.
+    which nobody takes for its answer. `apart`: how far they may lie from the right one, for an age that is far off
+    falls on sight. `strict`: whether to give up where the drawn rank cannot be had, for else the right number would
+    stand at an end less often than in the middle. `required`: what has to be among the three, at most three of it.
+    None when fewer than three fit, or one that is required does not.
     """
-    form = _Form(value, year=year, lowest=lowest, loose=loose, shown=shown)
+    form = _Form(value, year=year, lowest=lowest, loose=loose, apart=apart, shown=shown)
     found: dict[Number, OptionCandidate] = {}
     for number in dict.fromkeys(required):
         if not form.fits(number):
@@ -123,8 +125,11 @@ def choose_date_distractors(
 class _Form:
     """What a wrong number must look like to stand beside the right one."""
 
-    def __init__(self, value: Number, *, year: bool, lowest: int, loose: bool, shown: Container[Number]) -> None:
+    def __init__(
+        self, value: Number, *, year: bool, lowest: int, loose: bool, apart: int | None, shown: Container[Number]
+    ) -> None:
         self.value = value
+        self._apart = apart
         self._loose = loose
         self.year = year
         self._decimal = Decimal(value)
@@ -136,6 +141,8 @@ class _Form:
     def fits(self, number: Number) -> bool:
         """Whether a number can be offered: another one, not stated in the question, of like size and notation."""
         if number == self.value or number < self._lowest or number in self._shown:
+            return False
+        if self._apart is not None and abs(Decimal(number) - self._decimal) > self._apart:
             return False
         if self.year:
             near = abs(Decimal(number) - self._decimal) <= _MOST_APART and number == int(number)

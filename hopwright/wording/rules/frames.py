@@ -53,12 +53,10 @@ LIFE_FRAMES = (
     "At what age did {p} die?",
     "How old was {p} at the time of death?",
     "How old did {p} live to be?",
-    "How many years old was {p} at death?",
 )
 """How old somebody became."""
 AGE_FRAMES = (
-    "How old was {p} {when}?", "What age was {p} {when}?", "{When}, how old was {p}?",
-    "How many years old was {p} {when}?",
+    "How old was {p} {when}?", "{When}, how old was {p}?",
 )  # fmt: skip
 
 AGE_IN_YEAR_FRAMES = (

@@ -32,6 +32,8 @@ _LONG = 20
 """Words of a question beyond which what it is about is told in a sentence before it."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
+_TWO_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)")
+"""Where a sentence ends in a name such as `Panathinaikos F.C.`"""
 _MENTION = re.compile("\x01([^\x02]+)\x02")
 _OF_NAME = re.compile(r"\b(?:of|the|von|van|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
 
@@ -80,7 +82,8 @@ class RulesWriter:
         text = PlanVerbaliser(self._table, steps, names, random.Random(f"words:{key}"))
         subs = tuple(sentence(text.ask(index, text.stated)) for index in range(1, len(steps) + 1))
         whole = text.ask_whole()
-        return Wording(subs, text.resolve(" ".join([*map(sentence, text.preludes), sentence(whole)])))
+        question = text.resolve(" ".join([*map(sentence, text.preludes), sentence(whole)]))
+        return Wording(subs, _TWO_STOPS.sub(".", question))
 
     def decompose(self, steps: Sequence[PlanStep], names: EntityNaming, key: str) -> tuple[str, ...]:
         """The sub-questions as MuSiQue writes them, with `#1` for the answer of hop 1."""
@@ -238,7 +241,7 @@ class PlanVerbaliser:
             words = self.names.phrase(entity).split()
             if len(words) > 1 and not _OF_NAME.search(self.names.phrase(entity)):
                 return words[-1]
-            return "that person"
+            return self.names.phrase(entity)  # `that person` could be either of two who were named
         noun = self._head_noun(entity)
         if any(other != entity and self._head_noun(other) == noun for other in self._met):
             return self.names.phrase(entity)  # `the film` would not say which
