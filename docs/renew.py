@@ -21,7 +21,7 @@ CHOSEN = (
     "hw-93ef2ac24f49db1c",
     "hw-ac5c4e15ec2ecbc0",
     "hw-4012360a877563f1",
-    "hw-5300c29ebd9ef2cb",
+    "hw-f6d08ab769583630",
     "hw-82edaab6a554fa56",
     "hw-485d937b4456d5ae",
     "hw-f96c843d55a2b8f6",

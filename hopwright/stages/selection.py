@@ -17,6 +17,15 @@ from hopwright.records.arrow import ITEM_SCHEMA, list_claimed, read_columns, rea
 from hopwright.runs import ShardOutput
 
 _TITLE = re.compile(r'"[^"]+"')
+_NAMED = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\d+)")
+_OPENING = frozenset(
+    (
+        "Among At Compare Consider Counting For From How In Look Of On Out Take The Think To What When Which Who Whom"
+    ).split()
+)
+"""Words with a capital that only open a sentence."""
+_MOST_ALIKE = 2
+"""So many questions may be asked of the same named things: who of two died first, and where the older was born."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +101,21 @@ def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 
     dropped: dict[int, tuple[str, str]] = {}
     kept: list[DraftKey] = []
     seen: dict[str, int] = {}
+    alike: Counter[str] = Counter()
     finder = NearDuplicateFinder()
     texts: dict[str, str] = {}
     for draft in sorted(drafts, key=lambda one: one.slot):
-        keys = (draft.id, draft.question.casefold(), _list_titles(draft))
+        named = _list_named(draft.question)
+        keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "")
         first = next((seen[name] for name in keys if name and name in seen), None)
         if first is not None:
             dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
             continue
         seen.update(dict.fromkeys(keys, draft.slot))
+        alike[named] += bool(named)
+        if alike[named] > _MOST_ALIKE:
+            dropped[draft.slot] = ("duplicate", f"{_MOST_ALIKE} earlier ones ask something else of the same")
+            continue
         near = finder.add(draft.question, str(draft.slot))
         if near is not None:
             twin = f"slot {near.key}, {texts[near.key]!r}"
@@ -173,7 +188,10 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
     return keys, counts
 
 
-def _list_titles(draft: DraftKey) -> str:
-    """The titles that a question quotes, with its answer: two of the same ask the same; empty without any."""
-    titles = sorted(set(_TITLE.findall(draft.question)))
-    return "|".join((draft.answer, *titles)) if titles else ""
+def _list_named(question: str) -> str:
+    """What a question names, in one order: titles, proper names, years. Empty where it names nothing.
+
+    Two of the same with the same answer ask the same, such as of two people named the other way round.
+    """
+    titles = set(_TITLE.findall(question))
+    return "|".join(sorted(titles | set(_NAMED.findall(_TITLE.sub("", question))) - _OPENING))

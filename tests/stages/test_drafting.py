@@ -85,3 +85,17 @@ def test_selection_keeps_no_duplicate_and_no_crowded_answer(rows: list[tuple[int
     assert max(Counter(draft.answer for draft in kept).values(), default=0) <= allowed
     assert all(check in ("duplicate", "answer_share") and reason for check, reason in dropped.values())
     assert select(reversed(drafts), max_answer_share=share) == dropped
+
+
+def test_the_same_asked_of_two_in_another_order_is_a_duplicate_and_a_pair_is_asked_of_twice_at_most() -> None:
+    asked = [
+        ("Consider the laureates in Physics and Medicine for 1946. When was the older born?", "1882"),
+        ("Take the laureates in Medicine and Physics for 1946. When was the older born?", "1882"),
+        ("Take the laureates in Medicine and Physics for 1946. Where did the younger die?", "Bonn"),
+        ("Think of the laureates in Physics and Medicine for 1946. When did the older die?", "1961"),
+        ("Think of the laureates in Physics and Medicine for 1947. When did the older die?", "1961"),
+    ]
+    drafts = [DraftKey(slot, f"id{slot}", "converging", answer, text) for slot, (text, answer) in enumerate(asked)]
+    dropped = select(drafts, max_answer_share=1.0)
+    assert {slot: check for slot, (check, _) in dropped.items()} == {1: "duplicate", 3: "duplicate"}
+    assert dropped[1][1] == "the same as slot 0" and "something else of the same" in dropped[3][1]
