@@ -20,7 +20,8 @@ _TITLE = re.compile(r'"[^"]+"')
 _NAMED = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\d+)")
 _OPENING = frozenset(
     (
-        "Among At Compare Consider Counting For From How In Look Of On Out Take The Think To What When Where Which Who Whom Whose"
+        "Among At Compare Consider Counting For From How In Look Of On Out Take The Think To What When Where Which "
+        "Who Whom Whose"
     ).split()
 )
 """Words with a capital that only open a sentence."""
