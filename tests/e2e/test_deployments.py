@@ -283,7 +283,7 @@ def test_a_run_that_reaches_its_budget_waits_for_more_and_is_resumed(
         assert "stopped before the budget of 0.00 dollars" in office.told[-1]["text"]
         done = place.resume(id, 500)
         assert done["state_name"] == "Completed", done["state"]["message"]
-        assert words.stats()["prompts"] == 3 * 2, "three items, and their twins"
+        assert 3 < words.stats()["prompts"] <= 3 * 2, "three items, and the twins of those that have one"
 
 
 def test_events_chain_the_end_of_a_review_to_decision_and_release(place: Place) -> None:
