@@ -74,6 +74,8 @@ class BreakerSettings(BaseModel):
     minimum: int = Field(20, ge=5)
     calls_failing: float = Field(0.8, gt=0, le=1)
     """Share of the last calls to one model that failed on the way: the model counts as down."""
+    failing_for_s: float = Field(20.0, ge=0)
+    """How long calls must have failed for that, unless one request has used up its tries."""
     rows_failing: float = Field(0.6, gt=0, le=1)
     """Share of the last rows that ended without an answer: the run stops."""
     down_s: float = Field(60.0, gt=0)

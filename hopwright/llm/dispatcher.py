@@ -187,8 +187,11 @@ class ModelDispatcher:
             raise ModelUnavailable(self._explain_fatal(error, reason), hopeless=True)
         if error.kind == "bad_request":
             raise RequestRefused(reason)
-        self.health.count(False, time.monotonic(), reason)
-        if tried >= self._retry.max_attempts:
+        last_try = tried >= self._retry.max_attempts
+        self.health.count(False, time.monotonic(), reason, last_try=last_try)
+        if last_try:
+            if self.health.is_down(time.monotonic()):
+                raise ModelUnavailable(f"{self.target} is down: {reason}", hopeless=True)
             raise ModelUnavailable(f"{self.target} gave no answer in {tried} tries: {reason}", hopeless=False)
         wait = self._backoff(tried - 1)
         if error.retry_after_s is not None:

@@ -47,20 +47,30 @@ class ModelHealth:
         self._recent: deque[bool] = deque(maxlen=settings.window)
         self._failed = 0
         self._probing = False
+        self._failing_since: float | None = None
+        self._failed_last = 0.0
         self.down_until = 0.0
         self.last_error = ""
 
-    def count(self, ok: bool, now: float, error: str = "") -> None:
-        """Count one call."""
+    def count(self, ok: bool, now: float, error: str = "", *, last_try: bool = False) -> None:
+        """Count one call; `last_try` is that of a request that has failed as often as it may."""
         if len(self._recent) == self._recent.maxlen:
             self._failed -= not self._recent[0]
         self._recent.append(ok)
         self._failed += not ok
         if ok:
             self.down_until, self._probing = 0.0, False
+            if self._failed < self._settings.calls_failing * len(self._recent):
+                self._failing_since = None
             return
+        # A failure long ago and one now are two, not one that lasts.
+        if self._failing_since is None or now - self._failed_last > self._settings.failing_for_s:
+            self._failing_since = now
+        self._failed_last = now
         self.last_error = error
-        many = len(self._recent) >= self._settings.minimum
+        # Many calls in flight may stumble in one moment, which is no outage yet.
+        lasting = last_try or now - self._failing_since >= self._settings.failing_for_s
+        many = lasting and len(self._recent) >= self._settings.minimum
         # After a pause the next call is the probe: it alone decides.
         if self._probing or (many and self._failed >= self._settings.calls_failing * len(self._recent)):
             self.put_down(now, error)
@@ -72,6 +82,7 @@ class ModelHealth:
         self._probing = True
         self._recent.clear()
         self._failed = 0
+        self._failing_since = None
 
     def is_down(self, now: float) -> bool:
         """Whether to ask another model instead."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hopwright.errors import InputError, ServiceError
+from hopwright.llm.config import LimitSettings
 from hopwright.llm.types import Failure, ModelRef, Response, Sampling
 from tests.llm.builders import KEY, Answer, ask_all, request, rows, run, settings
 from tests.llm.wire_answers import right_answer
@@ -138,6 +139,18 @@ def test_a_call_lost_on_the_way_is_tried_again(tmp_path: Path, kind: str, fault:
             assert client.progress.counts["retries"] == 1
             expected = {"status_500": "server", "cut": "connection", "stall": "timeout"}[fault]
             assert [attempt.kind for attempt in outcome.attempts] == [expected]
+
+    run(check())
+
+
+def test_many_calls_in_flight_that_stumble_once_are_all_tried_again(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with WireServer(Faults(status_500=1.0, latency_s=0.05)) as server:
+            asked = [request(f"row {number}") for number in range(24)]
+            limits = LimitSettings(max_concurrency=64)  # half of it is in flight at the start
+            outcomes, client = await ask_all(tmp_path, settings(server, limits=limits), asked)
+            assert all(isinstance(one, Response) for one in outcomes)
+            assert client.progress.counts["retries"] == 24
 
     run(check())
 

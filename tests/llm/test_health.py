@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hopwright.llm.config import BreakerSettings, RetrySettings
 from hopwright.llm.health import Latencies, ModelHealth, RunHealth
 
-SETTINGS = BreakerSettings(window=20, minimum=10, calls_failing=0.8, rows_failing=0.5, down_s=60)
+SETTINGS = BreakerSettings(window=20, minimum=10, calls_failing=0.8, rows_failing=0.5, down_s=60, failing_for_s=5)
 
 
 def test_the_full_time_out_holds_until_enough_answers_are_known() -> None:
@@ -43,6 +43,25 @@ def test_a_model_is_down_once_most_of_its_calls_fail_and_up_again_after_one_answ
     health.count(True, 70.0)
     health.count(False, 71.0, "boom")
     assert not health.is_down(71.5), "one failure among answers is no outage"
+
+
+def test_many_calls_that_fail_in_one_moment_leave_a_model_up_until_failing_lasts() -> None:
+    health = ModelHealth(SETTINGS)
+    for _ in range(24):
+        health.count(False, 0.0, "503")
+    assert not health.is_down(0.1)
+    health.count(False, 4.9, "503")
+    assert not health.is_down(4.9)
+    health.count(False, 5.0, "503")
+    assert health.is_down(5.1)
+
+
+def test_failures_with_a_long_silence_between_them_do_not_last() -> None:
+    health = ModelHealth(SETTINGS)
+    health.count(False, 0.0, "503")
+    for _ in range(24):
+        health.count(False, 100.0, "503")
+    assert not health.is_down(100.1)
 
 
 def test_after_a_pause_the_first_call_decides() -> None:
