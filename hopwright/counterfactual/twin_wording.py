@@ -62,7 +62,8 @@ class TwinWriter:
         """The twin's questions. Raises TwinError when the mentions cannot be told apart."""
         if item.provenance.generator == "rules":
             original = self._word_plan(item.hops, None, self._names, item.id)
-            if original == Wording(tuple(hop.question for hop in item.hops), item.question):
+            texts = (tuple(hop.question for hop in item.hops), item.question)
+            if original is not None and (original.hop_questions, original.question) == texts:
                 again = self._word_plan(changes.hops, changes.values, TwinNames(self._names, changes), item.id)
                 if again is not None:
                     return again

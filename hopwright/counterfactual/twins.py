@@ -145,6 +145,7 @@ class TwinMaker:
             topology=item.topology,
             hops=finished,
             question=moved.wording.question,
+            marked=moved.wording.marked,
             answer=last.answer,
             options=last.options,
             label=last.label,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -10,19 +12,24 @@ class _Output(BaseModel):
 
 
 class WordedHop(_Output):
-    """One hop in words: its sub-question, its facts as running text, and wrong options for it."""
+    """One hop in words: its sub-question, its facts as running text, and wrong options where they are asked for."""
 
     index: int = Field(ge=1, le=8)
     question: str = Field(min_length=8, max_length=400)
     context: str = Field(max_length=600)
-    distractors: list[str] = Field(max_length=3)
+    distractors: list[str] = Field(default=[], max_length=3)
 
 
 class WordedItem(_Output):
-    """A plan in words: every hop, and the one question that needs all of them."""
+    """A plan in words: every hop, and the one question that needs all of them, its words marked by hop.
+
+    `objection` says why the plan should not be asked at all; the texts are then of no matter.
+    """
 
     sub_questions: list[WordedHop] = Field(min_length=2, max_length=8)
-    question: str = Field(min_length=20, max_length=1200)
+    question: str = Field(min_length=20, max_length=1600)
+    objection: Literal["", "unnatural", "ambiguous", "not_unique", "false"] = ""
+    objection_reason: str = Field(default="", max_length=400)
 
 
 class Translation(_Output):

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from hopwright.errors import InputError
 from hopwright.records.base import RECORDS_VERSION, Record
 from hopwright.records.documents import Document
-from hopwright.records.migration import migrate_table, refuse_later
+from hopwright.records.migration import add_new_columns, find_new_columns, migrate_table, refuse_later
 from hopwright.records.model import Anchor, Item, Rejected
 from hopwright.records.review import Review
 from hopwright.records.schema import derive_schema
@@ -114,7 +114,8 @@ def read_parquet(path: Path, schema: pa.Schema | None = None, columns: Sequence[
             found = file.schema_arrow
             version = int((found.metadata or {}).get(VERSION_KEY, 1))
             outdated = schema is not None and version < RECORDS_VERSION and not _fits(found, schema)
-            table = file.read(None if outdated else list(columns) or None)
+            known = [name for name in columns if name in found.names]
+            table = file.read(None if outdated else known or None)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (ValueError, pa.ArrowNotImplementedError, OSError) as error:
@@ -124,6 +125,9 @@ def read_parquet(path: Path, schema: pa.Schema | None = None, columns: Sequence[
         table = migrate_table(table, schema)
         found = table.schema
         table = table.select(list(columns)) if columns and _fits(found, schema) else table
+    if schema is not None and (new := find_new_columns(found, schema)):
+        table = add_new_columns(table, schema, new, columns)
+        found = schema
     if schema is not None and not _fits(found, schema):
         missing = [name for name in schema.names if name not in found.names]
         what = f"it lacks {', '.join(missing)}" if missing else "its columns have other types"

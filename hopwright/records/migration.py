@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,8 @@ from hopwright.records.evidence import tag_lists
 from hopwright.records.model import Item
 
 _ROWS_PER_BATCH = 500
+_ADDED = ("marked",)
+"""Text columns that version 2 was given since; a file without them is read as if they were empty."""
 Row = dict[str, Any]
 
 
@@ -46,6 +49,20 @@ def migrate_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return table
 
 
+def find_new_columns(found: pa.Schema, schema: pa.Schema) -> tuple[str, ...]:
+    """The columns that are all a file lacks, as it was written before they were added; none where more differs."""
+    new = tuple(name for name in _ADDED if name in schema.names and name not in found.names)
+    rest = pa.schema([one for one in schema if one.name not in new])
+    return new if found.remove_metadata().equals(rest) else ()
+
+
+def add_new_columns(table: pa.Table, schema: pa.Schema, new: Sequence[str], columns: Sequence[str] = ()) -> pa.Table:
+    """State the new columns, empty; `columns`, where there are any, are all that is wanted."""
+    for name in new:
+        table = table.append_column(name, pa.array([""] * table.num_rows, schema.field(name).type))
+    return table.select(list(columns) or schema.names)
+
+
 def migrate_item(row: Row) -> Row:
     """Bring one item, as JSON or as a row of a table, from version 1 to today's shape."""
     provenance = {**(row.get("provenance") or {}), "anchor": row.get("anchor")}
@@ -60,6 +77,7 @@ def _fill(row: Row) -> Row:
     return {
         **row,
         "question_parts": [],
+        "marked": "",
         "hops": [{**hop, "question_parts": []} for hop in row["hops"]],
         "provenance": {**row["provenance"], "sources": sources},
     }

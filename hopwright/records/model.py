@@ -243,7 +243,10 @@ class Surrogate(Record):
 
 
 class Item(Question):
-    """A multi-hop question with its plan, wording, options, checks and votes; an open-ended one has no options."""
+    """A multi-hop question with its plan, wording, options, checks and votes; an open-ended one has no options.
+
+    `marked` is the question with its words marked by hop (`hopwright/wording/marks.py`); empty where that is not known.
+    """
 
     id: str
     topology: str
@@ -252,6 +255,7 @@ class Item(Question):
     answer_aliases: tuple[str, ...] = ()
     options: dict[Label, str] = Field(default_factory=dict)
     label: Label | None = None
+    marked: str = ""
     variant: Variant = "factual"
     twin: str | None = None
     world: tuple[Surrogate, ...] = ()

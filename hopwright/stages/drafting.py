@@ -135,6 +135,7 @@ class Synthesizer:
             topology=plan.topology,
             hops=hops,
             question=wording.question,
+            marked=wording.marked,
             answer=last.answer,
             answer_aliases=last.answer_aliases,
             options=last.options,

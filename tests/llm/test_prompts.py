@@ -44,7 +44,8 @@ def test_the_lock_names_no_prompt_that_is_gone() -> None:
 
 def test_every_shipped_prompt_renders_with_its_stable_part_first_and_free_of_inputs() -> None:
     hops = [{"index": 1, "builds_on": [], "task": "T", "names": "[]", "numbers": "[]", "facts": [], "kind": "year",
-             "means": "M", "may_name": [], "also_called": [], "question": "Q", "answer": "A"}]  # fmt: skip
+             "means": "M", "may_name": [], "wanted": True, "also_called": [], "question": "Q",
+             "answer": "A"}]  # fmt: skip
     steps = [{"index": 1, "number": 1, "question": "Q", "answer": "A", "text": "T", "fact": "F"}]
     special = {
         "hops": hops, "sub_questions": hops, "options": {"A": "x", "B": "y", "C": "z", "D": "w"}, "steps": steps,

@@ -25,11 +25,12 @@ _READ: TypeAdapter[Any] = TypeAdapter(Derivation)
 
 @dataclass(frozen=True)
 class Told:
-    """A draft in the rules' words, and the same plan in natural ones."""
+    """A draft in the rules' words, and the same plan in natural ones, also with its marks."""
 
     draft: Item
     sub_questions: tuple[str, ...]
     question: str
+    marked: str
 
 
 def compose(graph: GraphStore, topology: str, steps: list[dict[str, Any]]) -> Item | None:
@@ -50,9 +51,9 @@ def read_natural(graph: GraphStore) -> tuple[Told, ...]:
     """Every plan of `natural.json`."""
     rows = json.loads(NATURAL.read_text("utf-8"))
     return tuple(
-        Told(draft, tuple(row["sub_questions"]), row["question"])
+        Told(draft, tuple(row["sub_questions"]), row["question"], row["marked"])
         for row in rows
-        if (draft := compose(graph, row["topology"], row["steps"])) is not None
+        if row["marked"] and (draft := compose(graph, row["topology"], row["steps"])) is not None
     )
 
 

@@ -33,7 +33,7 @@ KINDS = {
 }
 """What goes wrong → what the yield report calls it."""
 _LONGEST_CONTEXT = 600
-_LEADS = ("Going by the sources, ", "By all that is recorded, ", "Put shortly, ")
+_LEADS = ("Going by the sources, ", "By what is recorded, ", "Put shortly, ")
 _STRANGERS = ("Zanzibar Records", "Otto von Lummerland", "Grand Fenwick")
 _STEPS = (
     ("spouse", "Who is the spouse of the person after whom this is called: {}"),
@@ -205,8 +205,11 @@ def _next_number(number: str, plan: dict[str, Any]) -> str:
 
 
 def _lead_in(lead: str, question: str, names: Sequence[str] = ()) -> str:
-    named = question.startswith(tuple(names)) if names else False
-    return lead + (question if named else question[:1].lower() + question[1:])
+    start = re.match(r"(?:\{[\d+]+: )*", question).end()  # type: ignore[union-attr]
+    named = question.startswith(tuple(names), start) if names else False
+    return lead + (
+        question if named else question[:start] + question[start : start + 1].lower() + question[start + 1 :]
+    )
 
 
 def _tell(hop: dict[str, Any]) -> str:

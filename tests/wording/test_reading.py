@@ -20,10 +20,12 @@ from hopwright.wording.llm.plan_brief import PlanBriefWriter
 from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraintBuilder, TextConstraints, spell
 from hopwright.wording.llm.vocabulary import Vocabulary, find_steps, stem
 from hopwright.wording.llm.wording_checks import WordingChecker
+from hopwright.wording.marks import read_marks
 from tests.drafts import draft_items
 from tests.planning.plans import Told, compose, read_natural, synthesizer
 
 HOSTS = next(id for id, entry in default_table().literal.items() if entry.timeline == "summer_olympics_host")
+BOOK_CAPITAL = next(id for id, entry in default_table().literal.items() if entry.timeline == "world_book_capital")
 _OPPOSITES = {
     "after": "before", "before": "after", "larger": "smaller", "smaller": "larger", "fewer": "more",
     "later": "earlier", "less": "more", "first": "last", "last": "first", "oldest": "youngest", "youngest": "oldest",
@@ -88,6 +90,12 @@ def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: Grap
             ({"op": "compute", "expression": "argmax(P569, hop1, hop2)", "kind": "comparison"}, "entity", ""),
             ({"op": "lookup", "subject": "hop3", "property": "P570"}, "date", ""),
         ]),
+        ("chain", [
+            ({"op": "lookup", "subject": "Q294583", "property": "P570"}, "number", "year"),
+            ({"op": "reverse_lookup", "property": BOOK_CAPITAL, "value": "hop1"}, "entity", ""),
+            ({"op": "reverse_lookup", "property": "P36", "value": "hop2"}, "entity", ""),
+            ({"op": "compute", "expression": "size(all(P47, hop3))", "kind": "counting"}, "number", ""),
+        ]),
     ]  # fmt: skip
     shown = read_prompts(prompts_folder())["word-item"].turns[0].template.render()
     answers = [
@@ -99,7 +107,8 @@ def test_the_prompts_own_examples_are_right(reader: WordingChecker, sample: Grap
         fields = [{"derivation": one, "answer_type": kind, "unit": unit} for one, kind, unit in steps]
         draft = compose(sample, topology, fields)
         assert draft is not None
-        assert reader.read(draft, [hop.question for hop in answer.sub_questions], answer.question) == []
+        questions, whole = [hop.question for hop in answer.sub_questions], read_marks(answer.question).text
+        assert reader.read(draft, questions, whole, marked=answer.question) == []
         assert write_brief(draft, sample) <= set(shown.splitlines())
         for hop in draft.hops:
             assert json.dumps(hop.answer, ensure_ascii=False) in shown

@@ -101,12 +101,6 @@ def test_sub_questions_name_the_answers_that_they_rest_on(plans: list[Plan], nam
                 assert f"Zz{str(source.value)[1:]}" in question
 
 
-def test_musique_numbers_stand_for_earlier_answers(plans: list[Plan], names: GraphNames) -> None:
-    plan = next(plan for plan in plans if plan.topology == "chain")
-    parts = WRITER.decompose(plan.steps, names, plan.id)
-    assert "#1" in parts[1] and "#" not in parts[0]
-
-
 def test_a_computation_without_words_is_refused(names: GraphNames) -> None:
     step = PlanStep(Compute(expression="factorial(7) * 3", kind="combinatorics"), 15120, "number")
     with pytest.raises(ExpressionError, match="no words"):

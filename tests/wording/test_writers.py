@@ -138,7 +138,7 @@ def test_an_item_says_which_model_said_what_at_what_cost(
             continue
         made = one.result.provenance
         assert (made.generator, made.model, made.model_version) == ("model", "local/tiny", "tiny-v1")
-        assert (made.prompt, made.prompt_version) == ("word-item", "4")
+        assert (made.prompt, made.prompt_version) == ("word-item", "5")
         assert len(made.request_keys) == len(set(made.request_keys)) == one.requests
         assert made.input_tokens > 1000 and made.output_tokens > 50
         assert one.result.id in {draft.id for draft in drafts}
@@ -162,15 +162,16 @@ def test_natural_wordings_of_real_plans_become_items(editor: Editor, sample: Gra
     for told in read_natural(sample):
         if failures(run_checks(told.draft, synthesizer(sample).context)):
             continue
-        edited = editor.edit(told.draft, answer_of(told.draft, told.sub_questions, told.question))
+        edited = editor.edit(told.draft, answer_of(told.draft, told.sub_questions, told.marked))
         assert edited.problems == ()
+        assert edited.item.question == told.question
         good += 1
     assert good >= 10
 
 
 def test_sub_questions_of_other_hops_are_sent_back(editor: Editor, drafts: tuple[Item, ...]) -> None:
     draft = drafts[0]
-    answer = answer_of(draft, [hop.question for hop in draft.hops], draft.question)
+    answer = answer_of(draft, [hop.question for hop in draft.hops], draft.marked)
     short = answer.model_copy(update={"sub_questions": answer.sub_questions[:-1]})
     assert editor.edit(draft, short).fault == "structure"
 
@@ -187,7 +188,7 @@ def test_context_is_kept_where_it_says_the_facts_and_no_more(editor: Editor, dra
         (f"{fact.subject_label} is known for something.", False),
         (f"Is the {fact.property_label} of {fact.subject_label} not {fact.object_label}?", False),
     ):
-        answer = answer_of(draft, [hop.question for hop in draft.hops], draft.question, context)
+        answer = answer_of(draft, [hop.question for hop in draft.hops], draft.marked, context)
         edited = editor.edit(draft, answer)
         assert edited.fault == ""
         assert bool(edited.item.hops[0].evidence.passages) is kept
@@ -287,7 +288,7 @@ def answer_of(draft: Item, subs: Sequence[str], question: str, context: str = ""
 
 def propose(draft: Item, index: int, texts: Sequence[str]) -> WordedItem:
     """The rules' wording with these distractors for one hop."""
-    answer = answer_of(draft, [hop.question for hop in draft.hops], draft.question)
+    answer = answer_of(draft, [hop.question for hop in draft.hops], draft.marked)
     hops = [
         hop.model_copy(update={"distractors": list(texts)}) if hop.index == index else hop
         for hop in answer.sub_questions

@@ -70,6 +70,8 @@ def read_meaning(hop: Hop, hops: Mapping[int, Hop], table: PropertyTable) -> Mea
             return Meaning(age="in a year" if _find_birth(form, hops, table) else "")
         case ShiftedYear(base=base, later=True, times=1) if _find_born(base, hops, table):
             return Meaning(age="turned")
+        case NextHolder(later=later):
+            return Meaning(frozenset({"first", "later"} if later else {"last", "earlier"}), moment=True)
         case AggregateValue() | Rate() | Combinations():
             return Meaning()
     return None

@@ -12,6 +12,7 @@ from hopwright.planning.execution import stated_value
 from hopwright.records import Hop, Item, Passage
 from hopwright.records.values import Value
 from hopwright.text.matching import read_number
+from hopwright.wording.llm.problems import WordingProblem
 from hopwright.wording.llm.text_constraints import (
     PlanEntity,
     TextConstraints,
@@ -23,7 +24,6 @@ from hopwright.wording.llm.text_constraints import (
 )
 from hopwright.wording.llm.vocabulary import find_steps, months
 from hopwright.wording.llm.wording_checks import (
-    WordingProblem,
     find_unexpected_names,
     mentions,
     remove_phrases,

@@ -17,10 +17,12 @@ from hopwright.planning.execution import stated_value
 from hopwright.records import CheckResult, Hop, Item
 from hopwright.records.values import Value, parse
 from hopwright.wording.llm.contexts import ContextChecker, add_context
+from hopwright.wording.llm.problems import WordingProblem
 from hopwright.wording.llm.proposals import ProposalSorter
 from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraintBuilder, TextConstraints, spell
 from hopwright.wording.llm.vocabulary import Vocabulary
-from hopwright.wording.llm.wording_checks import WordingChecker, WordingProblem
+from hopwright.wording.llm.wording_checks import WordingChecker
+from hopwright.wording.marks import MarkError, read_marks
 
 _SAME_AS = {
     "names-kept": ("entities", "numbers"),
@@ -32,11 +34,11 @@ _SAME_AS = {
 FORGIVEN = frozenset({"context", "true_distractor"})
 """Faults that cost no further request: the context is left out, the rules' distractors stay."""
 _FIRST = (
-    "structure",
     "extra_hop",
     "leakage",
     "entities",
     "numbers",
+    "structure",
     "missing_hop",
     "direction",
     "precision",
@@ -59,6 +61,11 @@ class EditResult:
         """The fault that the answer is counted under; empty where the item may be kept as it is."""
         kinds = [problem.kind for problem in self.problems if problem.kind not in FORGIVEN]
         return next((kind for kind in _FIRST if kind in kinds), kinds[0] if kinds else "")
+
+    @property
+    def only_hints(self) -> bool:
+        """Whether nothing is wrong but that no known words say something."""
+        return all(problem.hint for problem in self.problems if problem.kind not in FORGIVEN)
 
     @property
     def remarks(self) -> frozenset[str]:
@@ -97,14 +104,27 @@ class Editor:
             )
         names, places = self.places.names(draft), self.places.lay_out(draft)
         questions = [spell(" ".join(hop.question.split()), names.values()) for hop in answer.sub_questions]
-        whole = spell(" ".join(answer.question.split()), names.values())
-        problems = self._reader.read(draft, questions, whole, places)
+        marked = spell(" ".join(answer.question.split()), names.values())
+        try:
+            whole = read_marks(marked).text
+            # A draft that was worded before there were marks is read by its words.
+            problems = self._reader.read(draft, questions, whole, places, marked if draft.marked else "")
+        except MarkError as error:
+            return EditResult(draft, (WordingProblem("structure", f"the marks of the whole question: {error}"),))
         worded = tuple(
             hop.model_copy(update={"question": question}) for hop, question in zip(draft.hops, questions, strict=True)
         )
         counts = Counter[str]()
         hops, remarks = self._add_contexts(draft, worded, answer.sub_questions, places, names, counts)
-        item = draft.model_copy(update={"hops": hops, "question": whole, "checks": (), "votes": ()})
+        item = draft.model_copy(
+            update={
+                "hops": hops,
+                "question": whole,
+                "marked": marked if marked != whole else "",
+                "checks": (),
+                "votes": (),
+            }
+        )
         proposed, more = self._sort_proposals(draft, answer.sub_questions, counts)
         # What is sent back anyway needs no options.
         chosen = self._set_options(draft, item, proposed, counts) if any(proposed) and not problems else item

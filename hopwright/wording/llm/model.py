@@ -15,7 +15,7 @@ from hopwright.records import Item, Rejected
 from hopwright.wording.base import QuestionWriter, WordingResult
 from hopwright.wording.llm.editing import FORGIVEN, Editor, EditResult
 from hopwright.wording.llm.plan_brief import PlanBriefWriter
-from hopwright.wording.llm.wording_checks import WordingProblem
+from hopwright.wording.llm.problems import WordingProblem
 
 PROMPT = "word-item"
 _MOST_PROBLEMS = 12
@@ -40,6 +40,7 @@ class _RepairSession:
     draft: Item
     request: Request
     requests: int = 0
+    hinted: bool = False
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
@@ -104,9 +105,19 @@ class ModelWriter:
             return None
         session.requests += 1
         assert isinstance(outcome.parsed, WordedItem)
+        if outcome.parsed.objection:
+            reason = outcome.parsed.objection_reason.strip() or "no reason given"
+            row = session.draft.model_dump_json()
+            rejected = Rejected(
+                key=session.draft.id, check=f"objection_{outcome.parsed.objection}", reason=reason, row=row
+            )
+            session.counts["objections"] += 1
+            session.result = _close(session, rejected)
+            return None
         edited = self._editor.edit(session.draft, outcome.parsed)
         session.faults.update(edited.remarks)
-        if not edited.fault:
+        if not edited.fault or (session.hinted and edited.only_hints):
+            session.counts["kept_in_unknown_words"] += bool(edited.fault)
             session.result = self._accept(session, edited, outcome)
             return None
         session.faults[edited.fault] += 1
@@ -117,6 +128,7 @@ class ModelWriter:
             session.result = self._give_up(session, edited.fault, reason, row)
             return None
         session.counts["sent_back"] += 1
+        session.hinted = session.hinted or any(problem.hint for problem in edited.problems)
         session.request = self._ask_again(session, outcome, edited.problems)
         return session.request
 
@@ -125,9 +137,14 @@ class ModelWriter:
         texts = list(dict.fromkeys(problem.text for problem in problems))
         more = [f"… and {len(texts) - _MOST_PROBLEMS} more of the kind"] if len(texts) > _MOST_PROBLEMS else []
         lines = "\n".join(f"- {text}" for text in [*texts[:_MOST_PROBLEMS], *more])
+        kept = (
+            " Where only a clearer word is asked for, and yours says the same, keep yours."
+            if any(problem.hint for problem in problems)
+            else ""
+        )
         said = (
             f"This does not fit the plan yet:\n{lines}\n\nGive the whole JSON object again. Put right what is listed, "
-            f"and keep what was good."
+            f"and keep what was good.{kept}"
         )
         return send_back(session.request, outcome.text, said, repairs=self._terms.rounds - session.requests - 1)
 

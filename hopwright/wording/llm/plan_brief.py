@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
@@ -17,16 +16,6 @@ from hopwright.wording.llm.computed import describe_computation
 from hopwright.wording.llm.text_constraints import PlanEntity, TextConstraints, write_number
 from hopwright.wording.llm.timelines import describe_holder, find_timeline
 
-_OPENINGS = (
-    "with what is asked for (Which …, What …, How many …, In what year …)",
-    "with a short scene in a sentence of its own; the question follows",
-    "with one of the plan's names as the subject of the sentence",
-    "with a preposition (In …, Among …, Between …, Of …, From …, By how many …)",
-    "with a clause (If …, Counting from …, Starting with …, Given that …)",
-    "with the last condition; the start of the chain comes at the end",
-    "with the start of the chain; what is asked for comes at the end",
-    "with who or what did something (Who …, Whose …, Which of the two …)",
-)
 _MOST_ALIASES = 6
 
 
@@ -51,16 +40,14 @@ class PlanBriefWriter:
         hops = {hop.index: hop for hop in draft.hops}
         labels = {name.id: name.label for place in places for name in place.known}
         chosen = {name.id for name in whole.chosen}
-        opening = int(hashlib.blake2b(draft.id.encode(), digest_size=8).hexdigest(), 16) % len(_OPENINGS)
         return {
             "shape": _describe_shape(draft),
             "hops": [self._describe(hop, place, hops, labels) for hop, place in zip(draft.hops, subs, strict=True)],
-            "question": draft.question,
+            "question": draft.marked or draft.question,
             "names": _list_names(whole),
             "numbers": _list_numbers(whole),
             "never": _write_list(dict.fromkeys(hop.answer for hop in draft.hops if hop.answer_id not in chosen)),
             "once": _write_list(name.label for name in whole.chosen),
-            "opening": _OPENINGS[opening],
         }
 
     def _describe(
@@ -78,6 +65,8 @@ class PlanBriefWriter:
             "answer": hop.answer,
             "kind": self._name_kind(hop),
             "also_called": _pick_aliases(hop, place),
+            # The graph's options that are merely of the same class are those that a model can better.
+            "wanted": hop.answer_type == "entity" and any(one.kind == "sibling" for one in hop.distractors),
         }
 
     def _explain(self, hop: Hop, hops: Mapping[int, Hop], labels: Mapping[str, str]) -> str:

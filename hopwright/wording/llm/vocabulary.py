@@ -63,6 +63,7 @@ class Vocabulary:
     def __init__(self, table: PropertyTable) -> None:
         self._table = table
         self._cues: dict[str, frozenset[str]] = {}
+        self._moments: dict[str, frozenset[str]] = {}
 
     def cues(self, property: str) -> frozenset[str]:
         """The stems by which a wording can say this property: its label, its phrases, and synonyms."""
@@ -78,6 +79,14 @@ class Vocabulary:
             kept = found if property in self._table.roles.loose else found - _kinds()
             known = self._cues[property] = kept or found
         return known
+
+    def moments(self) -> dict[str, frozenset[str]]:
+        """Births, deaths and releases: each with the stems that say it and no other of them."""
+        roles = self._table.roles
+        for name in (roles.birth, roles.death, roles.release) if not self._moments else ():
+            others = [self.cues(one) for one in (roles.birth, roles.death, roles.release) if one != name]
+            self._moments[name] = self.cues(name) - frozenset().union(*others)
+        return self._moments
 
     def read_meaning(self, hop: Hop, hops: Mapping[int, Hop]) -> Meaning | None:
         """What a wording of a computing hop has to keep; None where only the rules' words say it."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from hopwright.records import Item
 from hopwright.text.matching import contains_alias, holds, pad
 from hopwright.text.number_words import NUMBER_WORDS
 from hopwright.wording.llm.directions import asks_age, find_wrong_age, find_wrong_side, hide_turned
+from hopwright.wording.llm.problems import WordingProblem
+from hopwright.wording.llm.shifts import find_shifts
+from hopwright.wording.llm.structure import StructureChecker, read_hop_form
 from hopwright.wording.llm.text_constraints import (
     ROUNDING,
     PlanEntity,
@@ -45,35 +47,43 @@ _NESTED = re.compile(r"\b(\w{4,}) of (?:the|its|their|his|her) \1\b", re.IGNOREC
 _SENTENCES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class WordingProblem:
-    """One thing that is wrong with an answer: its kind, for the count, and the words for the model."""
-
-    kind: str
-    text: str
-
-
 class WordingChecker:
     """Reads wordings of drafts."""
 
     def __init__(self, vocabulary: Vocabulary, places: TextConstraintBuilder) -> None:
         self._vocabulary = vocabulary
         self._places = places
+        self._structure = StructureChecker(vocabulary)
 
     def read(
-        self, draft: Item, sub_questions: Sequence[str], question: str, places: Sequence[TextConstraints] = ()
+        self,
+        draft: Item,
+        sub_questions: Sequence[str],
+        question: str,
+        places: Sequence[TextConstraints] = (),
+        marked: str = "",
     ) -> list[WordingProblem]:
         """Everything that is wrong with a wording, place by place; empty where it says the plan and no more.
 
-        `places` are the draft's, where they are known already.
+        `places` are the draft's, where they are known already; `marked` is the question with its marks, without which
+        only its words are read. Raises MarkError for marks that cannot be read.
         """
         problems: list[WordingProblem] = []
         names = tuple(self._places.names(draft).values())
-        for place, text in zip(places or self._places.lay_out(draft), (*sub_questions, question), strict=True):
-            problems += self._read_place(place, text, names)
-        return problems
+        places = places or self._places.lay_out(draft)
+        for place, text in zip(places, (*sub_questions, question), strict=True):
+            problems += self._read_place(place, text, names, marked)
+        for hop, place, text in zip(draft.hops, places, sub_questions, strict=False):
+            plain, rules = (mask_names(one, (*place.known, *place.answers)) for one in (text, place.rules))
+            forms = [form for form in (read_hop_form(hop),) if form is not None]
+            problems += [
+                WordingProblem("structure", f"{place.called} {shift}") for shift in find_shifts(plain, rules, forms)
+            ]
+        return problems + (self._structure.read(draft, marked, places) if marked else [])
 
-    def _read_place(self, place: TextConstraints, text: str, names: Sequence[PlanEntity]) -> Iterator[WordingProblem]:
+    def _read_place(
+        self, place: TextConstraints, text: str, names: Sequence[PlanEntity], marked: str
+    ) -> Iterator[WordingProblem]:
         plain = mask_names(text, place.known)
         yield from _read_form(place, plain)
         leaks = [name for name in place.answers if mentions(plain, name)]
@@ -83,6 +93,10 @@ class WordingChecker:
         # `US dollars` does not name a country.
         yield from _read_names(place, text, remove_phrases(bare, place.units), names)
         yield from _read_numbers(place, bare)
+        if marked and not place.hop:
+            # Relations and directions are read span by span.
+            yield from _read_steps(place, text, bare)
+            return
         sided = hide_turned(bare) if "turned" in place.ages else bare
         for wrong in find_wrong_side(place.sides, place.said_sides, place.moment, sided):
             yield WordingProblem("direction", f"{place.called} must {wrong}, as in: {place.rules}")
@@ -96,17 +110,22 @@ class WordingChecker:
             if not said & self._vocabulary.cues(property):
                 label = self._vocabulary.label(property)
                 what = "does not make clear that" if place.hop else f"leaves out hop {hop}: it does not make clear that"
-                yield WordingProblem("missing_hop", f"{place.called} {what} {label!r} is meant, as in: {place.rules}")
+                text_for_model = f"{place.called} {what} {label!r} is meant, as in: {place.rules}"
+                yield WordingProblem("missing_hop", text_for_model, hint=bool(place.hop))
         for hop, words in place.timelines:
             if wrong := find_wrong_timeline(words, place.rules, text, bare):
                 what = "" if place.hop else f"keep hop {hop}: it must "
                 yield WordingProblem("missing_hop", f"{place.called} must {what}{wrong}, as in: {place.rules}")
-        steps = find_steps(bare, place.own)
-        if steps:
-            quoted = ", ".join(repr(word) for word in steps)
-            yield WordingProblem("extra_hop", f"{place.called} brings in {quoted}, which no hop of the plan asks about")
-        elif (nested := _NESTED.search(text)) and not _NESTED.search(place.rules):
-            yield WordingProblem("extra_hop", f"{place.called} repeats a step: {nested[0]!r}")
+        yield from _read_steps(place, text, bare)
+
+
+def _read_steps(place: TextConstraints, text: str, bare: str) -> Iterator[WordingProblem]:
+    """Words for a step that the plan does not have."""
+    if steps := find_steps(bare, place.own):
+        quoted = ", ".join(repr(word) for word in steps)
+        yield WordingProblem("extra_hop", f"{place.called} brings in {quoted}, which no hop of the plan asks about")
+    elif (nested := _NESTED.search(text)) and not _NESTED.search(place.rules):
+        yield WordingProblem("extra_hop", f"{place.called} repeats a step: {nested[0]!r}")
 
 
 def remove_phrases(text: str, phrases: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind
 from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb, superlative
+from hopwright.wording.marks import lower_first, mark, upper_first
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AGE_FRAMES,
@@ -163,9 +164,9 @@ class ComputationVerbaliser:
         return self._pick(
             (
                 f"{which} {predicate}: {either}?",
-                f"Of {listed(names)}, {_lower(which)} {predicate}?",
-                f"Between {listed(names)}, {_lower(which)} {predicate}?" if len(names) == 2
-                else f"Among {listed(names)}, {_lower(which)} {predicate}?",
+                f"Of {listed(names)}, {lower_first(which)} {predicate}?",
+                f"Between {listed(names)}, {lower_first(which)} {predicate}?" if len(names) == 2
+                else f"Among {listed(names)}, {lower_first(which)} {predicate}?",
             )
         )  # fmt: skip
 
@@ -264,7 +265,7 @@ class ComputationVerbaliser:
         verb, _, rest = many.partition(" ")
         perfect = verb == "have" and re.match(r"(?:been|won|held|led|\w+ed) (?!by\b)", rest)
         said = f"{verb} all {rest}" if verb in ("were", "are") or perfect else f"all {many}"
-        return f"{_upper(names)} {said}"
+        return f"{upper_first(names)} {said}"
 
     def _describe_pair(self, form: Extreme, winner: str, best: str) -> str:
         """Which of what is compared is meant: in one phrase, or after a sentence that names it."""
@@ -276,11 +277,15 @@ class ComputationVerbaliser:
         if not named and self._text.draw() < _IN_ONE_PHRASE and not single and not _has_clause(pair):
             return f"{best} of {pair}"
         self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
-        if single and len(form.entities) == 2:
-            return best
         if single:
-            return best.replace("the one", "the one of them", 1)
-        return f"{best} of the two" if len(form.entities) == 2 else f"{best} of them"
+            one = "the one" if len(form.entities) == 2 else "the one of them"
+            return best.replace("the one", self._refer(form.entities, one), 1)
+        return f"{best} of {self._refer(form.entities, 'the two' if len(form.entities) == 2 else 'them')}"
+
+    def _refer(self, references: Sequence[str], text: str) -> str:
+        """Words for several answers at once, marked; as they are where names are meant."""
+        hops = [int(reference[3:]) for reference in references if reference.startswith("hop")]
+        return mark(hops, text) if hops else text
 
     def _pair(self, entities: Sequence[str], word: str = "and") -> str:
         """`the director and the composer of X`, or two descriptions."""
@@ -293,16 +298,15 @@ class ComputationVerbaliser:
             roles = [entry[one.property].role for one in lookups if isinstance(one, Lookup)]
             if all(roles):
                 subject = self._text.described(lookups[0].subject)  # type: ignore[union-attr]
-                return f"{listed([f'the {role}' for role in roles], word)} of {subject}"
+                return self._refer(entities, f"{listed([f'the {role}' for role in roles], word)} of {subject}")
         named = [one for one in lookups if isinstance(one, Lookup) and one.subject.startswith("Q")]
         if len(named) == len(entities) and len({one.property for one in named}) == 1:
             role = entry[named[0].property].role if named[0].property in entry else ""
             if role and word == "and":
-                return f"the {pluralise(role)} of {listed([self._text.described(one.subject) for one in named])}"
-            if role:
-                return listed([f"the {role} of {self._text.described(one.subject)}" for one in named], word)
+                subjects = listed([self._text.described(one.subject) for one in named])
+                return self._refer(entities, f"the {pluralise(role)} of {subjects}")
         if word == "and" and (holders := self._holders(entities)):
-            return holders
+            return self._refer(entities, holders)
         return listed(sorted((self._text.described(one) for one in entities), key=_has_clause), word)
 
     def _holders(self, entities: Sequence[str]) -> str:
@@ -440,7 +444,7 @@ class ComputationVerbaliser:
         one, other = (self._moment(moment, say) for moment in ordered)
         known = all(isinstance(moment, str) for moment in ordered)
         frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
-        return frame.format(a=one, b=other, A=_upper(one))
+        return frame.format(a=one, b=other, A=upper_first(one))
 
     def _find_born(self, moment: str | tuple[str, str]) -> str:
         """The person (a reference) whose birth year a hop looks up; empty for another moment."""
@@ -479,10 +483,11 @@ class ComputationVerbaliser:
             else:
                 person = f"{self._text.stated(derivation.subject)}, born on {say(form.birth)},"
         when = self._happened(form.then, say)
-        return self._pick(AGE_FRAMES).format(p=person, when=when, When=_upper(when)).replace(",?", "?")
+        return self._pick(AGE_FRAMES).format(p=person, when=when, When=upper_first(when)).replace(",?", "?")
 
     def _happened(self, moment: str | tuple[str, str], say: Say) -> str:
         """`when X died`, or `on 3 May 1951` in a sub-question."""
+        asked = moment
         if isinstance(moment, str):
             derivation = self._text.step(moment).derivation
             if say != self._text.described or not isinstance(derivation, Lookup):
@@ -490,7 +495,8 @@ class ComputationVerbaliser:
             moment = (derivation.property, derivation.subject)
         property, entity = moment
         predicate = self._text.table.literal[property].worded(self._kind(entity)).year_predicate[0]
-        return f"when {say(entity)} {predicate.removesuffix(' in {y}')}"
+        happened = f"{say(entity)} {predicate.removesuffix(' in {y}')}"
+        return f"when {self._refer([asked], happened) if isinstance(asked, str) else happened}"
 
     def _ask_age_in_year(self, form: AgeInYear, say: Say) -> str:
         derivation = self._text.step(form.year).derivation
@@ -527,7 +533,7 @@ class ComputationVerbaliser:
         counted = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
         if say == self._text.described and isinstance(counted, GroupSize) and not counted.members.entities:
             members = self._members(counted.members, say)
-            return f"How many different pairs can be formed from the {members}?"
+            return f"How many different pairs can be formed from {self._refer([form.pool], f'the {members}')}?"
         if say == self._text.described and isinstance(counted, GroupSize):
             many = pluralise_verb(self._member_predicate(counted.members, counted.members.entities[0], say))
             entities = counted.members.entities
@@ -546,11 +552,3 @@ class ComputationVerbaliser:
 
 def _has_clause(phrase: str) -> bool:
     return _CLAUSE.search(phrase) is not None
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]

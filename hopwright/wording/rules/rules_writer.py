@@ -20,6 +20,15 @@ from hopwright.planning.plan import PlanStep, named_entities
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind, render
 from hopwright.text.phrases import plain_noun, sentence
+from hopwright.wording.marks import (
+    is_marked,
+    lower_first,
+    mark,
+    starts_with_name,
+    strip_marks,
+    upper_first,
+    write_marks,
+)
 from hopwright.wording.rules.computation_wording import ComputationVerbaliser
 from hopwright.wording.rules.frames import TOLD_FRAMES
 
@@ -32,7 +41,7 @@ _LONG = 20
 """Words of a question beyond which what it is about is told in a sentence before it."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
-_TWO_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)")
+_TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
 """Where a sentence ends in a name such as `Panathinaikos F.C.`"""
 _MENTION = re.compile("\x01([^\x02]+)\x02")
 _OF_NAME = re.compile(r"\b(?:of|the|von|van|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
@@ -65,10 +74,11 @@ class DatedNaming(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The text of an item: one question per hop, and the whole question."""
+    """The text of an item: one question per hop, and the whole question, also with its marks (`wording/marks.py`)."""
 
     hop_questions: tuple[str, ...]
     question: str
+    marked: str = ""
 
 
 class RulesWriter:
@@ -82,13 +92,9 @@ class RulesWriter:
         text = PlanVerbaliser(self._table, steps, names, random.Random(f"words:{key}"))
         subs = tuple(sentence(text.ask(index, text.stated)) for index in range(1, len(steps) + 1))
         whole = text.ask_whole()
-        question = text.resolve(" ".join([*map(sentence, text.preludes), sentence(whole)]))
-        return Wording(subs, _TWO_STOPS.sub(".", question))
-
-    def decompose(self, steps: Sequence[PlanStep], names: EntityNaming, key: str) -> tuple[str, ...]:
-        """The sub-questions as MuSiQue writes them, with `#1` for the answer of hop 1."""
-        text = PlanVerbaliser(self._table, steps, names, random.Random(f"words:{key}"))
-        return tuple(sentence(text.ask(index, text.numbered)) for index in range(1, len(steps) + 1))
+        question = text.resolve(" ".join([*map(upper_first, text.preludes), upper_first(whole)]))
+        question = _TWO_STOPS.sub(r".\1", question)
+        return Wording(subs, strip_marks(question), write_marks(question))
 
 
 class PlanVerbaliser:
@@ -142,14 +148,19 @@ class PlanVerbaliser:
         """A reference by how it is arrived at, or back to the sentence that has told that."""
         if reference == self._told:
             entity = self.entity(reference)
-            return "that person" if self.names.kind(entity) == "person" else f"that {self._head_noun(entity)}"
+            told = "that person" if self.names.kind(entity) == "person" else f"that {self._head_noun(entity)}"
+            return mark([int(reference[3:])], told)
         if reference.startswith("hop"):
-            return self.noun_phrase(int(reference[3:]))
+            return self._describe(int(reference[3:]))
         return f"\x01{reference}\x02" if reference.startswith("Q") else self.stated(reference)
 
-    def numbered(self, reference: str) -> str:
-        """A reference as `#N`."""
-        return f"#{reference[3:]}" if reference.startswith("hop") else self.stated(reference)
+    def _describe(self, index: int, end: str = "") -> str:
+        """A hop's answer described and marked, without `end`; so is what is set before the question for its sake."""
+        before = len(self.openings)
+        phrase = self.noun_phrase(index).removesuffix(end)
+        new = self.openings[before:]
+        self.openings[before:] = [one if is_marked(one) else mark([index], one) for one in new]
+        return mark([index], phrase)
 
     def claimed(self, claim: str) -> str:
         """What a claim's number is the number of. Raises ExpressionError where the claim is not at hand."""
@@ -199,7 +210,7 @@ class PlanVerbaliser:
         if not self.openings:
             return question
         opening = " ".join(self.openings)
-        return f"{opening} {question if opening.endswith('.') else question[:1].lower() + question[1:]}"
+        return f"{opening} {question if strip_marks(opening).endswith('.') else lower_first(question)}"
 
     def _find_told(self) -> int:
         """The last hop of a chain whose answer can be told in a sentence before the question; 0 where there is none."""
@@ -216,8 +227,8 @@ class PlanVerbaliser:
         self.preludes.clear()
         self.openings.clear()
         self.listed.clear()
-        phrase = self.noun_phrase(told)
-        self.openings.append(self.pick(TOLD_FRAMES).format(told=phrase.removesuffix(".")))
+        phrase = self._describe(told, end=".")
+        self.openings.append(self.pick(TOLD_FRAMES).format(told=phrase))
         self._told = f"hop{told}"
         return self.ask(len(self._steps), self.described)
 
@@ -230,7 +241,7 @@ class PlanVerbaliser:
             if entity not in seen:
                 seen.add(entity)
                 phrase = self._name(entity)
-                return phrase[:1].upper() + phrase[1:] if match.start() == 0 else phrase
+                return upper_first(phrase) if starts_with_name(text, match.start()) else phrase
             return self._refer_back(entity)
 
         return _MENTION.sub(name, text)
@@ -273,7 +284,7 @@ class PlanVerbaliser:
         if isinstance(derivation, Lookup):
             kind = self.names.kind(self.entity(derivation.subject))
             if events := self.table.literal[derivation.property].worded(kind).event:
-                return self.fill(events, "s", self.described(derivation.subject))
+                return mark([int(reference[3:])], self.fill(events, "s", self.described(derivation.subject)))
         return self.described(reference)
 
     def dated_event(self, reference: str, say: ReferenceWording) -> str:
@@ -294,7 +305,7 @@ class PlanVerbaliser:
         if re.fullmatch(r"hop\d", expression):
             derivation = self.step(expression).derivation
             if say == self.described and isinstance(derivation, Compute):
-                return self.when(derivation.expression, say)
+                return mark([int(expression[3:])], self.when(derivation.expression, say))
             return f"in {say(expression)}"
         form = read_form(expression)
         if not isinstance(form, ShiftedYear):

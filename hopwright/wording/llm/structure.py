@@ -1,0 +1,390 @@
+"""Holding a marked question against its plan: each span says its own hop, and holds the spans of what that builds on.
+
+Names, numbers, directions and relations are read span by span, so a text in which two people exchange their parts, in
+which a number stands at another branch, or which turns a condition round, does not fit although all of its words do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+from hopwright.planning.computation_forms import (
+    AgeAt,
+    AgeInYear,
+    Combinations,
+    GroupSize,
+    Rate,
+    ShiftedYear,
+    YearDistance,
+    read_form,
+)
+from hopwright.records import Compute, Hop, Item, Lookup
+from hopwright.text.matching import holds, pad
+from hopwright.wording.llm.directions import find_wrong_age, find_wrong_side, hide_turned
+from hopwright.wording.llm.problems import WordingProblem
+from hopwright.wording.llm.shifts import find_shifts
+from hopwright.wording.llm.text_constraints import (
+    PlanEntity,
+    TextConstraints,
+    find_digits,
+    find_number_words,
+    mask_names,
+    write_number,
+)
+from hopwright.wording.llm.timelines import find_wrong_timeline
+from hopwright.wording.llm.vocabulary import Vocabulary, properties_in, stem, stems
+from hopwright.wording.marks import MarkedSpan, MarkError, read_marks
+
+_ANAPHORA = re.compile(
+    r"\b(?:the (?:same )?(?:[\w-]+ )?[\w-]+|that|this|these|those|its?|his|hers?|him|she|he|their|them|they|whose)\b",
+    re.IGNORECASE,
+)
+_ATTRIBUTE = re.compile(r"\b(?:older|newer|earlier|later) (?=[a-z])", re.IGNORECASE)
+"""`an older film` puts nothing in an order that the plan would have to know."""
+_RATIO = re.compile(
+    r"\b(?:(?:as|so) \w+ as|than|divided by|over|relative to|compared (?:to|with)|that of)\b", re.IGNORECASE
+)
+"""What stands before the part of a ratio by which the other is divided."""
+_EMPTY = frozenset(
+    "it its that this these those there one ones same latter former two both three them they their he she his her him "
+    "hers such another other others who whom whose which so then".split()
+)
+"""Words that take something up without saying what."""
+_AT_BIRTH = re.compile(r"\bat (?:the (?:time|moment) of )?(?:\w+ )?birth\b", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+_COMMON = frozenset(
+    stem(word)
+    for word in "name time place work person people country city film year date after before first last".split()
+)
+
+
+class StructureChecker:
+    """Holds marked questions against plans of one property table."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+
+    def read(self, draft: Item, marked: str, places: Sequence[TextConstraints]) -> list[WordingProblem]:
+        """Everything in a marked question that does not fit the plan; empty where it fits.
+
+        `places` are the draft's: of its sub-questions, then of the whole question. Raises MarkError for marks that
+        cannot be read.
+        """
+        birth = self._vocabulary.table.roles.birth
+        layout = _lay_out(draft, read_marks(marked), birth)
+        if misplaced := list(_find_misplaced(draft, layout)):
+            return misplaced  # what else is wrong follows from these
+        rules = _lay_out(draft, read_marks(draft.marked), birth) if draft.marked else None
+        reading = _Reading(draft, layout, rules, places[:-1], places[-1], self._vocabulary)
+        return [*reading.find_names(), *reading.find_numbers(), *reading.find_wrong_words()]
+
+
+def read_hop_form(hop: Hop) -> object | None:
+    """What a computing hop computes; None for a look-up."""
+    return read_form(hop.derivation.expression) if isinstance(hop.derivation, Compute) else None
+
+
+# ---------------------------------------------------------------- spans
+
+
+@dataclass(slots=True)
+class _HopText:
+    """What a question says of one hop: the words of its spans, of those that it shares, and the hops inside them."""
+
+    words: list[str] = field(default_factory=list)
+    labelled: list[str] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
+    inner: set[int] = field(default_factory=set)
+
+    @property
+    def all(self) -> str:
+        return " … ".join([*self.words, *self.shared])
+
+    def says_something(self) -> bool:
+        """Whether any word does more than take something up."""
+        return any(len(word) > 1 and word not in _EMPTY and stems(word) for word in pad(self.all).split())
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """A question taken apart: what stands for each hop; hops that another one says along with itself."""
+
+    texts: Mapping[int, _HopText]
+    merged: Mapping[int, int]
+
+    def list_near(self, index: int) -> set[int]:
+        """The hops that a hop builds on or that build on it: people say one relation of both ("the same director")."""
+        outer = {other for other, text in self.texts.items() if index in text.inner}
+        return {index, *self.texts[index].inner, *outer}
+
+    def join(self, indices: Iterable[int]) -> str:
+        """What is said of some hops."""
+        return " … ".join(self.texts[index].all for index in sorted(indices))
+
+
+def _lay_out(draft: Item, root: MarkedSpan, birth: str) -> _Layout:
+    last = len(draft.hops)
+    texts = {hop.index: _HopText() for hop in draft.hops}
+    seen = Counter(index for span in root.walk() for index in span.hops)
+    for span in root.walk():
+        for index in span.hops or (last,):
+            if index not in texts:
+                raise MarkError(f"there is no hop {index}")
+            text = texts[index]
+            (text.words if len(span.hops) < 2 else text.shared).append(span.own)
+            text.labelled.append(span.labelled)
+            text.inner |= {inner for child in span.children for inner in child.hops}
+    for index, text in texts.items():
+        text.inner.discard(index)
+    merged: dict[int, int] = {}
+    for hop in draft.hops[:-1]:
+        dependents = [one for one in draft.hops if hop.index in one.depends_on]
+        if not seen[hop.index] and len(dependents) == 1 and _may_merge(hop, dependents[0], birth):
+            merged[hop.index] = dependents[0].index
+    return _Layout(texts, merged)
+
+
+def _may_merge(hop: Hop, dependent: Hop, birth: str) -> bool:
+    """Whether people say a hop along with the one that builds on it: a birth with an age, a set with its pairs."""
+    if isinstance(hop.derivation, Lookup) and hop.derivation.property == birth:
+        return isinstance(dependent.derivation, Compute)
+    return isinstance(read_hop_form(hop), GroupSize) and isinstance(read_hop_form(dependent), Combinations)
+
+
+def _list_needs(draft: Item, layout: _Layout, index: int) -> set[int]:
+    """The hops that the spans of a hop hold: what it builds on, or what that builds on where it is said along."""
+    found: set[int] = set()
+    for one in draft.hops[index - 1].depends_on:
+        found |= _list_needs(draft, layout, one) if one in layout.merged else {one}
+    return found
+
+
+def _find_misplaced(draft: Item, layout: _Layout) -> Iterator[WordingProblem]:
+    """Spans that are missing, or inside one that does not build on them."""
+    last = len(draft.hops)
+    for hop in draft.hops[:-1]:
+        if hop.index not in layout.merged and not layout.texts[hop.index].all:
+            yield WordingProblem(
+                "structure",
+                f"no words are marked for hop {hop.index}: put {{{hop.index}: …}} around what stands for it",
+            )
+        elif hop.index not in layout.merged and not layout.texts[hop.index].says_something():
+            yield WordingProblem("structure", f"nothing says what hop {hop.index} is: its words only refer to it")
+    for hop in draft.hops:
+        if hop.index in layout.merged:
+            continue
+        called = "the whole question" if hop.index == last else f"the span of hop {hop.index}"
+        needs, strange = _list_needs(draft, layout, hop.index), set(layout.texts[hop.index].inner)
+        for missing in sorted(needs - strange):
+            yield WordingProblem(
+                "structure", f"{called} builds on hop {missing}: the words for hop {missing} must stand inside it"
+            )
+        strange -= needs
+        if hop.index == last:
+            # A scene before the question may hold anything that is taken up where it belongs.
+            strange -= {one for index, text in layout.texts.items() if index != last for one in text.inner}
+        for index in sorted(strange):
+            yield WordingProblem(
+                "structure", f"{called} must not hold hop {index}, on which hop {hop.index} does not build"
+            )
+
+
+# ---------------------------------------------------------------- words
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """One question, span by span. `rules` is the rules' wording of the same plan; None where it has no marks."""
+
+    draft: Item
+    layout: _Layout
+    rules: _Layout | None
+    subs: Sequence[TextConstraints]
+    whole: TextConstraints
+    vocabulary: Vocabulary
+
+    @cached_property
+    def _hops(self) -> dict[int, Hop]:
+        return {hop.index: hop for hop in self.draft.hops}
+
+    def _call(self, index: int) -> str:
+        return "what no span holds" if index == len(self.draft.hops) else f"the span of hop {index}"
+
+    def _mask(self, text: str) -> str:
+        return mask_names(text, (*self.whole.known, *self.whole.answers)).replace("◦", " ◦ ")
+
+    def find_names(self) -> Iterator[WordingProblem]:
+        """Names that stand at another hop than theirs."""
+        belongs: dict[str, set[int]] = {}
+        for hop, place in zip(self.draft.hops, self.subs, strict=True):
+            for name in place.required:
+                belongs.setdefault(name.id, set()).add(self.layout.merged.get(hop.index, hop.index))
+        for name in self.whole.required:
+            mine = belongs.get(name.id, set())
+            said = {index for index, text in self.layout.texts.items() if _says([*text.words, *text.shared], name)}
+            if not mine or not said:
+                continue  # a name that is missing altogether is told by the reading of the whole
+            for index in sorted(said - mine):
+                if _says(self.layout.texts[index].words, name):
+                    text = f"{self._call(index)} names {name.label!r}, which belongs to hop {_listed(mine)}"
+                    yield WordingProblem("structure", text)
+            for index in sorted(mine - said):
+                words = self.layout.texts[index].all
+                taken_up = _ANAPHORA.search(words) or holds(pad(words), name.label.split()[-1])
+                if not said & mine or not taken_up:
+                    yield WordingProblem("structure", f"{self._call(index)} must name {name.label!r}")
+
+    def find_numbers(self) -> Iterator[WordingProblem]:
+        """Numbers that stand at another hop than theirs."""
+        wanted = self.whole.numbers | self.whole.constants
+        belongs: dict[Decimal, set[int]] = {}
+        for hop, place in zip(self.draft.hops, self.subs, strict=True):
+            for number in (place.numbers | place.constants) & wanted:
+                belongs.setdefault(number, set()).add(self.layout.merged.get(hop.index, hop.index))
+        for index, text in self.layout.texts.items():
+            plain = self._mask(" … ".join(text.words))
+            for number in sorted((find_digits(plain) | find_number_words(plain)) & wanted):
+                if belongs.get(number) and index not in belongs[number]:
+                    others = _listed(belongs[number])
+                    said = f"{self._call(index)} states {write_number(number)}, which belongs to hop {others}"
+                    yield WordingProblem("structure", said)
+            yield from self._find_paired(index, text, belongs)
+        for number, mine in belongs.items():
+            if len(mine) == 1:
+                (index,) = mine
+                plain = self._mask(self.layout.texts[index].all)
+                if number not in find_digits(plain) | find_number_words(plain):
+                    yield WordingProblem("structure", f"{self._call(index)} must state {write_number(number)}")
+
+    def _find_paired(self, index: int, text: _HopText, belongs: Mapping[Decimal, set[int]]) -> Iterator[WordingProblem]:
+        """Numbers that stand beside the name of another hop of the same span: `"A" of 1942 and "B" of 1954`."""
+        names = [name for name in self.subs[index - 1].required if _says(text.shared, name)]
+        for words in text.shared:
+            for name in names:
+                start = words.find(name.label)
+                bare = words.replace(name.label, " " * len(name.label))
+                apart = {
+                    Decimal(found[0]): min(abs(found.start() - start - len(name.label)), abs(start - found.end()))
+                    for found in _YEAR.finditer(bare)
+                    if belongs.get(Decimal(found[0]))
+                }
+                if start >= 0 and apart and index not in belongs[min(apart, key=lambda one: apart[one])]:
+                    nearest = min(apart, key=lambda one: apart[one])
+                    others = _listed(belongs[nearest])
+                    text_for_model = f"{write_number(nearest)} belongs to hop {others}, not to {name.label!r}"
+                    yield WordingProblem("structure", text_for_model)
+
+    def find_wrong_words(self) -> Iterator[WordingProblem]:
+        """Words by which a span says something else than its hop, or too little of it."""
+        for hop, place in zip(self.draft.hops, self.subs, strict=True):
+            if hop.index in self.layout.merged:
+                continue
+            together = [hop, *(self._hops[one] for one, into in self.layout.merged.items() if into == hop.index)]
+            plain = self._mask(self.layout.texts[hop.index].all)
+            rules = self._mask(self.rules.texts[hop.index].all if self.rules is not None else hop.question)
+            forms = [form for one in together if (form := read_hop_form(one)) is not None]
+            called = self._call(hop.index)
+            for shift in find_shifts(plain, rules, forms):
+                yield WordingProblem("structure", f"{called} {shift}")
+            yield from self._find_wrong_way(hop, place, plain)
+            yield from self._find_other_moment(together, rules)
+            yield from self._find_wrong_relation(together, place, rules)
+
+    def _find_wrong_way(self, hop: Hop, place: TextConstraints, plain: str) -> Iterator[WordingProblem]:
+        called = self._call(hop.index)
+        sided = hide_turned(plain) if "turned" in place.ages else plain
+        if hop.derivation.op != "compute":
+            sided = _ATTRIBUTE.sub(" ", sided)
+        is_last = hop.index == len(self.draft.hops)
+        allowed = place.said_sides | (self.whole.said_sides if is_last else frozenset())
+        for wrong in find_wrong_side(place.sides, allowed, place.moment, sided):
+            yield WordingProblem("direction", f"{called} must {wrong}")
+        if wrong := find_wrong_age(place.ages, plain):
+            yield WordingProblem("precision", f"{called} must {wrong}")
+        if self._asks_turned_ratio(hop):
+            yield WordingProblem("direction", f"{called} asks for the ratio the wrong way round")
+
+    def _find_other_moment(self, together: Sequence[Hop], rules: str) -> Iterator[WordingProblem]:
+        """A birth for a death, a founding for a release: a moment that the hop does not look at."""
+        index = together[0].index
+        mine = {property for hop in together for property in properties_in(hop.derivation)}
+        if not mine & self.vocabulary.moments().keys():
+            return
+        plain = self._mask(" … ".join(self.layout.texts[index].words))
+        said = stems(plain) - stems(rules)
+        forms = [read_hop_form(hop) for hop in together]
+        if any(isinstance(form, AgeAt) for form in forms) and _AT_BIRTH.search(plain):
+            yield WordingProblem("structure", f"{self._call(index)} asks for an age at a birth")
+        if any(_is_age(form) for form in forms):
+            mine.add(self.vocabulary.table.roles.birth)
+        known = frozenset().union(*(self.vocabulary.cues(one) for one in mine))
+        for property, cues in self.vocabulary.moments().items():
+            if property not in mine and (strange := sorted((said & cues) - known)):
+                label = self.vocabulary.label(property)
+                text = f"{self._call(index)} says {strange[0]!r}… ({label}), which is not what hop {index} looks at"
+                yield WordingProblem("structure", text)
+                return
+
+    def _asks_turned_ratio(self, hop: Hop) -> bool:
+        """Whether a ratio is asked for upside down."""
+        form = read_hop_form(hop)
+        labelled = " … ".join(self.layout.texts[hop.index].labelled)
+        match = _RATIO.search(labelled)
+        if not isinstance(form, Rate) or form.property != form.per_property or match is None:
+            return False
+        labels = {name.id: name.label for name in self.whole.known}
+        above, below = (
+            f"◦{one[3:]}◦" if one.startswith("hop") else labels.get(one, one) for one in (form.entity, form.per_entity)
+        )
+        rest = labelled[match.end() :]
+        places = {one: rest.find(one) for one in (above, below) if one in rest}
+        return bool(places) and min(places, key=lambda one: places[one]) == above
+
+    def _find_wrong_relation(
+        self, together: Sequence[Hop], place: TextConstraints, rules: str
+    ) -> Iterator[WordingProblem]:
+        index = together[0].index
+        called, nearby = self._call(index), self.layout.list_near(index)
+        lists = {words.label for _, words in self.whole.timelines}
+        told = self.layout.join(nearby if len(lists) > 1 else self.layout.texts)
+        for words in [words for one, words in place.timelines if one == index]:
+            if wrong := find_wrong_timeline(words, self.whole.rules, told, self._mask(told)):
+                yield WordingProblem("missing_hop", f"{called} must {wrong}")
+        near = self._mask(self.layout.join(nearby))
+        said = stems(near) | {stem(word) for word in near.split()}
+        for one, property in place.relations:
+            if one == index and not said & self.vocabulary.cues(property):
+                label = self.vocabulary.label(property)
+                text = f"{called} does not make clear that {label!r} is meant, as in: {place.rules}"
+                yield WordingProblem("missing_hop", text, hint=True)
+        strict = stems(self._mask(" … ".join(self.layout.texts[index].words))) - _COMMON - stems(rules)
+        for hop in together:
+            strict -= stems(hop.question)
+        for hop in (*together, *(self._hops[one] for one in nearby)):
+            for property in properties_in(hop.derivation):
+                strict -= self.vocabulary.cues(property)
+        for other in self.draft.hops:
+            if self.layout.merged.get(other.index, other.index) in nearby:
+                continue
+            for property in properties_in(other.derivation):
+                if strange := sorted(strict & self.vocabulary.cues(property)):
+                    text = f"{called} says {strange[0]!r}…, which belongs to hop {other.index}"
+                    yield WordingProblem("structure", text)
+                    return
+
+
+def _is_age(form: object | None) -> bool:
+    return isinstance(form, AgeAt | AgeInYear | YearDistance | ShiftedYear)
+
+
+def _says(texts: Iterable[str], name: PlanEntity) -> bool:
+    return any(holds(pad(words), name.label) for words in texts)
+
+
+def _listed(indices: Iterable[int]) -> str:
+    return " and ".join(map(str, sorted(indices)))
