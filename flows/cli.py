@@ -120,12 +120,28 @@ def audit(
             metavar="FOLDER", help="Also measure variety and guessability, and write the scorecard to this folder."
         ),
     ] = None,
+    read: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENDPOINT/MODEL",
+            help="Also have this model read every question back without its plan, and answer it from the plan's facts: "
+            "two requests an item. What it understands otherwise is a violation.",
+        ),
+    ] = None,
+    endpoints: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="For --read: the TOML file that describes the endpoints.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(metavar="DOLLARS", min=0, help="For --read: the most that it may cost.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a dataset and report every violation by item, hop and check. The exit code is 1 if there is any."""
     from flows.console.audit import audit_file
+    from flows.console.read_back import ReadingOptions
 
-    audit_file(file, graph, against or [], scorecard, as_json=as_json)
+    reading = ReadingOptions(read, endpoints, budget) if read else None
+    audit_file(file, graph, against or [], scorecard, reading=reading, as_json=as_json)
 
 
 @app.command("filter")

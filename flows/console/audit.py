@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flows.console.output import err, out, print_json
+from flows.console.read_back import ReadingOptions, add_reading
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -19,11 +20,18 @@ _FIELDS = frozenset({"id", "single_hop", "multi_hop_question"})
 
 
 def audit_file(
-    path: Path, graph: Path | None, against: Sequence[Path], scorecard: Path | None, *, as_json: bool
+    path: Path,
+    graph: Path | None,
+    against: Sequence[Path],
+    scorecard: Path | None,
+    *,
+    reading: ReadingOptions | None = None,
+    as_json: bool,
 ) -> None:
     """Audit a file, or each dataset file of a release's folder; exits with 1 when something is wrong with one.
 
-    `scorecard`: a folder to write the scorecard to, of a release's folder into one folder a file.
+    `scorecard`: a folder to write the scorecard to, of a release's folder into one folder a file. `reading`: have a
+    model read the questions back.
     """
     files = [path / place.jsonl for place in find_split_files(path)] if path.is_dir() else [path]
     for file in files:
@@ -33,6 +41,8 @@ def audit_file(
         with err.status(f"checking {file}"):
             store = GraphStore.open(graph) if graph is not None else None
             report = audit(file, store, default_table(), against=against, scorecard=scorecard is not None)
+        if reading is not None:
+            report = add_reading(file, report, reading)
         reports.append(report)
         folder = scorecard if scorecard is None or len(files) == 1 else scorecard / file.stem
         if folder is not None and report.scorecard is not None:

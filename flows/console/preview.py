@@ -50,7 +50,7 @@ def _reword(bench: Any, items: list[Item], parameters: SynthesizeRun, *, agreed:
 
     wanted = parameters.synthesize
     settings = read_settings(parameters.models.endpoints_file())
-    asked = (wanted.model, *wanted.fallback_models)
+    asked = wanted.list_models()
     for one in asked:
         settings.endpoint(parse_model(one).provider)
     run = name_command("preview", [item.id for item in items], wanted.model_dump_json())

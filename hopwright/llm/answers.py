@@ -32,6 +32,35 @@ class WordedItem(_Output):
     objection_reason: str = Field(default="", max_length=400)
 
 
+class ReadStep(_Output):
+    """One step that a question asks for, as a reader of its words alone sees it."""
+
+    number: int = Field(ge=1, le=30)
+    uses: list[int] = Field(default=[], max_length=10)
+    names: list[str] = Field(default=[], max_length=20)
+    relation: str = Field(default="", max_length=200)
+    gives: Literal[
+        "person", "place", "work", "organization", "year", "date", "age", "duration", "count", "number", "other"
+    ]
+    direction: Literal["", "first", "last", "larger", "smaller", "before", "after"] = ""
+    numbers: list[str] = Field(default=[], max_length=10)
+    negated: bool = False
+
+
+class ReadQuestion(_Output):
+    """A question taken apart by its words alone."""
+
+    steps: list[ReadStep] = Field(min_length=1, max_length=20)
+    rounding: str = Field(default="", max_length=100)
+
+
+class AnsweredBack(_Output):
+    """The answer to a question from given facts; empty where these do not give it."""
+
+    working: str = Field(default="", max_length=1200)
+    answer: str = Field(default="", max_length=300)
+
+
 class Translation(_Output):
     """A text in the other language, names left as they are."""
 

@@ -57,6 +57,11 @@ class YieldReport(BaseModel):
     rounds: dict[str, int] = Field(default_factory=dict)
     faults: dict[str, int] = Field(default_factory=dict)
     lost_on_the_way: int = 0
+    unknown_words: int = 0
+    """Wordings that stand although no known word says one of their relations; the model was asked about them."""
+    objections: int = 0
+    reading: dict[str, int] = Field(default_factory=dict)
+    """What a second model made of the wordings: steps and answers that agree with the plan, and that differ."""
     distractors: dict[str, int] = Field(default_factory=dict)
     contexts: dict[str, int] = Field(default_factory=dict)
     input_tokens: int = 0
@@ -123,6 +128,9 @@ def gather_yield(drafts: Sequence[Stage], worded: Sequence[Stage], final: Stage)
         rounds=dict(sorted(_pick(figures, "accepted_after.").items())),
         faults=_pick(figures, "faults."),
         lost_on_the_way=figures["lost_on_the_way"],
+        unknown_words=figures["kept_in_unknown_words"],
+        objections=figures["objections"],
+        reading=_pick(figures, "reading."),
         distractors=_pick(figures, "distractors_"),
         contexts=_pick(figures, "contexts_"),
         input_tokens=sum(one.usage.input_tokens for one in wordings),
@@ -195,6 +203,12 @@ def _list_figures(report: YieldReport) -> list[tuple[str, str]]:
         ("accepted after", ", ".join(f"{n} answer{'s' * (n != '1')}: {k:,}" for n, k in report.rounds.items()) or "–"),
         ("answers sent back", f"{report.sent_back:,}"),
         ("tries lost on the way", f"{report.lost_on_the_way:,}"),
+        ("kept in words that are not known", f"{report.unknown_words:,}"),
+        ("objections of the model", f"{report.objections:,}"),
+        (
+            "read back",
+            ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in report.reading.items()) or "by nobody",
+        ),
         ("tokens", tokens),
         ("dollars", f"{report.cost_usd:.4f}, {report.usd_per_item:.6f} per item"),
         ("distractors", ", ".join(f"{name} {count:,}" for name, count in report.distractors.items()) or "–"),

@@ -207,12 +207,25 @@ class SynthesizeParameters(Parameters):
         description="Largest number of answers that a model gives for one item: the first, and those that correct "
         "the one before.",
     )
+    reading_model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
+        default="",
+        max_length=200,
+        pattern=MODEL_PATTERN,
+        title="Reading model",
+        description="A model that reads every question back without its plan and answers it from the plan's facts, as "
+        "endpoint/model, best another one than the writer. Two requests an item; a question that it understands "
+        "otherwise is worded again. Leave it empty for no reading.",
+    )
     keep_rules: bool = Field(
         default=False,
         title="Keep the rules' wording",
         description="When no answer of the model fits, keep the item in the rules' words and label it so, "
         "instead of rejecting it.",
     )
+
+    def list_models(self) -> tuple[str, ...]:
+        """The models that wording asks: the writer's, in the order in which they are tried, and the reader's."""
+        return tuple(filter(None, (self.model, *self.fallback_models, self.reading_model)))
 
     def claims_file(self) -> Path | None:
         """The bank of claims as an absolute path; None for none."""
@@ -224,7 +237,7 @@ class SynthesizeParameters(Parameters):
         if self.writer != "rules" and not self.model:
             model = name_parameter("synthesize.model")
             raise ValueError(f"the writer {self.writer} needs a model: give {model} as endpoint/model")
-        if self.writer == "rules" and (self.model or self.fallback_models):
+        if self.writer == "rules" and (self.model or self.fallback_models or self.reading_model):
             writer = name_parameter("synthesize.writer")
             raise ValueError(f"the writer rules asks no model: set {writer} to anthropic or openai, or name no model")
         return self

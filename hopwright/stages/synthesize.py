@@ -76,7 +76,7 @@ def run_synthesis_rounds(engine: StageEngine, parameters: SynthesizeRun) -> Stag
     """
     run, wanted = engine.run, parameters.synthesize
     if wanted.writer != "rules":
-        check_models(wanted, grant_access(run, parameters, (wanted.model, *wanted.fallback_models)))
+        check_models(wanted, grant_access(run, parameters, wanted.list_models()))
     state = _SynthesisProgress()
     draw_drafts(engine, parameters, state, _first_slots(parameters))
     for _ in range(_MOST_ROUNDS):
@@ -176,7 +176,7 @@ def plan_wording(
 ) -> StagePlan:
     """Cut the drafts that a model is to word into shards."""
     wanted = parameters.synthesize
-    access = grant_access(run, parameters, (wanted.model, *wanted.fallback_models))
+    access = grant_access(run, parameters, wanted.list_models())
     parts = [part for stage in state.drafts for part in stage.parts()]
     store = find_store(run)
     claims = format_bank(read_claims(wanted))
@@ -345,7 +345,7 @@ def read_yield(run: RunFolder) -> dict[str, Any]:
 def list_models(parameters: BuildParameters) -> list[str]:
     """Return the models that a whole run would have the stage ask at endpoints."""
     wanted = parameters.synthesize
-    return [wanted.model, *wanted.fallback_models] if wanted.writer != "rules" else []
+    return list(wanted.list_models()) if wanted.writer != "rules" else []
 
 
 def _check(run: RunFolder, parameters: BuildParameters) -> None:

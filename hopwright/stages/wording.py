@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from hopwright.errors import InputError
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.asking import RequestSender
 from hopwright.llm.config import read_settings
@@ -25,6 +26,7 @@ from hopwright.wording.base import RulesOnlyWriter, WordingResult
 from hopwright.wording.llm.editing import Editor
 from hopwright.wording.llm.model import PROMPT, ModelWriter, ModelWriterSettings
 from hopwright.wording.llm.plan_brief import PlanBriefWriter
+from hopwright.wording.llm.reading_back import ANSWER_PROMPT, READ_PROMPT, QuestionReader
 
 _SPEAKS = {"anthropic": ("anthropic",), "openai": ("openai", "compatible")}
 """Writer → the kinds of endpoints that it goes to; either goes to kinds that another package added."""
@@ -79,10 +81,16 @@ def make_writer(shard: WordingShard, asker: RequestSender | None) -> ModelWriter
     terms = ModelWriterSettings(
         parse_model(wanted.model), tuple(map(parse_model, wanted.fallback_models)), wanted.temperature, wanted.rounds
     )
-    return ModelWriter(
-        asker, load_prompts()[PROMPT], terms, editor, PlanBriefWriter(table, synthesizer.kinds),
-        RulesOnlyWriter() if wanted.keep_rules else None,
-    )  # fmt: skip
+    briefs = PlanBriefWriter(table, synthesizer.kinds)
+    reader = make_reader(wanted.reading_model, table) if wanted.reading_model else None
+    instead = RulesOnlyWriter() if wanted.keep_rules else None
+    return ModelWriter(asker, load_prompts()[PROMPT], terms, editor, briefs, instead, reader)
+
+
+def make_reader(model: str, table: PropertyTable) -> QuestionReader:
+    """Whoever reads questions back, with the shipped prompts."""
+    prompts = load_prompts()
+    return QuestionReader(parse_model(model), prompts[READ_PROMPT], prompts[ANSWER_PROMPT], table)
 
 
 def check_models(parameters: SynthesizeParameters, access: ModelAccess) -> None:

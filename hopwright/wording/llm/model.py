@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from hopwright.llm.answers import WordedItem
+from hopwright.llm.answers import AnsweredBack, ReadQuestion, WordedItem
 from hopwright.llm.asking import RequestSender, ask_until_accepted, send_back
 from hopwright.llm.prompts import Prompt
 from hopwright.llm.types import Attempt, Failure, ModelRef, Outcome, Request, Response, Sampling
@@ -16,6 +16,7 @@ from hopwright.wording.base import QuestionWriter, WordingResult
 from hopwright.wording.llm.editing import FORGIVEN, Editor, EditResult
 from hopwright.wording.llm.plan_brief import PlanBriefWriter
 from hopwright.wording.llm.problems import WordingProblem
+from hopwright.wording.llm.reading_back import QuestionReader
 
 PROMPT = "word-item"
 _MOST_PROBLEMS = 12
@@ -48,6 +49,8 @@ class _RepairSession:
     faults: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     result: WordingResult | None = None
+    worded: tuple[EditResult, Response] | None = None
+    """What passed the checks and is being read back."""
 
 
 class ModelWriter:
@@ -66,6 +69,7 @@ class ModelWriter:
         editor: Editor,
         briefs: PlanBriefWriter,
         instead: QuestionWriter | None = None,
+        reader: QuestionReader | None = None,
     ) -> None:
         self._asker = asker
         self._prompt = prompt
@@ -73,6 +77,7 @@ class ModelWriter:
         self._editor = editor
         self._briefs = briefs
         self._instead = instead
+        self._reader = reader
 
     def word(self, drafts: Sequence[Item]) -> list[WordingResult]:
         """See QuestionWriter. All drafts are asked for at once; the client limits the requests in flight."""
@@ -98,6 +103,8 @@ class ModelWriter:
         session.input_tokens += outcome.usage.input
         session.output_tokens += outcome.usage.output
         session.cost_usd += outcome.cost_usd
+        if session.worded is not None:
+            return self._take_reading(session, session.worded, outcome)
         _count_attempts(session, outcome.attempts)
         if isinstance(outcome, Failure):
             check = _ANSWERS.get(outcome.kind, outcome.kind)
@@ -117,9 +124,11 @@ class ModelWriter:
         edited = self._editor.edit(session.draft, outcome.parsed)
         session.faults.update(edited.remarks)
         if not edited.fault or (session.hinted and edited.only_hints):
-            session.counts["kept_in_unknown_words"] += bool(edited.fault)
-            session.result = self._accept(session, edited, outcome)
-            return None
+            if self._reader is None:
+                session.result = self._accept(session, edited, outcome)
+                return None
+            session.worded = (edited, outcome)
+            return self._reader.ask_steps(edited.item)
         session.faults[edited.fault] += 1
         if session.requests >= self._terms.rounds:
             wrong = [problem.text for problem in edited.problems if problem.kind not in FORGIVEN]
@@ -130,6 +139,38 @@ class ModelWriter:
         session.counts["sent_back"] += 1
         session.hinted = session.hinted or any(problem.hint for problem in edited.problems)
         session.request = self._ask_again(session, outcome, edited.problems)
+        return session.request
+
+    def _take_reading(
+        self, session: _RepairSession, worded: tuple[EditResult, Response], outcome: Outcome
+    ) -> Request | None:
+        """Take in what a reader made of a wording: its steps first, then its answer from the facts."""
+        assert self._reader is not None
+        edited, wording = worded
+        what = "answer"
+        if isinstance(outcome, Failure):
+            problem, what = f"the reader gave no answer that can be used: {outcome.reason}", "unreadable"
+        elif isinstance(outcome.parsed, ReadQuestion):
+            what = "steps"
+            problem = self._reader.compare(edited.item, outcome.parsed, self._editor.places.lay_out(session.draft))
+        else:
+            assert isinstance(outcome.parsed, AnsweredBack)
+            problem = self._reader.judge(edited.item, outcome.parsed)
+        session.counts[f"reading.{what}_{'differ' if problem else 'agree'}"] += 1
+        if not problem:
+            if what == "steps":
+                return self._reader.ask_answer(edited.item)
+            session.result = self._accept(session, edited, wording)
+            return None
+        session.worded = None
+        session.faults["reading"] += 1
+        if what == "unreadable" or session.requests >= self._terms.rounds:
+            row = edited.item.model_copy(update={"checks": ()}).model_dump_json()
+            session.result = self._give_up(session, "reading", problem, row)
+            return None
+        session.counts["sent_back"] += 1
+        text = f"the one question does not say the plan to somebody who sees nothing else: {problem}"
+        session.request = self._ask_again(session, wording, [WordingProblem("reading", text)])
         return session.request
 
     def _ask_again(self, session: _RepairSession, outcome: Response, problems: Sequence[WordingProblem]) -> Request:
@@ -163,6 +204,7 @@ class ModelWriter:
             }
         )
         session.counts[f"accepted_after.{session.requests}"] += 1
+        session.counts["kept_in_unknown_words"] += bool(edited.fault)
         session.counts.update(edited.counts)
         return _close(session, edited.item.model_copy(update={"provenance": provenance}))
 

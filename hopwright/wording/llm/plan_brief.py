@@ -61,7 +61,7 @@ class PlanBriefWriter:
             "names": _list_names(place),
             "numbers": _list_numbers(place),
             "may_name": _write_list(name.label for name in place.optional) if place.optional else "",
-            "facts": list(self._list_facts(hop)),
+            "facts": list(list_facts(hop, self._table)),
             "answer": hop.answer,
             "kind": self._name_kind(hop),
             "also_called": _pick_aliases(hop, place),
@@ -74,27 +74,6 @@ class PlanBriefWriter:
             return describe_holder(hop, timeline, hops)
         return describe_computation(hop, hops, lambda id: labels.get(id, id), self._table)
 
-    def _list_facts(self, hop: Hop) -> Iterator[str]:
-        for triplet in hop.evidence.triplets:
-            yield f"{triplet.subject_label} | {triplet.property_label} | {triplet.object_label}"
-        for literal in hop.evidence.literals:
-            entry = self._table.literal.get(literal.property)
-            if entry is not None and entry.axis and self._table.read(literal) is None:
-                continue  # the longitude beside a latitude
-            yield f"{literal.subject_label} | {literal.property_label} | {self._write(literal)}"
-        for claim in hop.evidence.claims:
-            yield f"{claim.phrase} | is | {write_value(claim)}"
-
-    def _write(self, literal: LiteralFact) -> str:
-        value = self._table.read(literal)
-        entry = self._table.literal.get(literal.property)
-        if value is None or entry is None:
-            return literal.value
-        year = entry.value == "year" or (isinstance(value, dt.date) and (value.month, value.day) == (1, 1))
-        if isinstance(value, dt.date) and year:
-            return str(value.year)
-        return f"{render(value)} {entry.unit}".rstrip()
-
     def _name_kind(self, hop: Hop) -> str:
         if hop.answer_id:
             return self._nouns.noun(hop.answer_id)
@@ -103,6 +82,30 @@ class PlanBriefWriter:
         if hop.answer_type == "number":
             return f"number of {hop.unit}" if hop.unit else "number"
         return "date" if hop.answer_type == "date" else "text"
+
+
+def list_facts(hop: Hop, table: PropertyTable) -> Iterator[str]:
+    """The facts that a hop rests on, each in a line: `Gaslight | director | George Cukor`."""
+    for triplet in hop.evidence.triplets:
+        yield f"{triplet.subject_label} | {triplet.property_label} | {triplet.object_label}"
+    for literal in hop.evidence.literals:
+        entry = table.literal.get(literal.property)
+        if entry is not None and entry.axis and table.read(literal) is None:
+            continue  # the longitude beside a latitude
+        yield f"{literal.subject_label} | {literal.property_label} | {_write_value(literal, table)}"
+    for claim in hop.evidence.claims:
+        yield f"{claim.phrase} | is | {write_value(claim)}"
+
+
+def _write_value(literal: LiteralFact, table: PropertyTable) -> str:
+    value = table.read(literal)
+    entry = table.literal.get(literal.property)
+    if value is None or entry is None:
+        return literal.value
+    year = entry.value == "year" or (isinstance(value, dt.date) and (value.month, value.day) == (1, 1))
+    if isinstance(value, dt.date) and year:
+        return str(value.year)
+    return f"{render(value)} {entry.unit}".rstrip()
 
 
 def _list_names(place: TextConstraints) -> str:

@@ -276,10 +276,13 @@ class ComputationVerbaliser:
             best = superlative(best)
         if not named and self._text.draw() < _IN_ONE_PHRASE and not single and not _has_clause(pair):
             return f"{best} of {pair}"
-        self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
         if single:
-            one = "the one" if len(form.entities) == 2 else "the one of them"
-            return best.replace("the one", self._refer(form.entities, one), 1)
+            # `In what year was the one who died first born?` misleads who reads it.
+            person = self._kind(winner) == "person"
+            who = "who" if person else "which"
+            self._text.openings.append(f"Of {pair}, {who} {self._predicate(form)}, and")
+            return "that person" if person else f"that {self._common_noun(form.entities) or 'one'}"
+        self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
         return f"{best} of {self._refer(form.entities, 'the two' if len(form.entities) == 2 else 'them')}"
 
     def _refer(self, references: Sequence[str], text: str) -> str:
