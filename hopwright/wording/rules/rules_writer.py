@@ -37,6 +37,8 @@ ReferenceWording = Callable[[str], str]
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
+_WHO_DID = re.compile("^((?:\x03[\\d+]+\x04)+)the ([a-z' ]+?) (?:who|that) (?=[a-z]+ )")
+"""`the person who won …`: told as `One person won …`."""
 _LONG = 20
 """Words of a question beyond which what it is about is told in a sentence before it."""
 _SHORT = 0.8
@@ -228,7 +230,9 @@ class PlanVerbaliser:
         self.openings.clear()
         self.listed.clear()
         phrase = self._describe(told, end=".")
-        self.openings.append(self.pick(TOLD_FRAMES).format(told=phrase))
+        frame = self.pick(TOLD_FRAMES)
+        told_of = _WHO_DID.sub(r"\1one \2 ", phrase)
+        self.openings.append(f"{upper_first(told_of)}." if told_of != phrase else frame.format(told=phrase))
         self._told = f"hop{told}"
         return self.ask(len(self._steps), self.described)
 
