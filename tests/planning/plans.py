@@ -18,8 +18,10 @@ from hopwright.planning.plan import Plan, PlanStep
 from hopwright.records import Derivation, Item
 from hopwright.records.values import Value
 from hopwright.stages.drafting import Synthesizer
+from hopwright.wording.marks import read_marks
 
 NATURAL = Path(__file__).with_name("natural.json")
+RECORDED = NATURAL.parents[1] / "wording" / "recorded.json"
 _READ: TypeAdapter[Any] = TypeAdapter(Derivation)
 
 
@@ -55,6 +57,18 @@ def read_natural(graph: GraphStore) -> tuple[Told, ...]:
         for row in rows
         if row["marked"] and (draft := compose(graph, row["topology"], row["steps"])) is not None
     )
+
+
+@functools.cache
+def read_recorded(graph: GraphStore) -> tuple[Told, ...]:
+    """Every wording of `recorded.json`: the answer to each request, then the further wordings of its question."""
+    told = []
+    for row in json.loads(RECORDED.read_text("utf-8"))["rows"]:
+        draft = compose(graph, row["topology"], row["steps"])
+        if draft is not None:
+            subs, texts = tuple(row["sub_questions"]), (row["marked"], *row["variants"])
+            told += [Told(draft, subs, read_marks(marked).text, marked) for marked in texts]
+    return tuple(told)
 
 
 @functools.cache

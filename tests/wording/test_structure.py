@@ -17,7 +17,7 @@ from hopwright.wording.llm.vocabulary import Vocabulary
 from hopwright.wording.llm.wording_checks import WordingChecker
 from hopwright.wording.marks import MarkedSpan, MarkError, mark, read_marks, strip_marks, write_marks
 from tests.drafts import draft_items
-from tests.planning.plans import Told, read_natural
+from tests.planning.plans import Told, read_natural, read_recorded
 from tests.wording.mutants import mutate
 
 
@@ -34,6 +34,12 @@ def reader(places: TextConstraintBuilder) -> WordingChecker:
 @pytest.fixture(scope="module")
 def natural(sample: GraphStore) -> tuple[Told, ...]:
     return read_natural(sample)
+
+
+@pytest.fixture(scope="module")
+def recorded(sample: GraphStore) -> tuple[Told, ...]:
+    """What readers answered by hand to real requests, and their further wordings."""
+    return read_recorded(sample)
 
 
 def read(reader: WordingChecker, told: Told, marked: str) -> list[WordingProblem]:
@@ -54,13 +60,27 @@ def test_natural_wordings_fit(reader: WordingChecker, natural: tuple[Told, ...])
     assert len(natural) >= 40
 
 
+def test_hardly_a_right_wording_is_refused(reader: WordingChecker, recorded: tuple[Told, ...]) -> None:
+    """Answers that were given by hand, to requests that showed the plan: at most 3 % are refused, few asked about."""
+    found = [read(reader, told, told.marked) for told in recorded]
+    refused = [problems for problems in found if any(not problem.hint for problem in problems)]
+    asked = [problems for problems in found if problems and problems not in refused]
+    assert len(recorded) >= 70
+    assert len(refused) <= 0.03 * len(recorded), refused
+    assert len(asked) <= 0.1 * len(recorded), asked
+
+
 def test_hardly_a_wrong_wording_fits(
-    reader: WordingChecker, places: TextConstraintBuilder, natural: tuple[Told, ...], sample: GraphStore
+    reader: WordingChecker,
+    places: TextConstraintBuilder,
+    natural: tuple[Told, ...],
+    recorded: tuple[Told, ...],
+    sample: GraphStore,
 ) -> None:
     """At least 98 % of the mutants are caught for certain, and most of the others are asked about."""
     made, missed = Counter[str](), Counter[str]()
     rules = [Told(one, tuple(h.question for h in one.hops), one.question, one.marked) for one in draft_items(sample)]
-    for told in (*natural, *rules):
+    for told in (*natural, *recorded, *rules):
         for mutant in mutate(told.draft, told.marked, places.lay_out(told.draft)):
             made[mutant.kind] += 1
             missed[mutant.kind] += all(problem.hint for problem in read(reader, told, mutant.marked))

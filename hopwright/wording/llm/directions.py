@@ -30,13 +30,14 @@ _WEAK = frozenset({"first", "last", "next"})
 """Words that say the place in an order only where there is one: a first award is a name."""
 _AGE = re.compile(r"\b(?:how old|age|aged|birthdays?|years (?:of age|old))\b", re.IGNORECASE)
 _REACHED = re.compile(
-    r"\b(?:turn(?:ed|s|ing)?|reach(?:ed|es|ing)?|birthdays?|attain(?:ed|s)?|(?:end|close) of)\b"
+    r"\b(?:turn(?:ed|s|ing)?|reach(?:ed|es|ing)?|birthdays?|attain(?:ed|s)?"
+    r"|(?:end|close) of|to (?:its|an|the) (?:end|close))\b"
     r"|\b(?:how old|what age) did\b[^?]*\bbecome\b",
     re.IGNORECASE,
 )
 _THEN = re.compile(r"\b(?:how old|(?:what|which) age) (?:was|were)\b|\bage (?:was|were)\b", re.IGNORECASE)
 """The age at a moment, whoever else turned an age in the same question."""
-_ENDED = re.compile(r"\b(?:(?:end|close) of|birthdays?)\b", re.IGNORECASE)
+_ENDED = re.compile(r"\b(?:(?:end|close) of|to (?:its|an|the) (?:end|close)|birthdays?)\b", re.IGNORECASE)
 _AGES = r"(?:\d+|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?|\w+(?:ieth|fth))"
 _TURNED = re.compile(
     rf"\b(?:turn(?:ed|s|ing)?|attain(?:ed|s|ing)?|reach(?:ed|es|ing)?) (?:the age of )?{_AGES}\b"
@@ -50,7 +51,9 @@ _DIFFERENCE = re.compile(r"\b(?:minus|subtract(?:ed|ing)?|between|separate[sd]?|
 
 def find_sides(text: str) -> frozenset[str]:
     """The sides that the words of a text say."""
+    # `the later-born` is the later one to be born.
     plain = _COMPASS.sub(lambda found: f" {found[1] or found[2]}ernmost ", _NO_SIDE.sub(" ", text.lower()))
+    plain = plain.replace("-", " ")
     words = [word.rstrip(".'’").removesuffix("'s") for word in _TOKEN.findall(plain)]
     return frozenset(side for word in words if (side := side_of(word)))
 

@@ -17,9 +17,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _ALL = re.compile(r"\b(?:all|every|each|both|always)\b", re.IGNORECASE)
-_SOME = re.compile(
-    r"\b(?:some|any|only|most|several|few|half of|at least|at most|a majority of|one of)\b", re.IGNORECASE
-)
+_SOME = re.compile(r"\b(?:some|any|only|most|several|few|half of|at least|at most|a majority of)\b", re.IGNORECASE)
 _FACTOR = re.compile(
     r"\b(?:twice|thrice|double[ds]?|doubling|half|halve[ds]?|halving|triple[ds]?|quadruple[ds]?|squared?|dozens?"
     r"|(?:times|fold) (?:as|the|more|that)|(?:a|one|two|three) (?:third|quarter|fifth|tenth)s?)\b",
@@ -47,10 +45,10 @@ def find_shifts(text: str, rules: str, forms: Sequence[object]) -> Iterator[str]
     """
     yield from _find_added(_NEGATION, text, rules, "must not say {!r}: the plan leaves nothing out")
     sets = [form for form in forms if isinstance(form, Extreme | GroupSize) and form.members is not None]
-    tested = any(isinstance(form, GroupSize) or (form.members is not None and form.members.is_test()) for form in sets)
+    tested = any(_is_test(form) for form in sets)
     if not sets or tested:
         said = _lower(_ALL, text) - _lower(_ALL, rules)
-        if said and (tested or not any(isinstance(form, Extreme) for form in forms)):
+        if said and (tested or not sets):
             yield f"must not say {min(said)!r}, as that is not said of all"
     if not tested:
         yield from _find_added(_SOME, text, rules, "must not say {!r}: the plan makes no such choice")
@@ -59,6 +57,12 @@ def find_shifts(text: str, rules: str, forms: Sequence[object]) -> Iterator[str]
     yield from _find_added(_UNITS, text, rules, "must keep the unit: it says {!r}")
     if (wanted := read_rounding(rules)) != (found := read_rounding(text)) and (wanted or found):
         yield f"must round as the plan does ({_say_rounding(wanted)}), not otherwise"
+
+
+def _is_test(form: Extreme | GroupSize) -> bool:
+    """Whether only some of those that it names belong to its set."""
+    members = form.members
+    return members is not None and (bool(members.entities) if isinstance(form, GroupSize) else members.is_test())
 
 
 def read_rounding(text: str) -> frozenset[str]:

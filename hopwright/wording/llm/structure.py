@@ -59,7 +59,8 @@ _AT_BIRTH = re.compile(r"\bat (?:the (?:time|moment) of )?(?:\w+ )?birth\b", re.
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _COMMON = frozenset(
     stem(word)
-    for word in "name time place work person people country city film year date after before first last".split()
+    for word in "name time place work person people country city film year date after before first last belong part "
+    "lie".split()
 )
 
 
@@ -309,6 +310,16 @@ class _Reading:
         if self._asks_turned_ratio(hop):
             yield WordingProblem("direction", f"{called} asks for the ratio the wrong way round")
 
+    def _is_said_beside(self, index: int, property: str) -> bool:
+        """Whether another hop says the same relation aloud: `one man directed "A", another "B"`."""
+        cues = self.vocabulary.cues(property)
+        return any(
+            other.index != index
+            and property in properties_in(other.derivation)
+            and stems(self._mask(self.layout.texts[other.index].all)) & cues
+            for other in self.draft.hops
+        )
+
     def _find_other_moment(self, together: Sequence[Hop], rules: str) -> Iterator[WordingProblem]:
         """A birth for a death, a founding for a release: a moment that the hop does not look at."""
         index = together[0].index
@@ -358,7 +369,7 @@ class _Reading:
         near = self._mask(self.layout.join(nearby))
         said = stems(near) | {stem(word) for word in near.split()}
         for one, property in place.relations:
-            if one == index and not said & self.vocabulary.cues(property):
+            if one == index and not said & self.vocabulary.cues(property) and not self._is_said_beside(index, property):
                 label = self.vocabulary.label(property)
                 text = f"{called} does not make clear that {label!r} is meant, as in: {place.rules}"
                 yield WordingProblem("missing_hop", text, hint=True)

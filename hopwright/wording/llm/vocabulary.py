@@ -81,11 +81,10 @@ class Vocabulary:
         return known
 
     def moments(self) -> dict[str, frozenset[str]]:
-        """Births, deaths and releases: each with the stems that say it and no other of them."""
+        """Births, deaths and releases: each with the stems that say it and nothing else."""
         roles = self._table.roles
         for name in (roles.birth, roles.death, roles.release) if not self._moments else ():
-            others = [self.cues(one) for one in (roles.birth, roles.death, roles.release) if one != name]
-            self._moments[name] = self.cues(name) - frozenset().union(*others)
+            self._moments[name] = stems(roles.cues.get(name, ""))
         return self._moments
 
     def read_meaning(self, hop: Hop, hops: Mapping[int, Hop]) -> Meaning | None:
