@@ -17,7 +17,7 @@ from hopwright.wording.llm.vocabulary import Vocabulary
 from hopwright.wording.llm.wording_checks import WordingChecker
 from hopwright.wording.marks import MarkedSpan, MarkError, mark, read_marks, strip_marks, write_marks
 from tests.drafts import draft_items
-from tests.planning.plans import Told, read_natural, read_recorded
+from tests.planning.plans import Told, compose, read_natural, read_recorded
 from tests.wording.mutants import mutate
 
 
@@ -145,3 +145,34 @@ def test_what_is_marked_is_read_back(text: str) -> None:
 )  # fmt: skip
 def test_roundings_are_told_apart(text: str, digits: set[str]) -> None:
     assert read_rounding(text) == digits
+
+
+GREECE, GERMANY = "{1: the country whose capital is Athens}", "{2: the country whose capital is Berlin}"
+
+
+@pytest.mark.parametrize(
+    ("marked", "right"),
+    [
+        (f"To one decimal place, by what factor is the area of {GERMANY} larger than that of {GREECE}?", True),
+        (f"How many times as large in area as {GERMANY} is {GREECE}, to one decimal place?", False),
+        (f"How many times larger than {GERMANY} is {GREECE} in area, to one decimal place?", False),
+        (f"How many times as large in area as {GREECE} is {GERMANY}, to two decimal places?", False),
+        (f"How many times as large in area as {GREECE} is {GERMANY}?", False),
+    ],
+)
+def test_a_ratio_is_not_turned_over_and_is_rounded_as_planned(
+    reader: WordingChecker, sample: GraphStore, marked: str, right: bool
+) -> None:
+    asked = [
+        ({"op": "reverse_lookup", "property": "P36", "value": "Q1524"}, "entity"),
+        ({"op": "reverse_lookup", "property": "P36", "value": "Q64"}, "entity"),
+        ({"op": "compute", "expression": "round(value(P2046, hop2) / value(P2046, hop1), 1)", "kind": "arithmetic"},
+         "number"),
+    ]  # fmt: skip
+    steps = [{"derivation": derivation, "answer_type": kind, "unit": ""} for derivation, kind in asked]
+    draft = compose(sample, "converging-3", steps)
+    assert draft is not None
+    questions = [hop.question for hop in draft.hops]
+    assert reader.read(draft, questions, draft.question, marked=draft.marked) == []
+    found = reader.read(draft, questions, read_marks(marked).text, marked=marked)
+    assert (found == []) is right, found

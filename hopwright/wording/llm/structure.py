@@ -47,7 +47,7 @@ _ANAPHORA = re.compile(
 _ATTRIBUTE = re.compile(r"\b(?:older|newer|earlier|later) (?=[a-z])", re.IGNORECASE)
 """`an older film` puts nothing in an order that the plan would have to know."""
 _RATIO = re.compile(
-    r"\b(?:(?:as|so) \w+ as|than|divided by|over|relative to|compared (?:to|with)|that of)\b", re.IGNORECASE
+    r"\b(?:(?:as|so) \w+(?: in \w+)? as|than|divided by|over|relative to|compared (?:to|with)|that of)\b", re.IGNORECASE
 )
 """What stands before the part of a ratio by which the other is divided."""
 _EMPTY = frozenset(
