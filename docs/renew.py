@@ -21,7 +21,7 @@ CHOSEN = (
     "hw-93ef2ac24f49db1c",
     "hw-38a01f327ebbd7eb",
     "hw-02bb7763c505c6b7",
-    "hw-4294d1a18efcf79e",
+    "hw-5300c29ebd9ef2cb",
     "hw-82edaab6a554fa56",
     "hw-339cb904e5cef5c2",
     "hw-f96c843d55a2b8f6",

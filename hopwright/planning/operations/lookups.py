@@ -21,6 +21,8 @@ from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.records import Compute
 
 _TITLE = 3
+"""Words, small ones aside, from which on a title is taken to be that of one work only."""
+_SMALL_WORDS = frozenset("a an the of and in on to for at is".split())
 
 
 def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -115,8 +117,9 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
 
 def _is_telling(builder: PlanBuilder, topic: str) -> bool:
     """Whether a name means one work only, wherever it stands alone: short titles are those of several."""
-    words = builder.traversals.graph.label(topic).split()
-    return builder.traversals.kinds.kind(topic) != "work" or len(words) >= _TITLE
+    words = builder.traversals.graph.label(topic).lower().split()
+    telling = [word for word in words if word not in _SMALL_WORDS]
+    return builder.traversals.kinds.kind(topic) != "work" or len(telling) >= _TITLE
 
 
 def named_birth(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
