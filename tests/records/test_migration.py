@@ -69,6 +69,20 @@ def test_the_parts_of_an_old_run_are_read_whole_and_by_row_and_column(old_part: 
     assert table.equals(arrow.items_to_table(items))
 
 
+def test_parts_from_before_a_column_was_added_are_read_as_if_it_were_empty(tmp_path: Path) -> None:
+    """Questions had no marks at first."""
+    items = [item.model_copy(update={"marked": "{1: a}?"}) for item in all_items()]
+    path = tmp_path / "part-00000.parquet"
+    path.write_bytes(arrow.encode_parquet(arrow.items_to_table(items).drop_columns(["marked"])))
+    bare = [item.model_copy(update={"marked": ""}) for item in items]
+    assert arrow.read_items(path) == bare
+    assert arrow.read_columns(path, "marked", "id") == [("", item.id) for item in items]
+    assert arrow.read_columns(path, "id") == [(item.id,) for item in items]
+    path.write_bytes(arrow.encode_parquet(arrow.items_to_table(items).drop_columns(["marked", "hops"])))
+    with pytest.raises(InputError, match="it lacks hops"):
+        arrow.read_items(path)
+
+
 def test_an_empty_part_of_an_old_run_is_empty(tmp_path: Path) -> None:
     path = tmp_path / "part-00000.parquet"
     pq.write_table(version_1.ITEM_SCHEMA.empty_table(), path)

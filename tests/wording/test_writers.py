@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -167,6 +169,53 @@ def test_natural_wordings_of_real_plans_become_items(editor: Editor, sample: Gra
         assert edited.item.question == told.question
         good += 1
     assert good >= 10
+
+
+class Objecting(FallibleModel):
+    """Objects to every plan."""
+
+    def speak(self, body: dict[str, Any], prompt: str) -> tuple[str, str]:
+        answer = json.loads(super().speak(body, prompt)[0])
+        return json.dumps({**answer, "objection": "ambiguous", "objection_reason": "Two films have that title."}), ""
+
+
+class Paraphrasing(FallibleModel):
+    """Says of nobody that he died, in words that no list knows; everything else is right."""
+
+    def speak(self, body: dict[str, Any], prompt: str) -> tuple[str, str]:
+        answer = json.loads(super().speak(body, prompt)[0])
+        answer["question"] = answer["question"].replace(" died}", " drew a last breath}")
+        return json.dumps(answer), ""
+
+
+def test_an_objection_sets_a_draft_aside_and_is_counted(
+    editor: Editor, sample: GraphStore, drafts: tuple[Item, ...], tmp_path: Path
+) -> None:
+    with serving(Objecting(Rates())) as server:
+        worded = word(server, editor, sample, drafts[:5], tmp_path, keep_rules=True)
+    for one, draft in zip(worded, drafts, strict=False):
+        assert isinstance(one.result, Rejected)
+        assert (one.result.check, one.result.reason) == ("objection_ambiguous", "Two films have that title.")
+        assert (one.result.key, one.requests, one.counts["objections"]) == (draft.id, 1, 1)
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_unknown_words_are_asked_about_once_and_stand(
+    rounds: int, editor: Editor, sample: GraphStore, drafts: tuple[Item, ...], tmp_path: Path
+) -> None:
+    some = [
+        draft
+        for draft in drafts
+        if " died}" in draft.marked and sum("P570" in str(hop.derivation) for hop in draft.hops) == 1
+    ][:4]
+    assert some
+    with serving(Paraphrasing(Rates())) as server:
+        worded = word(server, editor, sample, some, tmp_path, rounds=rounds)
+    for one in worded:
+        assert isinstance(one.result, Item), one.result.reason
+        assert "drew a last breath" in one.result.question
+        assert one.requests == min(rounds, 2)
+        assert one.counts["kept_in_unknown_words"] == 1
 
 
 def test_sub_questions_of_other_hops_are_sent_back(editor: Editor, drafts: tuple[Item, ...]) -> None:

@@ -123,7 +123,9 @@ class ModelWriter:
             return None
         edited = self._editor.edit(session.draft, outcome.parsed)
         session.faults.update(edited.remarks)
-        if not edited.fault or (session.hinted and edited.only_hints):
+        # Words that are not known are asked about once; they are nothing that refuses a wording.
+        told = session.hinted or session.requests >= self._terms.rounds
+        if not edited.fault or (told and edited.only_hints):
             if self._reader is None:
                 session.result = self._accept(session, edited, outcome)
                 return None
