@@ -15,17 +15,20 @@ from hopwright.foreign import show
 from hopwright.knowledge.external.tally import ClaimFigures, ClaimTally
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.records import Rejected
+from hopwright.records import Item, Rejected
 from hopwright.records.base import Record
 from hopwright.release.format import ReleaseRow, parse_row, read_jsonl
 from hopwright.release.row_limits import find_controls
 from hopwright.reporting.scorecard import Scorecard, ScorecardMaker
+from hopwright.wording.llm.structure import MarkAudit
 
 _LONGEST_ID = 200
 _LONGEST_REASON = 1_000
 _DUPLICATES = DuplicateFinder.name
 _NEAR = NearDuplicateFinder.name
 _OVERLAP = "overlap"
+_MARKS = "marks"
+_NO_MARKS = "its words are not marked by hop; whether they ask for its plan only a reader can say (--read)"
 _NOTHING_GIVEN = "no file of published questions was given (--against)"
 
 
@@ -110,7 +113,7 @@ def audit(
     guessability. Raises InputError only when a file itself cannot be read.
     """
     context = CheckContext(table=table, graph=graph, min_domains=min_domains)
-    tally = _AuditState(ScorecardMaker(context) if scorecard else None, against=against)
+    tally = _AuditState(table, ScorecardMaker(context) if scorecard else None, against=against)
     for line, row in read_jsonl(path):
         tally.items += 1
         if isinstance(row, Rejected):
@@ -141,7 +144,7 @@ def audit(
 class _AuditState:
     """What has been found so far."""
 
-    def __init__(self, scorecard: ScorecardMaker | None, *, against: Sequence[Path]) -> None:
+    def __init__(self, table: PropertyTable, scorecard: ScorecardMaker | None, *, against: Sequence[Path]) -> None:
         self.items = 0
         self.violations: list[Violation] = []
         self.warnings: list[Violation] = []
@@ -152,6 +155,7 @@ class _AuditState:
         self.ids: dict[int, str] = {}
         self.scorecard = scorecard
         self.claims = ClaimTally()
+        self.marks = MarkAudit(table)
 
 
 def _audit_row(line: int, row: ReleaseRow, context: CheckContext, tally: _AuditState) -> None:
@@ -175,6 +179,8 @@ def _audit_row(line: int, row: ReleaseRow, context: CheckContext, tally: _AuditS
             tally.skipped[check.name, examination.skipped] += 1
         found = tally.violations if check.severity == "error" else tally.warnings
         found += _name(line, id, check.name, examination.findings)
+    if parsed.planned and not (tally.violations and tally.violations[-1].line == line):
+        _check_marks(line, parsed.item, tally)
     repeats = tally.duplicates.add(case, line)
     tally.violations += _name(line, id, _DUPLICATES, repeats)
     near = tally.near.add(parsed.item.question, str(line))
@@ -187,6 +193,15 @@ def _audit_row(line: int, row: ReleaseRow, context: CheckContext, tally: _AuditS
         tally.overlap.add_item(str(line), parsed.item)
     if tally.scorecard is not None:
         tally.scorecard.add(case)
+
+
+def _check_marks(line: int, item: Item, tally: _AuditState) -> None:
+    """Hold the marks of a question, where it has any, against its plan, which has passed everything else."""
+    if not item.marked:
+        tally.skipped[_MARKS, _NO_MARKS] += 1
+        return
+    faults = tally.marks.find_faults(item)
+    tally.violations += [Violation(line=line, id=item.id, hop=None, check=_MARKS, reason=text) for text in faults]
 
 
 def _compare(against: Sequence[Path], tally: _AuditState, finder: OverlapFinder) -> OverlapReport:

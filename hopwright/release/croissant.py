@@ -75,6 +75,7 @@ _MEANINGS = {
     "votes": "votes of the solvers that judged difficulty",
     "provenance": "who made the item, from what",
     "question_parts": "the question in parts where it holds pictures",
+    "marked": "the question with its words marked by hop, {2: … {1: …}}",
 }
 
 

@@ -38,7 +38,7 @@ _PUBLISHED = ("id", "single_hop", *_ITEM_NAMES, "motif_type")
 _PUBLISHED_HOP = ("question", "answer", *_HOP_NAMES)
 _OURS = (
     "topology", "answer_aliases", "variant", "twin", "world", "anchor", "checks", "votes", "provenance",
-    "question_parts",
+    "question_parts", "marked",
 )  # fmt: skip
 _OURS_HOP = (
     "index", "answer_type", "answer_id", "answer_aliases", "unit", "domain", "domain_reason", "depends_on",

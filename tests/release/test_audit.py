@@ -11,10 +11,15 @@ from hopwright.checks import CHECKS
 from hopwright.errors import InputError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.release.audit import AuditReport, audit
-from hopwright.release.format import to_release
+from hopwright.release.format import from_release, to_release
+from hopwright.wording.llm.text_constraints import TextConstraintBuilder
+from hopwright.wording.llm.vocabulary import Vocabulary
+from hopwright.wording.marks import read_marks
 from tests.builders import all_items, bridge_item, chain_item, converging_item, write_jsonl
+from tests.drafts import draft_items
 from tests.faults import claims, kinds, plant_faults
 from tests.release.test_format import bare
+from tests.wording.mutants import mutate
 from tests.worlds import DictGraph, settle_all
 
 TABLE = settle_all(default_table())
@@ -32,7 +37,7 @@ def test_good_items_pass_with_nothing_found_and_nothing_skipped(tmp_path):
     report = audit(path, GRAPH, TABLE)
     assert report.clean and report.items == 3
     assert report.violations == report.warnings == ()
-    assert [one.check for one in report.skipped] == ["overlap"]
+    assert [one.check for one in report.skipped] == ["marks", "overlap"]
 
 
 FAULTS = [fault for item in all_items() for fault in plant_faults(item, GRAPH)]
@@ -136,13 +141,38 @@ def test_faults_in_bare_rows_are_found_too(kind, tmp_path):
         assert not write_rows(tmp_path / "data.jsonl", [row]).clean, row
 
 
+def test_a_question_that_does_not_ask_for_its_plan_is_found_by_its_marks(tmp_path, sample):
+    """Whoever wrote the file: the released marks say which words stand for which hop."""
+    table = default_table()
+    places = TextConstraintBuilder(Vocabulary(table), None)
+    path = tmp_path / "data.jsonl"
+    good = [to_release(item) for item in {item.id: item for item in draft_items(sample)}.values()]
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in good), encoding="utf-8")
+    clean = {one.line for one in audit(path, None, table).violations}
+    items = [item for line, item in enumerate(map(from_release, good), start=1) if line not in clean]
+    assert len(items) >= 20
+    planted = []
+    for item in items:
+        for mutant in mutate(item, item.marked, places.lay_out(item)):
+            text = read_marks(mutant.marked).text
+            planted.append(to_release(item.model_copy(update={"question": text, "marked": mutant.marked})))
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in planted), encoding="utf-8")
+    report = audit(path, None, table)
+    assert len(planted) >= 100
+    assert len({one.line for one in report.violations if one.check != "duplicates"}) >= 0.9 * len(planted)
+    assert report.counts["marks"] >= 0.5 * len(planted)
+    torn = to_release(items[0]) | {"marked": items[0].marked + "}"}
+    path.write_text(json.dumps(torn) + "\n", encoding="utf-8")
+    assert "marks" in audit(path, None, table).counts
+
+
 def test_without_a_graph_what_needs_it_is_listed_as_skipped(tmp_path):
     path = tmp_path / "data.jsonl"
     write_jsonl(all_items(), path)
     report = audit(path, None, TABLE)
     assert report.clean
     needing = {check.name for check in CHECKS if "graph" in check.needs}
-    assert {one.check for one in report.skipped} == needing | {"overlap"}
+    assert {one.check for one in report.skipped} == needing | {"marks", "overlap"}
     assert {one.reason for one in report.skipped if one.check in needing} == {"no graph was given"}
 
 

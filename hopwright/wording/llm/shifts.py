@@ -17,7 +17,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _ALL = re.compile(r"\b(?:all|every|each|both|always)\b", re.IGNORECASE)
-_SOME = re.compile(r"\b(?:some|any|only|most|several|few|half of|at least|at most|a majority of)\b", re.IGNORECASE)
+_SOME = re.compile(r"\b(?:some|any|only|most of|several|few|half of|at least|at most|a majority of)\b", re.IGNORECASE)
 _FACTOR = re.compile(
     r"\b(?:twice|thrice|double[ds]?|doubling|half|halve[ds]?|halving|triple[ds]?|quadruple[ds]?|squared?|dozens?"
     r"|(?:times|fold) (?:as|the|more|that)|(?:a|one|two|three) (?:third|quarter|fifth|tenth)s?)\b",

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
@@ -30,6 +31,7 @@ from hopwright.wording.llm.problems import WordingProblem
 from hopwright.wording.llm.shifts import find_shifts
 from hopwright.wording.llm.text_constraints import (
     PlanEntity,
+    TextConstraintBuilder,
     TextConstraints,
     find_digits,
     find_number_words,
@@ -83,6 +85,27 @@ class StructureChecker:
         rules = _lay_out(draft, read_marks(draft.marked), birth) if draft.marked else None
         reading = _Reading(draft, layout, rules, places[:-1], places[-1], self._vocabulary)
         return [*reading.find_names(), *reading.find_numbers(), *reading.find_wrong_words()]
+
+
+class MarkAudit:
+    """Holds the marks of finished items against their plans; needs nothing but the item."""
+
+    def __init__(self, table: PropertyTable) -> None:
+        vocabulary = Vocabulary(table)
+        self._places = TextConstraintBuilder(vocabulary, None)
+        self._checker = StructureChecker(vocabulary)
+
+    def find_faults(self, item: Item) -> list[str]:
+        """What is wrong with the marks of a question; empty where they say its plan. The item has marks and a plan."""
+        try:
+            if read_marks(item.marked).text != item.question:
+                return ["without its marks, the marked question is not the question"]
+            # Held against itself a question has no word too many: its sub-questions are what it is measured by.
+            bare = item.model_copy(update={"marked": ""})
+            problems = self._checker.read(bare, item.marked, self._places.lay_out(bare))
+        except MarkError as error:
+            return [str(error)]
+        return [problem.text for problem in problems if not problem.hint]
 
 
 def read_hop_form(hop: Hop) -> object | None:
