@@ -136,7 +136,7 @@ def test_who_understands_another_question_does_not(drafts: tuple[Item, ...]) -> 
             told["dropped"] += 1
             steps = [step.model_copy(update={"names": []}) for step in read.steps]
             assert reader.compare(item, ReadQuestion(steps=steps), places)
-    assert min(told.values()) >= 3, told
+    assert all(told.values()), told
 
 
 def test_an_answer_from_the_facts_is_held_against_the_gold_one(drafts: tuple[Item, ...]) -> None:
