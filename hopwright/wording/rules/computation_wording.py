@@ -47,6 +47,7 @@ from hopwright.wording.rules.frames import (
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
     TURNED_FRAMES,
+    WHICH_FRAMES,
 )
 
 if TYPE_CHECKING:
@@ -280,7 +281,8 @@ class ComputationVerbaliser:
             # `In what year was the one who died first born?` misleads who reads it.
             person = self._kind(winner) == "person"
             who = "who" if person else "which"
-            self._text.openings.append(f"Of {pair}, {who} {self._predicate(form)}, and")
+            frame = self._pick(WHICH_FRAMES)
+            self._text.openings.append(frame.format(pair=pair, who=who, did=self._predicate(form)))
             return "that person" if person else f"that {self._common_noun(form.entities) or 'one'}"
         self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
         return f"{best} of {self._refer(form.entities, 'the two' if len(form.entities) == 2 else 'them')}"

@@ -5,6 +5,9 @@ from __future__ import annotations
 PAIR_FRAMES = ("Take {pair}.", "Compare {pair}.", "Consider {pair}.", "Think of {pair}.")
 """How what is compared is set before the question; what follows says `the older of the two`."""
 
+WHICH_FRAMES = ("Of {pair}, {who} {did}, and", "Which of {pair} {did}, and", "Between {pair}, {who} {did}, and")
+"""Which of what is compared is meant, where no adjective says it; what follows asks about `that person`."""
+
 TOLD_FRAMES = ("Take {told}.", "Consider {told}.", "Think of {told}.")
 """How what a question is about is told before it, where it takes many words; the question then says `that person`."""
 
