@@ -46,9 +46,10 @@ def find_shifts(text: str, rules: str, forms: Sequence[object]) -> Iterator[str]
     yield from _find_added(_NEGATION, text, rules, "must not say {!r}: the plan leaves nothing out")
     sets = [form for form in forms if isinstance(form, Extreme | GroupSize) and form.members is not None]
     tested = any(_is_test(form) for form in sets)
-    if not sets or tested:
-        said = _lower(_ALL, text) - _lower(_ALL, rules)
-        if said and (tested or not sets):
+    if tested or not sets:
+        # `the two were each …` says nothing of a set.
+        said = _lower(_ALL, text) - _lower(_ALL, rules) - (set() if tested else {"each", "both"})
+        if said:
             yield f"must not say {min(said)!r}, as that is not said of all"
     if not tested:
         yield from _find_added(_SOME, text, rules, "must not say {!r}: the plan makes no such choice")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -333,6 +333,18 @@ class _Reading:
         if self._asks_turned_ratio(hop):
             yield WordingProblem("direction", f"{called} asks for the ratio the wrong way round")
 
+    def _find_wrong_list(self, index: int, place: TextConstraints, nearby: set[int]) -> Iterator[WordingProblem]:
+        """A list by years that is not named, or another one; what the lists of a plan share may be said of one alone."""
+        lists = {words.label: words for _, words in self.whole.timelines}
+        everything, near = self.layout.join(self.layout.texts), self.layout.join(nearby)
+        for words in [words for one, words in place.timelines if one == index]:
+            told = everything if len(lists) == 1 else near
+            others = {pattern for label, one in lists.items() if label != words.label for pattern in one.said}
+            shared = [pattern for pattern in words.said if pattern in others and pattern.search(everything)]
+            own = replace(words, said=tuple(pattern for pattern in words.said if pattern not in shared))
+            if wrong := find_wrong_timeline(own, self.whole.rules, told, self._mask(told)):
+                yield WordingProblem("missing_hop", f"{self._call(index)} must {wrong}")
+
     def _is_said_beside(self, index: int, property: str) -> bool:
         """Whether another hop says the same relation aloud: `one man directed "A", another "B"`."""
         cues = self.vocabulary.cues(property)
@@ -384,11 +396,7 @@ class _Reading:
     ) -> Iterator[WordingProblem]:
         index = together[0].index
         called, nearby = self._call(index), self.layout.list_near(index)
-        lists = {words.label for _, words in self.whole.timelines}
-        told = self.layout.join(nearby if len(lists) > 1 else self.layout.texts)
-        for words in [words for one, words in place.timelines if one == index]:
-            if wrong := find_wrong_timeline(words, self.whole.rules, told, self._mask(told)):
-                yield WordingProblem("missing_hop", f"{called} must {wrong}")
+        yield from self._find_wrong_list(index, place, nearby)
         near = self._mask(self.layout.join(nearby))
         said = stems(near) | {stem(word) for word in near.split()}
         for one, property in place.relations:
