@@ -68,8 +68,7 @@ def _mutate(draft: Item, marked: str, places: tuple[TextConstraints, ...]) -> It
     numbers = list(re.finditer(r"(?<![\w{+.,])\d[\d,]*\d(?!\+?\d*: )", masked))
     for one, other in combinations(numbers, 2):
         first, second = one[0], other[0]
-        # `the laureates of 1921 and 1918` are the same people either way.
-        if first != second and not re.fullmatch(r",? (?:and |or )?", marked[one.end() : other.start()]):
+        if first != second and not _is_symmetric(marked, one.start(), other.end(), whole):
             yield Mutant(
                 "numbers exchanged",
                 marked[: one.start()] + second + marked[one.end() : other.start()] + first + marked[other.end() :],
@@ -93,8 +92,16 @@ def _mutate(draft: Item, marked: str, places: tuple[TextConstraints, ...]) -> It
         if marked.count(name.label) == 1:
             yield Mutant("condition dropped", re.sub(rf'"?{re.escape(name.label)}"?', "something", marked))
     for span in spans:
-        if len(span.text.split()) > 3 and marked.count(_write(span)) == 1:
+        # What is said of a hop in a second place as well is not lost.
+        once = sum(one.hops == span.hops for one in spans) == 1
+        if once and len(span.text.split()) > 3 and marked.count(_write(span)) == 1:
             yield Mutant("condition dropped", marked.replace(_write(span), "it"))
+
+
+def _is_symmetric(marked: str, start: int, end: int, whole: TextConstraints) -> bool:
+    """Whether two numbers stand in one list: `the laureates of 1921 and 1918` are the same people either way."""
+    between = marked[start:end]
+    return "{" not in between and "}" not in between and not any(name.label in between for name in whole.known)
 
 
 def _exchange(text: str, one: str, other: str) -> str:

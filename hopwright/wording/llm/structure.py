@@ -334,7 +334,7 @@ class _Reading:
             yield WordingProblem("direction", f"{called} asks for the ratio the wrong way round")
 
     def _find_wrong_list(self, index: int, place: TextConstraints, nearby: set[int]) -> Iterator[WordingProblem]:
-        """A list by years that is not named, or another one; what the lists of a plan share may be said of one alone."""
+        """A list by years that is not named, or another one; what all lists of a plan share is said of one alone."""
         lists = {words.label: words for _, words in self.whole.timelines}
         everything, near = self.layout.join(self.layout.texts), self.layout.join(nearby)
         for words in [words for one, words in place.timelines if one == index]:
