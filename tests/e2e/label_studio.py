@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import json
 import os
+import random
 import re
 import secrets
 import shutil
@@ -30,6 +31,7 @@ from flows.label_studio import make_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 _ROOM = 1_000_000_000
+_PORTS = range(20_000, 32_000)
 
 
 @dataclass(frozen=True)
@@ -128,9 +130,7 @@ def share_server(shared: Path) -> Iterator[LiveServer]:
 
 
 def _start(program: Path, place: Path) -> dict[str, Any]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = _find_port()
     url = f"http://127.0.0.1:{port}"
     access = Access(url, "maintainer@example.org", secrets.token_urlsafe(12), secrets.token_hex(20))
     given = {name: value for name, value in os.environ.items() if not name.startswith("LABEL_STUDIO")}
@@ -158,6 +158,15 @@ def _start(program: Path, place: Path) -> dict[str, Any]:
         "data": str(data),
         "users": [],
     }
+
+
+def _find_port() -> int:
+    """A free port below those that the system gives to connections, so that none of these takes it meanwhile."""
+    for port in random.SystemRandom().sample(_PORTS, 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    pytest.fail(f"no free port among {_PORTS}")
 
 
 def _find_place(usual: Path) -> Path:
