@@ -64,7 +64,7 @@ def apply_corrections(
     new = _correct_hop(old, changes, graph, reword=hop is not None)
     updates: dict[str, object] = {"hops": (*item.hops[: position - 1], new, *item.hops[position:])}
     if hop is None and FIX_QUESTION in changes:
-        updates["question"] = changes[FIX_QUESTION]
+        updates |= {"question": changes[FIX_QUESTION], "marked": ""}  # nobody has marked the new words
     if position == len(item.hops):
         updates |= {"answer": new.answer, "options": new.options, "label": new.label}
         if new.answer != item.answer:

@@ -183,7 +183,7 @@ def _replace_hop(item: Item, old: Hop, new: Hop, kind: ReviewTaskKind) -> Item:
     if kind is not ReviewTaskKind.SINGLE_HOP:
         changes |= {"answer": new.answer, "options": new.options, "label": new.label}
         if new.question != old.question:  # the leak is planted in what is reviewed, and nowhere else
-            changes |= {"question": _say(item.question, old.answer), "hops": item.hops}
+            changes |= {"question": _say(item.question, old.answer), "marked": "", "hops": item.hops}
     return item.model_copy(update=changes)
 
 

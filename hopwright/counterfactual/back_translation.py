@@ -195,7 +195,8 @@ def apply_back_translation(item: Item, returned: ItemBackTranslation) -> Item:
             "cost_usd": item.provenance.cost_usd + spent.cost_usd,
         }
     )
-    update = {"question": first.result.text, "hops": tuple(hops), "provenance": provenance}
+    marked = item.marked if first.result.text == item.question else ""  # nobody knows which new words say what
+    update = {"question": first.result.text, "marked": marked, "hops": tuple(hops), "provenance": provenance}
     return _note(item.model_copy(update=update), result)
 
 

@@ -126,7 +126,7 @@ def test_the_rules_words_are_kept_only_where_that_was_chosen_and_labelled_as_the
     items = [one.result for one in worded]
     assert all(isinstance(item, Item) for item in items)
     kept = [item for item, draft in zip(items, drafts, strict=False) if item == draft]
-    assert len(kept) == refused > 5
+    assert len(kept) == refused >= 3
     assert all(isinstance(item, Item) and item.provenance.generator == "rules" for item in kept)
 
 

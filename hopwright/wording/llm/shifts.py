@@ -38,12 +38,18 @@ _ROUNDING = re.compile(
 _SIZES = {"a": "1", "an": "1", "one": "1", "two": "2", "three": "3", "four": "4", "tenth": "1", "hundredth": "2"}
 
 
-def find_shifts(text: str, rules: str, forms: Sequence[object]) -> Iterator[str]:
+def find_shifts(text: str, rules: str, forms: Sequence[object], *, by_rules: bool = True) -> Iterator[str]:
     """What a text says of a hop that turns it into another one, as the end of `the span …`.
 
-    `rules` is the rules' wording of the same hop, `forms` what it computes; names are masked in both.
+    `rules` is the rules' wording of the same hop, `forms` what it computes; names are masked in both. `by_rules` False:
+    it is another's wording of that hop, which need not say how much of a set is meant, nor how a number is rounded.
     """
     yield from _find_added(_NEGATION, text, rules, "must not say {!r}: the plan leaves nothing out")
+    if not any(isinstance(form, ShiftedYear) and form.times > 1 for form in forms):
+        yield from _find_added(_FACTOR, text, rules, "must not say {!r}: the plan multiplies and divides nothing here")
+    yield from _find_added(_UNITS, text, rules, "must keep the unit: it says {!r}")
+    if not by_rules:
+        return
     sets = [form for form in forms if isinstance(form, Extreme | GroupSize) and form.members is not None]
     tested = any(_is_test(form) for form in sets)
     if tested or not sets:
@@ -53,9 +59,6 @@ def find_shifts(text: str, rules: str, forms: Sequence[object]) -> Iterator[str]
             yield f"must not say {min(said)!r}, as that is not said of all"
     if not tested:
         yield from _find_added(_SOME, text, rules, "must not say {!r}: the plan makes no such choice")
-    if not any(isinstance(form, ShiftedYear) and form.times > 1 for form in forms):
-        yield from _find_added(_FACTOR, text, rules, "must not say {!r}: the plan multiplies and divides nothing here")
-    yield from _find_added(_UNITS, text, rules, "must keep the unit: it says {!r}")
     if (wanted := read_rounding(rules)) != (found := read_rounding(text)) and (wanted or found):
         yield f"must round as the plan does ({_say_rounding(wanted)}), not otherwise"
 

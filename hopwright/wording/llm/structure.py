@@ -313,7 +313,7 @@ class _Reading:
             rules = self._mask(self.rules.texts[hop.index].all if self.rules is not None else hop.question)
             forms = [form for one in together if (form := read_hop_form(one)) is not None]
             called = self._call(hop.index)
-            for shift in find_shifts(plain, rules, forms):
+            for shift in find_shifts(plain, rules, forms, by_rules=self.rules is not None):
                 yield WordingProblem("structure", f"{called} {shift}")
             yield from self._find_wrong_way(hop, place, plain)
             yield from self._find_other_moment(together, rules)
