@@ -33,7 +33,7 @@ from annotation.schema import (
     ReviewTaskKind,
     ShownReview,
 )
-from annotation.worked_computations import write_worked_steps
+from annotation.worked_computations import lay_out, write_worked_steps
 from hopwright.checks.findings import make_result, read_findings
 from hopwright.errors import InputError
 from hopwright.foreign import drop_controls
@@ -76,6 +76,11 @@ class HopView:
     verify: str
     sources: tuple[str, ...] = ()
     """Where the claims that it rests on are to be looked up."""
+
+    @property
+    def working_rows(self) -> list[tuple[str, str]]:
+        """The working as the rows of a table."""
+        return lay_out(self.working)
 
     @property
     def working_line(self) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any, cast
 
 from label_studio_sdk.label_interface.interface import LabelInterface
 from markdown_it import MarkdownIt
 
-from annotation.keys import KEYS
-from annotation.schema import CRITERIA, ERRORS_CONTROL, REVIEWED, ReviewTaskKind
+from annotation.keys import KEYS, SCORE_KEYS
+from annotation.schema import CRITERIA, ERRORS_CONTROL, ITEM, REVIEWED, TITLES, ReviewTaskKind, criteria_of
 from hopwright.errors import InputError
 from hopwright.reporting.rendering import load_template
 
@@ -56,13 +57,38 @@ def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> st
         for child in list(parent):
             if child.get("className") in unwanted:
                 parent.remove(child)
+    for parent in list(root.iter()):
+        for place, child in reversed(list(enumerate(parent))):
+            if child.tag == "Scores":
+                parent[place : place + 1] = _make_score_rows(criteria_of(kind, of))
     return ET.tostring(root, encoding="unicode").strip()  # as the server keeps it
+
+
+def _make_score_rows(criteria: Sequence[str]) -> list[ET.Element]:
+    """A row for each criterion: its name, and the scores 1 to 5, each with its key."""
+    rows = []
+    for name, keys in zip(criteria, SCORE_KEYS, strict=False):
+        row = ET.Element("View", {"className": "hw-row"})
+        ET.SubElement(row, "Header", {"value": TITLES[name], "size": "6"})
+        missing = f"Score every criterion: {TITLES[name]} is missing."
+        scores = ET.SubElement(
+            row,
+            "Choices",
+            {"name": name, "toName": ITEM, "choice": "single-radio", "showInline": "true", "required": "true",
+             "requiredMessage": missing},
+        )  # fmt: skip
+        for score, key in enumerate(keys, start=1):
+            ET.SubElement(scores, "Choice", {"value": str(score), "hotkey": key})
+        rows.append(row)
+    return rows
 
 
 @functools.cache
 def load_instructions(kind: ReviewTaskKind) -> str:
     """The guidelines of a kind, as the HTML that Label Studio shows before labelling and under *Instructions*."""
-    text = load_template("annotation", f"{kind}.md", "guidelines").render(keys=KEYS, tags=_list_tags(kind))
+    text = load_template("annotation", f"{kind}.md", "guidelines").render(
+        keys=KEYS, rows=SCORE_KEYS, tags=_list_tags(kind)
+    )
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     return f'<div class="hw-guide"><style>{_GUIDE_STYLE}</style>\n{body}</div>\n'
 

@@ -43,7 +43,7 @@ CRITERIA: Mapping[ReviewTaskKind, tuple[str, ...]] = MappingProxyType(
         ReviewTaskKind.TWIN: ("grammar", "novelty", "answerability"),
     }
 )
-"""Rating controls, 1–5 each (Omanic, appendix A; those of twins are ours). An adjudication asks for those of the
+"""Scores, 1–5 each (Omanic, appendix A; those of twins are ours). An adjudication asks for those of the
 kind that it settles."""
 
 TITLES: Mapping[str, str] = MappingProxyType(
@@ -146,7 +146,7 @@ def key_of(data: Mapping[str, Any]) -> str | None:
 
 
 def criteria_of(kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> tuple[str, ...]:
-    """The Rating controls of an interface; `of` is needed for adjudications. Raises InputError without it."""
+    """The scores of an interface; `of` is needed for adjudications. Raises InputError without it."""
     if kind is not ReviewTaskKind.ADJUDICATION:
         return CRITERIA[kind]
     if of is None or of not in CRITERIA:

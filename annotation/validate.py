@@ -64,7 +64,7 @@ def read_annotation(
             seconds=None if seconds is None else round(float(seconds), 3),
             skipped=skipped,
             verdict=cast(ReviewVerdict | None, verdict),
-            scores=tuple(Score(criterion=name, value=values[name]["rating"]) for name in names if name in values),
+            scores=tuple(Score(criterion=name, value=_score(values[name], name)) for name in names if name in values),
             errors=tuple(sorted(set(_texts(values.get(ERRORS_CONTROL), "choices")))),
             corrections=tuple(
                 Correction(field=name, text=text) for name in FIXES if (text := _text(values.get(name))) is not None
@@ -117,10 +117,20 @@ def _read_values(result: object, form: LabelInterface) -> dict[str, Mapping[str,
         if name in values:
             raise InputError(f"it answers {name} twice")
         value = region["value"]
-        if "rating" in value and (type(value["rating"]) is not int or not 1 <= value["rating"] <= 5):
-            raise InputError(f"{name} is {show(repr(value['rating']), 40)}, not a whole number from 1 to 5")
         values[name] = value
     return values
+
+
+def _score(value: Mapping[str, Any], name: str) -> int:
+    """A score from 1 to 5: one of five choices, or, in interfaces of earlier versions, so many stars."""
+    if "rating" in value:
+        score = value["rating"]
+    else:
+        chosen = _only_choice(value, name) or ""
+        score = int(chosen) if len(chosen) == 1 and chosen in "12345" else chosen
+    if type(score) is not int or not 1 <= score <= 5:
+        raise InputError(f"{name} is {show(repr(score), 40)}, not a whole number from 1 to 5")
+    return score
 
 
 def _only_choice(value: Mapping[str, Any] | None, name: str) -> str | None:

@@ -9,7 +9,7 @@ import ast
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from hopwright.errors import ExpressionError, HopwrightError
 from hopwright.knowledge.external.notes import write_value
@@ -55,6 +55,26 @@ def write_worked_steps(hop: Hop, item: Item) -> tuple[str, ...]:
         steps[1:] = [factors]
     first, *rest = dict.fromkeys(steps)
     return (first, *(f"= {step}" for step in rest), f"= {state(hop)}")
+
+
+def lay_out(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Lines of a working as the rows of a table: what is worked out, and what it comes to."""
+    rows: list[tuple[str, str]] = []
+    for line in lines:
+        if line.startswith("= "):
+            if rows and not rows[-1][1]:
+                rows[-1] = (rows[-1][0], line)
+            else:
+                rows.append(("", line))
+            continue
+        for mark in (" = ", ": "):
+            left, found, right = line.rpartition(mark)
+            if found:
+                rows.append((left, right))
+                break
+        else:
+            rows.append((line, ""))
+    return rows
 
 
 def state(hop: Hop) -> str:
@@ -144,10 +164,18 @@ class _ComputationWriter:
                 holds = evaluate(f"count({ast.unparse(condition)})", self._values, self._facts) == 1
             except HopwrightError:
                 holds = None
+            verdict = "not known" if holds is None else "yes" if holds else "no"
+            match condition:
+                case ast.Compare(left=ast.Call(func=ast.Name(id="object")) as left, ops=[ast.Eq()]) if (
+                    holds is not None
+                ):
+                    held = self.write(left, self.name_value, _measure(left))
+                    yield f"{self.write(left, self.name_value)} = {held}: {verdict}"
+                    continue
             words = self.write(condition, self.name_value)
             numbers = self._drop_units(self.write(condition, self.name_value, _measure(condition) - 1))
             shown = words if words == numbers else f"{words}: {numbers}"
-            yield f"{shown}: {'not known' if holds is None else 'yes' if holds else 'no'}"
+            yield f"{shown}: {verdict}"
 
     def name_extreme(self, function: str, property: ast.expr) -> str:
         """`larger` and `smaller`, or in time `later` and `earlier`."""

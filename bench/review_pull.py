@@ -100,8 +100,8 @@ def make_annotated(count: int, people: list[int]) -> Iterable[Task]:
 
 def give(rng: random.Random) -> list[dict[str, Any]]:
     """An annotation's answers."""
-    stars = [rate(name, rng.randint(1, 5)) for name in CRITERIA[ReviewTaskKind.MULTI_HOP]]
-    return [choose("verdict", "Retain"), *stars]
+    scores = [rate(name, rng.randint(1, 5)) for name in CRITERIA[ReviewTaskKind.MULTI_HOP]]
+    return [choose("verdict", "Retain"), *scores]
 
 
 def add_people(server: Server, count: int) -> list[int]:

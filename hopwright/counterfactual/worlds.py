@@ -44,6 +44,10 @@ from hopwright.text.mentions import replace_number
 
 _ID = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
+_SPAN = re.compile(r"\bvalue\((P\d+), (\w+)\).*\bvalue\((P\d+), \2\)")
+"""Two dates of one entity in one expression: how old somebody became."""
+_STRETCH = (2, 9)
+"""By how many years such a span becomes longer or shorter, at least and at most."""
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
 _ATTEMPTS = 48
 _STRICT = 44
@@ -125,7 +129,9 @@ class _DateOwners:
     each with the last year that it may become.
 
     `stated`: the years in names that the question mentions. `people`: whose measures move gently. `follows`: dated
-    names without dates of their own → whose dates they stand beside, or empty: nobody races after dying.
+    names without dates of their own → whose dates they stand beside, or empty: nobody races after dying. `ends`: of
+    whom the plan asks how long they lived, or a like span between two dates of one entity → the property of the later
+    date, which moves on by itself.
     """
 
     of: dict[str, str]
@@ -133,6 +139,7 @@ class _DateOwners:
     stated: dict[str, list[int]]
     people: frozenset[str]
     follows: dict[str, str]
+    ends: dict[str, str]
 
 
 def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
@@ -161,7 +168,22 @@ def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
         for owner, other in (ends, ends[::-1]):
             if owner in follows and other in dated and not follows[owner]:
                 follows[owner] = other
-    return _DateOwners(of, years, stated, frozenset(member.id for member in cast if member.kind == "person"), follows)
+    people = frozenset(member.id for member in cast if member.kind == "person")
+    return _DateOwners(of, years, stated, people, follows, _find_ends(item))
+
+
+def _find_ends(item: Item) -> dict[str, str]:
+    """Entity → the property of the later of two of its dates, where a hop measures the span between them."""
+    ends: dict[str, str] = {}
+    for hop in item.hops:
+        if not isinstance(hop.derivation, Compute) or not (match := _SPAN.search(hop.derivation.expression)):
+            continue
+        reference, properties = match[2], {match[1], match[3]}
+        entity = item.hops[int(reference[3:]) - 1].answer_id if reference.startswith("hop") else reference
+        held = {one.property: one.value for one in hop.evidence.literals if one.subject == entity}
+        if entity and properties <= held.keys() and len(properties) == 2:
+            ends[entity] = max(sorted(properties), key=lambda one: held[one])
+    return ends
 
 
 class _WorldAttempt:
@@ -196,6 +218,7 @@ class _WorldAttempt:
         self._moves_constants = constants
         self._renamed = renamed  # Shared between attempts, which differ in few objects.
         self._objects, self._swapped, self._loose = _stir_counts(item, rng, owners.of)
+        self._stretches = {one: rng.choice((-1, 1)) * rng.randint(*_STRETCH) for one in sorted(owners.ends)}
 
     def solve(self) -> SolvedWorld:
         hops = self._build()
@@ -250,11 +273,28 @@ class _WorldAttempt:
         if self._table.read(literal) is None:
             return None
         if literal.datatype == "dateTime":
-            owner = self._owners.of.get(literal.subject, literal.subject)
-            return shift_date(literal.value, self._move(owner))
+            move = self._move(self._owners.of.get(literal.subject, literal.subject))
+            if self._owners.ends.get(literal.subject) == literal.property:
+                move = self._stretch(literal, move)
+            return shift_date(literal.value, move)
         rng = random.Random(f"{self._key}:{':'.join(key)}")
         gentle = literal.subject in self._owners.people or moves_gently(literal.property)
         return shift_number(rng, self._swapped.get(key, literal.value), gentle=gentle)
+
+    def _stretch(self, literal: LiteralFact, move: DateShift) -> DateShift:
+        """The move of the later date of a span, which stays after everything else that is dated of its entity."""
+        old, longer = read_year(literal.value), self._stretches[literal.subject]
+        assert old is not None
+        others = [
+            year
+            for hop in self._item.hops
+            for one in hop.evidence.literals
+            if one.subject == literal.subject and one.property != literal.property and one.datatype == "dateTime"
+            if (year := read_year(one.value)) is not None and year < old
+        ]
+        if old + longer <= max(others, default=0) or old + move.years + longer > latest_year(literal.property, old):
+            raise _ImplausibleWorldError(f"no room for a life that is {longer} years longer")
+        return DateShift(move.years + longer, move.days)
 
     def _move(self, owner: str) -> DateShift:
         if owner not in self._moves:

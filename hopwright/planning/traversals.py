@@ -273,10 +273,12 @@ class GraphTraversals:
         label = self.graph.label(entity)
         if not 3 <= len(label) <= 60 or not _PLAIN_NAME.match(label) or label.isdigit() or _SHOUT.search(label):
             return False
-        if len(self.graph.bearers(label, by_label=True)) > 1:
+        kind = self.kinds.kind
+        others = [one for one in self.graph.bearers(label, by_label=True) if one != entity]
+        # A country is meant rather than a town or a film of its name.
+        if any(kind(entity) != "country" or kind(one) == "country" for one in others):
             return False
         # A person's name is taken by whoever is called so, not only by whom it is the main name of.
-        kind = self.kinds.kind
         return kind(entity) != "person" or all(
             one == entity or kind(one) != "person" for one in self.graph.bearers(label)
         )

@@ -149,6 +149,13 @@ def read_columns(path: Path, *names: str) -> list[tuple[Any, ...]]:
     return list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
 
 
+def read_derivations(path: Path) -> list[list[dict[str, Any]]]:
+    """The derivations of every item's hops in a Parquet file, not validated. Raises InputError naming the file."""
+    hops = read_parquet(path, ITEM_SCHEMA, ("hops",)).column("hops").combine_chunks()
+    derivations = iter(hops.flatten().field("derivation").to_pylist())
+    return [[next(derivations) for _ in range(size)] for size in hops.value_lengths().to_pylist()]
+
+
 def read_anchors(path: Path) -> list[Anchor]:
     """Anchors of one Parquet file, validated. Raises InputError naming the file."""
     return _read(path, ANCHOR_SCHEMA, Anchor)

@@ -143,6 +143,14 @@ class SynthesizeParameters(Parameters):
         title="Largest share of an answer",
         description="A final answer is the answer of at most this share of the items.",
     )
+    max_frame_share: float = Field(
+        default=0.03,
+        gt=0,
+        le=1,
+        title="Largest share of a frame",
+        description="Questions that differ in names, years and direction only, such as how old the director of a film "
+        "turned when it came out, are at most this share of the drafts that are kept.",
+    )
     embeddings: Literal["off", "on", "auto"] = Field(
         default="off",
         title="Sentence embeddings",

@@ -6,15 +6,24 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from hopwright.records import Rejected
-from hopwright.records.arrow import ITEM_SCHEMA, list_claimed, read_columns, read_parquet, read_rejected
+from hopwright.records.arrow import (
+    ITEM_SCHEMA,
+    list_claimed,
+    read_columns,
+    read_derivations,
+    read_parquet,
+    read_rejected,
+)
 from hopwright.runs import ShardOutput
+from hopwright.settings.synthesis import SynthesizeParameters
 
 _TITLE = re.compile(r'"[^"]+"')
 _NAMED = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\d+)")
@@ -25,6 +34,10 @@ _OPENING = frozenset(
     ).split()
 )
 """Words with a capital that only open a sentence."""
+_NAMES = re.compile(r"\b(?:Q\d+|\d+)\b(?:, )?")
+_DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
+_FEWEST_ALIKE = 8
+"""So many of one frame are kept in any set, however small."""
 _MOST_ALIKE = 2
 """So many questions may be asked of the same named things: who of two died first, and where the older was born."""
 
@@ -38,6 +51,8 @@ class DraftKey:
     topology: str
     answer: str
     question: str
+    frame: str = ""
+    """What it shares with those that differ from it in names, years and direction only; see `find_frame`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +90,12 @@ class WordingState:
     rejected: dict[str, tuple[str, str]]
 
 
-def survey_drafts(parts: list[Path], max_answer_share: float, items: int) -> SelectionSurvey:
-    """Look over all drafts at once, four columns of them, and decide what is dropped from which part."""
+def survey_drafts(parts: list[Path], wanted: SynthesizeParameters) -> SelectionSurvey:
+    """Look over all drafts at once, five columns of them, and decide what is dropped from which part."""
     keys, counts = _read_keys(parts)
-    dropped = select(keys, max_answer_share=max_answer_share, items=items)
+    dropped = select(
+        keys, max_answer_share=wanted.max_answer_share, max_frame_share=wanted.max_frame_share, items=wanted.items
+    )
     starts = list(itertools.accumulate(counts, initial=0))
     return SelectionSurvey(
         tuple(tuple(key.id for key in keys[start:end]) for start, end in itertools.pairwise(starts)),
@@ -89,13 +106,15 @@ def survey_drafts(parts: list[Path], max_answer_share: float, items: int) -> Sel
     )
 
 
-def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 0) -> dict[int, tuple[str, str]]:
+def select(
+    drafts: Iterable[DraftKey], *, max_answer_share: float, max_frame_share: float = 1.0, items: int = 0
+) -> dict[int, tuple[str, str]]:
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
     Drops repeated plans and questions, what nearly repeats an earlier question (named in the reason), and what is over
-    the share of one final answer. Half of the share is allowed here, because the difficulty filter then takes away a
-    part of the items but not evenly. Where a number of `items` is asked for, the share is of that number: what is kept
-    then stays kept when further drafts are drawn.
+    the share of one frame or of one final answer. Of an answer half of the share is allowed here, because the
+    difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is asked for, the
+    shares are of that number: what is kept then stays kept when further drafts are drawn.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -124,13 +143,36 @@ def select(drafts: Iterable[DraftKey], *, max_answer_share: float, items: int = 
             continue
         texts[str(draft.slot)] = draft.question
         kept.append(draft)
+    alike_allowed = max(_FEWEST_ALIKE, math.floor((items or len(kept)) * max_frame_share))
+    framed: Counter[str] = Counter()
+    varied: list[DraftKey] = []
+    for draft in kept:
+        framed[draft.frame] += bool(draft.frame)
+        if framed[draft.frame] > alike_allowed:
+            dropped[draft.slot] = ("frame_share", f"{alike_allowed} earlier ones differ in names and years only")
+        else:
+            varied.append(draft)
     allowed = max(1, math.floor((items or len(kept)) * max_answer_share / 2))
     counts: Counter[str] = Counter()
-    for draft in kept:
+    for draft in varied:
         counts[draft.answer] += 1
         if counts[draft.answer] > allowed:
             dropped[draft.slot] = ("answer_share", f"{draft.answer!r} is the answer of {allowed} earlier ones")
     return dropped
+
+
+def find_frame(topology: str, derivations: Sequence[Mapping[str, Any]]) -> str:
+    """What is left of a plan without its names, years and directions: `chain P57 P569 ~P990031 age(…)`."""
+    steps = []
+    for one in derivations:
+        if one["op"] == "compute":
+            steps.append(_DIRECTION.sub("chosen", _NAMES.sub("", one["expression"] or "")))
+        elif one["op"] == "reverse_lookup":
+            tests = [f"+{constraint['property']}" for constraint in one["constraints"] or ()]
+            steps.append(f"~{one['property']}{''.join(tests)}")
+        else:
+            steps.append(one["property"] or one["op"])
+    return " ".join([topology, *steps])
 
 
 def read_wordings(parts: list[tuple[Path, Path]]) -> WordingState:
@@ -184,8 +226,10 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
     counts: list[int] = []
     for part in parts:
         rows = read_columns(part, "id", "topology", "answer", "question")
+        frames = [find_frame(row[1], steps) for row, steps in zip(rows, read_derivations(part), strict=True)]
         counts.append(len(rows))
-        keys += [DraftKey(slot, *row) for slot, row in enumerate(rows, start=len(keys))]
+        for (id, topology, answer, question), frame in zip(rows, frames, strict=True):
+            keys.append(DraftKey(len(keys), id, topology, answer, question, frame))
     return keys, counts
 
 

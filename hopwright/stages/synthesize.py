@@ -110,7 +110,7 @@ def draw_drafts(engine: StageEngine, parameters: SynthesizeRun, state: _Synthesi
     state.slots += count
     wanted = parameters.synthesize
     parts = [part for stage in state.drafts for part in stage.parts()]
-    state.survey = engine.step("select", survey_drafts, parts, wanted.max_answer_share, wanted.items)
+    state.survey = engine.step("select", survey_drafts, parts, wanted)
     gained = sum(1 for _ in state.survey.kept()) - before
     state.exhausted = gained < _LEAST_YIELD * count
 
@@ -258,7 +258,7 @@ def plan_wording_estimate(run: RunFolder, parameters: SynthesizeRun) -> StagePla
     """What follows the first round of drafts, for a rehearsal: all of them worded by the model, or else selected."""
     wanted = parameters.synthesize
     state = _SynthesisProgress(drafts=[Stage(run, DRAFTS)])
-    state.survey = current_pool().run(survey_drafts, state.drafts[0].parts(), wanted.max_answer_share, wanted.items)
+    state.survey = current_pool().run(survey_drafts, state.drafts[0].parts(), wanted)
     if wanted.model:
         return plan_wording(run, parameters, state, list(state.survey.kept()))
     return plan_selection(run, parameters, state)

@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from sample.days import Day, read_day
-from sample.factbook_links import CAPITAL, Linker, World
+from sample.factbook_links import CAPITAL, FORMER, Linker, World
 from sample.gathering import RULES, Merge, Names
 
 _TAGS = re.compile(r"<[^>]*>")
 _HEIGHT = re.compile(r"(-?[\d,]+(?:\.\d+)?) ?m\b")
+_BORDER = re.compile(r"\s*(?:the )?([^\d(]+?) (?:\([^)]*\) )?[\d,.]+ (?:km|m)")
+_BORDER_ENDS = re.compile(r";|(?<=km),")
 _SEAT = re.compile(r"\(([^()]*)\)")
 _NAME = re.compile(r"[A-Z][\w'-]*(?: (?:de|[A-Z][\w'-]*))*")
 METRE, LANGUAGE, CURRENCY = "Q11573", "Q34770", "Q8142"
@@ -42,13 +44,18 @@ class Findings:
     years: dict[tuple[str, str], str] = field(default_factory=dict)
     """(subject, property): the year that is kept of several that Wikidata has."""
     gone: set[tuple[str, str, str]] = field(default_factory=set)
+    borders: dict[str, list[str]] = field(default_factory=dict)
+    """Country: all that border it on land, where each is known here and names it in turn, and none is contested."""
     disagreements: list[tuple[str, str, str, str]] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     taken: Counter[str] = field(default_factory=Counter)
 
 
-def take_facts(path: Path, merge: Merge, names: Names) -> None:
-    """Add what the Factbook states to what is gathered, and take back what it shows to be of another time."""
+def take_facts(path: Path, merge: Merge, names: Names) -> dict[str, list[str]]:
+    """Add what the Factbook states to what is gathered, and take back what it shows to be of another time.
+
+    Returns the land borders that are known to the last, by country.
+    """
     facts: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for subject, property, object in (*merge.base, *merge.edges):
         facts[subject][property].add(object)
@@ -78,6 +85,25 @@ def take_facts(path: Path, merge: Merge, names: Names) -> None:
     merge.disagreements += found.disagreements
     merge.refused.update({f"{SOURCE}: {why}": count for why, count in found.refused.items()})
     merge.taken.update({f"{SOURCE}: {what}": count for what, count in found.taken.items()})
+    return found.borders
+
+
+def write_borders(borders: Mapping[str, Sequence[str]], merge: Merge, path: Path) -> None:
+    """Write the land borders that are known to the last: `Qid⇥label⇥Qid…`."""
+    lines = [
+        "# The countries that border a country on land, as the CIA World Factbook (public domain) lists them: entity,",
+        "# name, neighbours. Left out: countries of which one neighbour is unknown here, does not name them in turn,",
+        "# or is counted by some works of reference only.",
+        *(
+            "\t".join([country, merge.names[country][0], *sorted(others, key=_number)])
+            for country, others in sorted(borders.items(), key=lambda one: _number(one[0]))
+        ),
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _number(entity: str) -> int:
+    return int(entity[1:])
 
 
 def find_facts(records: Iterable[Mapping[str, Any]], world: World, rules: Mapping[str, Any]) -> Findings:
@@ -102,7 +128,7 @@ def find_facts(records: Iterable[Mapping[str, Any]], world: World, rules: Mappin
         _read_language(findings, world, country, record, rules["languages"])
         _read_currency(findings, world, country, record, rules["currencies"])
         _read_anthem(findings, linker, world, country, record)
-    _compare_borders(findings, linker, world, countries)
+    _compare_borders(findings, linker, world, countries, frozenset(rules["contested_borders"]))
     return findings
 
 
@@ -158,7 +184,9 @@ def read_language(text: str) -> str:
 def list_neighbours(record: Mapping[str, Any]) -> list[str]:
     """The names of the countries that a record lists with a length of border."""
     text = dig(record, "Geography", "Land boundaries", "border countries")
-    found = (re.match(r"\s*(?:the )?([^\d(]+?) (?:\([^)]*\) )?[\d,.]+ (?:km|m)", part) for part in text.split(";"))
+    found = (
+        re.match(r"\s*(?:the )?([^\d(]+?) (?:\([^)]*\) )?[\d,.]+ (?:km|m)", part) for part in _BORDER_ENDS.split(text)
+    )
     return [match[1] for match in found if match]
 
 
@@ -303,7 +331,11 @@ def _read_anthem(findings: Findings, linker: Linker, world: World, country: str,
 
 
 def _compare_borders(
-    findings: Findings, linker: Linker, world: World, countries: Mapping[str, Mapping[str, Any]]
+    findings: Findings,
+    linker: Linker,
+    world: World,
+    countries: Mapping[str, Mapping[str, Any]],
+    contested: frozenset[str],
 ) -> None:
     land = {
         country: {id for name in list_neighbours(record) if (id := linker.link_country([name]))}
@@ -315,8 +347,14 @@ def _compare_borders(
                 findings.refused["P47: only one of the two names the other"] += 1
             elif other != country:
                 findings.edges.append((country, "P47", other))
+        named = list_neighbours(countries[country])
+        known = len(others) == len(named) and all(country in land.get(other, ()) for other in others)
+        if named and known and country not in contested:
+            findings.borders[country] = sorted(others)
         for other in sorted(world.objects(country, "P47")):
-            if other in land and country < other and other not in others and country not in land[other]:
+            if world.sort(other) == FORMER:
+                findings.gone |= {(country, "P47", other), (other, "P47", country)}
+            elif other in land and country < other and other not in others and country not in land[other]:
                 said = f"wikidata: borders {_show(world, [other])}; factbook: no land border"
                 findings.disagreements.append((country, "P47", said, "factbook: borders are those on land"))
                 findings.gone |= {(country, "P47", other), (other, "P47", country)}

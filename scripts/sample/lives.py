@@ -1,4 +1,4 @@
-"""When and where people of timelines, and those who taught them, were born and died, as encyclopedias give it."""
+"""What encyclopedias say of people: when and where they were born and died, who their parents and teachers were."""
 
 from __future__ import annotations
 
@@ -29,3 +29,16 @@ def read_lives(path: Path, merge: Merge) -> None:
         for property, place in zip(_PLACES, places, strict=True):
             if place in merge.names:
                 merge.add_edge(entity, property, place, SOURCE)
+
+
+def read_relations(path: Path, merge: Merge) -> None:
+    """Take who somebody's parents and doctoral advisor were, where both ends are among the entities under their labels.
+
+    A line of the file is `Qid⇥label⇥property⇥Qid⇥label`.
+    """
+    for line in path.read_text("utf-8").splitlines()[1:]:
+        entity, label, property, other, name = line.split("\t")
+        if merge.names.get(entity, [""])[0] == label and merge.names.get(other, [""])[0] == name:
+            merge.add_edge(entity, property, other, SOURCE)
+        else:
+            merge.refused[f"{SOURCE}: not among the entities under that label"] += 1

@@ -35,9 +35,9 @@ def choose(name: str, *choices: str) -> dict[str, Any]:
     return _answer(name, "choices", {"choices": list(choices)})
 
 
-def rate(name: str, rating: Any) -> dict[str, Any]:
-    """An answer in stars."""
-    return _answer(name, "rating", {"rating": rating})
+def rate(name: str, score: Any) -> dict[str, Any]:
+    """A score, one of five choices."""
+    return choose(name, str(score))
 
 
 def write(name: str, *texts: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def test_tasks_are_read_back_as_they_were_built(tmp_path: Path) -> None:
         assert list(read_tasks(tmp_path, kind)) == [task for task in built if task["data"]["kind"] == kind]
         whole = json.loads((tmp_path / kind / "tasks-000.json").read_text("utf-8"))
         assert whole == list(read_tasks(tmp_path, kind)), "what Label Studio's import page takes"
-        assert "<Rating" in (tmp_path / kind / "interface.xml").read_text("utf-8")
+        assert "<Choices" in (tmp_path / kind / "interface.xml").read_text("utf-8")
         assert "<table>" in (tmp_path / kind / "instructions.html").read_text("utf-8")
 
 

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from annotation.forms import load_instructions, load_interface, parse_interface
-from annotation.keys import KEYS
+from annotation.keys import KEYS, SCORE_KEYS
 from annotation.schema import (
     COMMENT,
     COMPUTATION,
@@ -39,10 +39,11 @@ def test_an_interface_has_the_controls_of_its_kind_and_no_others(
 ) -> None:
     form = parse_interface(load_interface(kind, of))
     controls = {control.name: control for control in form.controls}
-    names = {tag: {name for name, one in controls.items() if one.tag == tag} for tag in ("Rating", "TextArea")}
-    assert names["Rating"] == set(criteria_of(kind, of))
-    assert names["TextArea"] == {*FIXES, *((COMMENT,) if of else (COMPUTATION, SOURCE_URL, COMMENT))}
+    texts = {name for name, one in controls.items() if one.tag == "TextArea"}
+    assert texts == {*FIXES, *((COMMENT,) if of else (COMPUTATION, SOURCE_URL, COMMENT))}
     assert list(controls[VERDICT].labels) == list(VERDICTS)
+    assert controls.keys() == texts | set(criteria_of(kind, of)) | {VERDICT} | (set() if of else {ERRORS_CONTROL})
+    assert all(list(controls[name].labels) == list("12345") for name in criteria_of(kind, of))
     assert all(control.to_name == [ITEM] for control in controls.values())
     if of is None:
         assert list(controls[ERRORS_CONTROL].labels) == list(ERRORS[kind])
@@ -51,8 +52,8 @@ def test_an_interface_has_the_controls_of_its_kind_and_no_others(
 
 @pytest.mark.parametrize(("kind", "of"), FORMS)
 def test_every_key_of_an_interface_does_one_thing(kind: ReviewTaskKind, of: ReviewTaskKind | None) -> None:
-    keys = re.findall(r'hotkey="(.)"', load_interface(kind, of))
-    assert len(keys) == len(set(keys)) == 3 + len(criteria_of(kind, of)) + (0 if of else len(ERRORS[kind]))
+    keys = re.findall(r'hotkey="([^"]+)"', load_interface(kind, of))
+    assert len(keys) == len(set(keys)) == 3 + 5 * len(criteria_of(kind, of)) + (0 if of else len(ERRORS[kind]))
 
 
 def test_a_key_means_the_same_in_every_interface_and_the_guidelines_say_it() -> None:
@@ -61,7 +62,10 @@ def test_a_key_means_the_same_in_every_interface_and_the_guidelines_say_it() -> 
         for choice in ET.fromstring(load_interface(kind, of)).iter("Choice"):
             meanings.setdefault(choice.attrib["hotkey"], set()).add(choice.attrib["value"])
     assert all(len(found) == 1 for found in meanings.values()), meanings
-    assert {next(iter(found)): key for key, found in meanings.items()} == KEYS
+    named = {next(iter(found)): key for key, found in meanings.items() if not found & set("12345")}
+    assert named == KEYS
+    for row in SCORE_KEYS:  # a row of the keyboard is a row of the page, a column a score
+        assert [meanings[key] for key in row] == [{str(score)} for score in range(1, 6)]
     for kind in REVIEWED:
         for tag in ERRORS[kind]:
             assert f"<code>{KEYS[tag]}</code> {tag.lower()}" in load_instructions(kind)
@@ -77,7 +81,7 @@ def test_what_is_retained_can_have_no_error_tag(kind: ReviewTaskKind) -> None:
 
 @pytest.mark.parametrize(("kind", "of"), FORMS)
 def test_verdict_and_scores_are_demanded(kind: ReviewTaskKind, of: ReviewTaskKind | None) -> None:
-    required = re.findall(r'<(?:Rating|Choices) name="(\w+)"[^>]*required="true"', load_interface(kind, of))
+    required = re.findall(r'<Choices name="(\w+)"[^>]*required="true"', load_interface(kind, of))
     assert set(required) == {VERDICT, *criteria_of(kind, of)}
 
 

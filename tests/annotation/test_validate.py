@@ -49,6 +49,28 @@ def test_an_adjudication_is_about_the_kind_that_it_settles():
         read(annotate(choose("verdict", "Retain"), rate("obscurity", 5)), data)
 
 
+def test_stars_of_earlier_interfaces_are_scores_still():
+    form = parse_interface(
+        '<View><HyperText name="item" value="$html"/>'
+        '<Choices name="verdict" toName="item"><Choice value="Retain"/></Choices>'
+        '<Rating name="factuality" toName="item" maxRating="5"/></View>'
+    )
+
+    def stars(number: object) -> dict[str, Any]:
+        value = {"rating": number}
+        return {"id": "f", "from_name": "factuality", "to_name": "item", "type": "rating", "value": value}
+
+    def read_stars(number: object) -> Review:
+        answers = annotate(choose("verdict", "Retain"), stars(number))
+        return read_annotation(answers, DATA, form, project=1, task=2, who="a1")
+
+    review = read_stars(4)
+    assert {one.criterion: one.value for one in review.scores} == {"factuality": 4}
+    for wrong in (6, 0, 4.5, True):
+        with pytest.raises(InputError):
+            read_stars(wrong)
+
+
 def test_a_skipped_task_says_nothing():
     review = read(annotate(was_cancelled=True))
     assert (review.skipped, review.verdict, review.scores) == (True, None, ())
@@ -74,7 +96,8 @@ def test_a_skipped_task_says_nothing():
         (annotate(choose("verdict", "Retain"), rate("factuality", True)), "True"),
         (annotate(choose("verdict", "Retain"), choose("verdict", "Fix")), "it answers verdict twice"),
         (annotate(choose("verdict", "Retain"), {"from_name": "factuality"}), "."),
-        (annotate(choose("verdict", "Retain"), {**rate("factuality", 3), "type": "choices"}), "."),
+        (annotate(choose("verdict", "Retain"), {**rate("factuality", 3), "type": "rating"}), "."),
+        (annotate(choose("verdict", "Retain"), {**rate("factuality", 3), "value": {"choices": ["3", "4"]}}), "."),
         (annotate(choose("verdict", "Retain"), {**rate("factuality", 3), "to_name": "elsewhere"}), "elsewhere"),
         (annotate(result="text"), "no list of answers"),
         (annotate(result=["text"]), "no list of answers"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.worked_computations import spell_factors, write_worked_steps
+from annotation.worked_computations import lay_out, spell_factors, write_worked_steps
 from hopwright.records import Compute, Item
 from tests.builders import bridge_item, chain_item, converging_item
 
@@ -80,7 +80,7 @@ def test_a_count_shows_every_condition_with_its_numbers() -> None:
     item = item.model_copy(update={"hops": hops})
     assert list(write_worked_steps(hops[-1], item)) == [
         "area of Vestmark > area of Iria: 385,000 > 92,000: yes",
-        "capital of Vestmark = Vestmark: Ostrava Bay = Vestmark: no",
+        "capital of Vestmark = Ostrava Bay: no",
         "population of Vestmark > 5: not known",
         "how many: 1",
     ]
@@ -105,3 +105,15 @@ def test_more_factors_than_a_reader_would_follow_are_not_spelt_out() -> None:
     assert spell_factors("comb(40, 20)") == ""
     assert spell_factors("comb(3, 7)") == ""
     assert spell_factors("hop1 + 2") == ""
+
+
+def test_a_working_is_laid_out_in_rows() -> None:
+    assert lay_out(["hop 2 − 1899", "= 1975 − 1899", "= 76 years"]) == [
+        ("hop 2 − 1899", "= 1975 − 1899"),
+        ("", "= 76 years"),
+    ]
+    assert lay_out(["area of Iria = 92,000", "larger: Vestmark"]) == [
+        ("area of Iria", "92,000"),
+        ("larger", "Vestmark"),
+    ]
+    assert lay_out([]) == []

@@ -16,6 +16,7 @@ from PIL import Image
 
 from annotation.export import build_adjudication, build_task
 from annotation.forms import Task
+from annotation.keys import KEYS, SCORE_KEYS
 from annotation.ledger import Ledger, ledger_path
 from annotation.push import PushReport, push
 from annotation.schema import CRITERIA, ReviewTaskKind, ShownReview
@@ -27,12 +28,12 @@ from tests.e2e.label_studio import ROOT, LiveServer
 
 @dataclass(frozen=True)
 class Answer:
-    """What somebody gives in the page: stars in the order of the criteria; corrections by their place, from 0."""
+    """What somebody gives in the page: scores in the order of the criteria; corrections by their place, from 0."""
 
     verdict: str
-    stars: tuple[int, ...]
+    scores: tuple[int, ...]
     error: str = ""
-    """The key of an error tag."""
+    """An error tag."""
     corrections: tuple[tuple[int, str], ...] = ()
     comment: str = "Looked up twice."
 
@@ -118,20 +119,21 @@ def press_until(page: Any, key: str, read: Callable[[], Any], wanted: object) ->
 
 def choose_verdict(page: Any, verdict: str) -> None:
     """Choose a verdict by its key; to fix shows what can be corrected."""
-    key = {"Retain": "a", "Fix": "s", "Discard": "d"}[verdict]
     chosen, corrections = page.get_by_role("radio", name=verdict), page.locator("[data-testid=textarea-region]").first
-    press_until(page, key, lambda: chosen.is_checked() and (verdict != "Fix" or corrections.is_visible()), True)
+    press_until(
+        page, KEYS[verdict], lambda: chosen.is_checked() and (verdict != "Fix" or corrections.is_visible()), True
+    )
 
 
-def give_stars(page: Any, number: int, stars: int) -> None:
-    """Give a criterion, counted from 1, so many stars by its key."""
-    lit = page.locator(".ant-rate").nth(number - 1).locator(".ant-rate-star-full")
-    press_until(page, str(number), lit.count, stars)
+def give_score(page: Any, row: int, score: int) -> None:
+    """Give the criterion of a row, counted from 1, a score by its one key."""
+    chosen = page.locator(".hw-row").nth(row - 1).get_by_role("radio").nth(score - 1)
+    press_until(page, SCORE_KEYS[row - 1][score - 1], chosen.is_checked, True)
 
 
-def tag_error(page: Any, key: str) -> None:
-    """Set the one error tag of that key."""
-    press_until(page, key, page.locator("input[type=checkbox]:checked").count, 1)
+def tag_error(page: Any, tag: str) -> None:
+    """Set one error tag by its key."""
+    press_until(page, KEYS[tag].replace("shift", "Shift"), page.locator("input[type=checkbox]:checked").count, 1)
 
 
 def review_next(
@@ -149,8 +151,8 @@ def review_next(
     item = str(page.locator(".hw-id").inner_text()).strip()
     answer = decide(item)
     choose_verdict(page, answer.verdict)
-    for number, stars in enumerate(answer.stars, 1):
-        give_stars(page, number, stars)
+    for row, score in enumerate(answer.scores, 1):
+        give_score(page, row, score)
     if answer.error:
         tag_error(page, answer.error)
     for place, text in answer.corrections:

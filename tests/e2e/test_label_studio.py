@@ -27,7 +27,7 @@ from tests.e2e.review_pages import (
     begin_labelling,
     choose,
     choose_verdict,
-    give_stars,
+    give_score,
     keep_screenshot,
     make_items,
     make_task,
@@ -145,7 +145,7 @@ def test_every_interface_fits_the_window(
         choose_verdict(page, "Fix")
         page.locator("[data-testid=textarea-region]").nth(5).wait_for()
         for number, _ in enumerate(criteria_of(kind, of), 1):
-            give_stars(page, number, 4)
+            give_score(page, number, 4)
         shown = [text.strip() for text in page.locator("[data-testid=textarea-region]").all_inner_texts()]
         filled = [one["value"]["text"][0] for one in task["predictions"][0]["result"]]
         assert shown == filled, "corrections are not pre-filled"
@@ -159,7 +159,7 @@ def test_every_interface_fits_the_window(
     )
     choose_verdict(page, "Fix" if kind is ReviewTaskKind.MULTI_HOP else "Retain")
     for number, _ in enumerate(criteria_of(kind, of), 1):
-        give_stars(page, number, 5 - number % 2)
+        give_score(page, number, 5 - number % 2)
     keep_screenshot(page, f"review-{kind.replace('_', '-')}")
     assert_fits(page)
 
@@ -194,7 +194,7 @@ def test_planted_text_is_shown_as_text_and_the_page_stays_usable(
     box = button.bounding_box()
     assert box["y"] + box["height"] <= 800
     for number, _ in enumerate(criteria_of(kind, of), 1):
-        give_stars(page, number, 1)
+        give_score(page, number, 1)
     button.click()
     (annotation,) = wait_for_annotations(label_studio, held.id, 1)
     given = {one["from_name"]: one["value"] for one in annotation["result"]}

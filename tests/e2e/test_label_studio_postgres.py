@@ -45,8 +45,8 @@ def test_reviews_are_kept_in_postgresql(
             (project,) = ledger.projects()
             with open_server(url, find_token(url)) as server:
                 for entry in ledger.entries(project).values():
-                    stars = [rate(name, 4) for name in CRITERIA[ReviewTaskKind.MULTI_HOP]]
-                    server.client.annotations.create(entry.task, result=[choose("verdict", "Retain"), *stars])
+                    scores = [rate(name, 4) for name in CRITERIA[ReviewTaskKind.MULTI_HOP]]
+                    server.client.annotations.create(entry.task, result=[choose("verdict", "Retain"), *scores])
             assert [one.new for one in pull_reviews(run, url).pulled] == [5]
         assert _count(postgres, "task") == _count(postgres, "task_completion") == 5
 

@@ -12,7 +12,6 @@ import pytest
 
 from annotation.export import build_task, build_tasks
 from annotation.forms import load_interface, parse_interface
-from annotation.keys import KEYS
 from annotation.ledger import Ledger, ledger_path
 from annotation.review_collection import gather, reviews_folder
 from annotation.schema import CRITERIA, FIX_QUESTION, FIXES, ReviewTaskKind
@@ -85,9 +84,9 @@ def test_two_people_review_hops_and_twins_by_keyboard(
     people = [one.person for one in annotators]
     for one in annotators:
         for kind, project in projects.items():
-            stars = (4, *FIVES[1 : len(CRITERIA[kind])])
-            fix = Answer("Fix", stars, "q", ((1, "corrected in the page"),))
-            answer = fix if kind is ReviewTaskKind.TWIN else Answer("Retain", stars)
+            scores = (4, *FIVES[1 : len(CRITERIA[kind])])
+            fix = Answer("Fix", scores, "Bad grammar", ((1, "corrected in the page"),))
+            answer = fix if kind is ReviewTaskKind.TWIN else Answer("Retain", scores)
             review_next(one.page, label_studio, project, kind, lambda _, answer=answer: answer)
 
     for kind, project in projects.items():
@@ -97,7 +96,8 @@ def test_two_people_review_hops_and_twins_by_keyboard(
         for annotation in (one for some in given.values() for one in some):
             assert form.validate_prediction({"result": annotation["result"]}, return_errors=True) == []
             values = {one["from_name"]: one["value"] for one in annotation["result"]}
-            assert [values[name]["rating"] for name in CRITERIA[kind]] == [4, *FIVES[1 : len(CRITERIA[kind])]]
+            given_scores = [values[name]["choices"] for name in CRITERIA[kind]]
+            assert given_scores == [["4"], *(["5"] for _ in CRITERIA[kind][1:])]
             assert values["comment"]["text"] == ["Looked up twice."]
             if values["verdict"]["choices"] == ["Fix"]:
                 assert set(FIXES) <= set(values)
@@ -194,7 +194,9 @@ class Plan:
                 item,
                 reword(self._items[item], ReviewTaskKind.MULTI_HOP, None, self._context),
             )
-            self.given[item] = Answer("Fix", (5, 5, 5, 4, 5), "c", ((FIXES.index(FIX_QUESTION), self.wording),))
+            self.given[item] = Answer(
+                "Fix", (5, 5, 5, 4, 5), "Ambiguous wording", ((FIXES.index(FIX_QUESTION), self.wording),)
+            )
         elif not self.disputed:
             self.disputed = item
         return self.given[item]
@@ -202,7 +204,7 @@ class Plan:
     def ask_ben(self, item: str) -> Answer:
         """His answer: like hers, but for the disputed item, which he would discard."""
         if item == self.disputed:
-            return Answer("Discard", (2, 3, 4, 4, 4), KEYS["Broken chain"], comment="The second hop feeds nothing.")
+            return Answer("Discard", (2, 3, 4, 4, 4), "Broken chain", comment="The second hop feeds nothing.")
         return self.given[item]
 
     def ask_maintainer(self, item: str) -> Answer:

@@ -10,7 +10,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Anchor, Rejected, ReverseLookup
 from hopwright.stages.drafting import Synthesizer
-from hopwright.stages.selection import DraftKey, select
+from hopwright.stages.selection import DraftKey, find_frame, select
 from tests.conftest import SAMPLE
 
 
@@ -99,3 +99,40 @@ def test_the_same_asked_of_two_in_another_order_is_a_duplicate_and_a_pair_is_ask
     dropped = select(drafts, max_answer_share=1.0)
     assert {slot: check for slot, (check, _) in dropped.items()} == {1: "duplicate", 3: "duplicate"}
     assert dropped[1][1] == "the same as slot 0" and "something else of the same" in dropped[3][1]
+
+
+def test_questions_of_one_frame_are_kept_up_to_their_share() -> None:
+    words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
+    drafts = [
+        DraftKey(
+            slot,
+            f"id{slot}",
+            "chain",
+            str(slot),
+            f"{words[slot % 10]} and {slot}?",
+            "common" if slot % 3 else str(slot),
+        )
+        for slot in range(600)
+    ]
+    dropped = select(drafts, max_answer_share=1.0, max_frame_share=0.05)
+    kept = Counter(draft.frame for draft in drafts if draft.slot not in dropped)
+    assert kept["common"] == 30
+    assert {check for check, _ in dropped.values()} == {"frame_share"}
+    assert all(count == 1 for frame, count in kept.items() if frame != "common")
+    few = select(drafts[:60], max_answer_share=1.0, max_frame_share=0.05)
+    assert len(few) == 40 - 8  # however small the set, a handful may be alike
+
+
+def test_a_frame_leaves_out_names_years_and_directions() -> None:
+    def compute(expression: str) -> dict[str, object]:
+        return {"op": "compute", "property": None, "constraints": None, "expression": expression}
+
+    def look_up(op: str, property: str) -> dict[str, object]:
+        return {"op": op, "property": property, "constraints": [], "expression": None}
+
+    first = [look_up("lookup", "P57"), compute("argmin(P569, Q1, Q22, Q3)"), look_up("reverse_lookup", "P990022")]
+    second = [look_up("lookup", "P57"), compute("argmax(P569, Q7, Q8, Q9)"), look_up("reverse_lookup", "P990022")]
+    third = [look_up("lookup", "P86"), *second[1:]]
+    assert find_frame("chain", first) == find_frame("chain", second)
+    assert len({find_frame("chain", first), find_frame("chain", third), find_frame("bridge", first)}) == 3
+    assert find_frame("chain", [compute("hop1 + 21")]) == find_frame("chain", [compute("hop1 + 40")])

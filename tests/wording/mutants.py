@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 from hopwright.records import Item
 from hopwright.wording.llm.text_constraints import TextConstraints
@@ -52,8 +52,11 @@ def _mutate(draft: Item, marked: str, places: tuple[TextConstraints, ...]) -> It
         name.id: frozenset(i for i, place in enumerate(subs) if name in place.required) for name in whole.required
     }
     stated = [name for name in whole.required if name.label in marked]
+    text = read_marks(marked).text
     for one, other in combinations(stated, 2):
-        if owners[one.id] and owners[other.id] and not owners[one.id] & owners[other.id]:
+        # `the doctoral advisors of A and B`: of one list, either order says the same.
+        listed = any(f"{a} and {b}" in text for a, b in permutations((one.label, other.label)))
+        if owners[one.id] and owners[other.id] and not owners[one.id] & owners[other.id] and not listed:
             yield Mutant("roles exchanged", _exchange(marked, one.label, other.label))
     spans = [span for span in read_marks(marked).walk() if len(span.hops) == 1]
     for one, other in combinations(spans, 2):

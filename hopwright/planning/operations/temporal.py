@@ -18,20 +18,24 @@ _FAREST = 150
 
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The years between two looked-up years: from a birth to a work of that person, or from a work to its maker's
-    death, or a death to an adaptation.
+    death, or a death to an adaptation; or between the births, or the deaths, of two who were close.
     """
     one, other = inputs
     if one.whole > other.whole:
         one, other = other, one
     years = _check(other.whole - one.whole)
-    if one.of == builder.traversals.roles.birth:
-        if not _GROWN <= years <= _OLDEST - _GROWN or other.of == builder.traversals.roles.birth:
+    roles = builder.traversals.roles
+    if one.of == other.of in (roles.birth, roles.death):
+        if years > _OLDEST - _GROWN or not _is_tied(builder, one.entity, other.entity):
+            raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
+    elif one.of == roles.birth:
+        if not _GROWN <= years <= _OLDEST - _GROWN:
             raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
         if not _is_tied(builder, one.entity, other.entity):
             raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
         # Somebody's death asks for a known later one: whoever taught them had perhaps died long before.
-        unknown = other.whole if other.of == builder.traversals.roles.death else LATEST
-        if list_events(builder, one.entity).get(builder.traversals.roles.death, unknown) <= other.whole:
+        unknown = other.whole if other.of == roles.death else LATEST
+        if list_events(builder, one.entity).get(roles.death, unknown) <= other.whole:
             raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
     elif not (_is_after_work(builder, one, other) or _is_adapted(builder, one.entity, other.entity)):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)

@@ -16,7 +16,7 @@ from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.records import Compute, Lookup, ReverseLookup
 
-_FAR = 0.15
+_FAR = 0.02
 """How often a plan goes to a timeline that only tells the time, where none has to do with what the plan is about."""
 _TOGETHER = 0.8
 """How often two holders got what they have on one occasion, where several things are given together."""
@@ -89,6 +89,8 @@ def _list_partners(
 ) -> dict[str, list[tuple[int, str]]]:
     """Whom to set beside a holder: those of what is given together with it, or of the same timeline in years nearby."""
     derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
+    if isinstance(derivation, Lookup) and derivation.subject.startswith("hop"):  # an event of a holder's life
+        derivation = builder.draft.steps[int(derivation.subject[3:]) - 1].derivation
     if not isinstance(derivation, ReverseLookup):
         raise PlanningDeadEnd(DeadEnd.HOLDERS_COMPARED_AS_THEY_ARE)
     own, near = derivation.property, int(derivation.value)

@@ -80,6 +80,9 @@ LATER_FRAMES = (
 )  # fmt: skip
 """Of two events of which the first is the earlier."""
 
+SINCE_FRAMES = ("How many years had passed since {a} {when}?", "{When}, how many years had passed since {a}?")
+"""The same of a later event that can be told by a verb."""
+
 SPAN_FRAMES = (
     "How many years lie between the earliest and the latest of these: {all}?",
     "Of {all}, how many years separate the earliest from the latest?",

@@ -361,7 +361,10 @@ class PlanVerbaliser:
         if entry is None or not entry.timeline or derivation.constraints:
             return ""
         year = derivation.value if derivation.value.isdigit() else say(derivation.value)
-        return self.pick(entry.holder_ask if form == "holder_ask" else entry.holder_np).replace("{y}", year)
+        templates = entry.holder_ask if form == "holder_ask" else entry.holder_np
+        # `the 1922 Nobel Prize`, but not `the the year in which X died Nobel Prize`.
+        before = [one for one in templates if "{y} " in one] if year.isdigit() else []
+        return self.pick(before or [one for one in templates if "{y} " not in one]).replace("{y}", year)
 
     def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
         entry = self.table.entity.get(derivation.property)
