@@ -210,6 +210,7 @@ def move_plan(plan: PassagePlan, new: TwinWorld) -> PassagePlan:
         one.model_copy(update={"subject": new.ids.get(one.subject, one.subject), "object": new.ids.get(object, object)})
         for one in plan.triplets
         for object in (new.world.objects.get((one.subject, one.property, one.object), one.object),)
+        if object
     )
     literals = tuple(
         one.model_copy(

@@ -277,7 +277,10 @@ class _TwinRelabeller:
         else:
             answer_id = None
             answer = render_answer(value, old.unit)
-            distractors = move_distractors(old, value, self._operands, self._shown)
+            # Its sub-question may state the numbers that it computes with.
+            before = [(self._item.hops[index - 1], self._world.values[index]) for index in old.depends_on]
+            stated = {render_answer(held, hop.unit) for hop, held in before if not isinstance(held, str)}
+            distractors = move_distractors(old, value, self._operands, self._shown | stated)
         return new.model_copy(
             update={
                 "answer": answer,

@@ -48,6 +48,10 @@ _SPAN = re.compile(r"\bvalue\((P\d+), (\w+)\).*\bvalue\((P\d+), \2\)")
 """Two dates of one entity in one expression: how old somebody became."""
 _STRETCH = (2, 9)
 """By how many years such a span becomes longer or shorter, at least and at most."""
+_SIZE = re.compile(r"^size\(all\((P\d+), (\w+)\)\)$")
+"""How many objects one entity has."""
+_FEWEST = 2
+"""So many of what is counted are left, at least."""
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]{3}|20[0-9]{2})(?!\d)")
 _ATTEMPTS = 48
 _STRICT = 44
@@ -67,7 +71,7 @@ class SolvedWorld:
     still the original's. values: what the plan gives in it, by hop. years: by how many years the dates of each
     owner moved (the owner of a dated name is its stem), and base by how many the world did on the whole. literals: old
     and new literal, as normalised, with the original subject; moved: the same as stored. objects: triplet → its other
-    object, both with the original ids, where a count asked for another world of facts.
+    object, both with the original ids, where a count asked for another world of facts; "" where the fact is left out.
     """
 
     hops: tuple[Hop, ...]
@@ -173,10 +177,21 @@ def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
 
 
 def _find_ends(item: Item) -> dict[str, str]:
-    """Entity → the property of the later of two of its dates, where a hop measures the span between them."""
+    """Entity → the later of its dates, where a hop measures the span between two of them.
+
+    So does a hop that holds the year of one's death against another's birth, since what the two are known for pins
+    both of them to years that move as one.
+    """
     ends: dict[str, str] = {}
     for hop in item.hops:
-        if not isinstance(hop.derivation, Compute) or not (match := _SPAN.search(hop.derivation.expression)):
+        if not isinstance(hop.derivation, Compute):
+            continue
+        for before in (item.hops[index - 1] for index in hop.depends_on):
+            found = before.derivation
+            if isinstance(found, Lookup) and before.answer_type != "entity":
+                holders = {one.subject for one in before.evidence.literals if one.property == found.property}
+                ends.update((one, found.property) for one in holders if _is_last(item, one, found.property))
+        if not (match := _SPAN.search(hop.derivation.expression)):
             continue
         reference, properties = match[2], {match[1], match[3]}
         entity = item.hops[int(reference[3:]) - 1].answer_id if reference.startswith("hop") else reference
@@ -184,6 +199,18 @@ def _find_ends(item: Item) -> dict[str, str]:
         if entity and properties <= held.keys() and len(properties) == 2:
             ends[entity] = max(sorted(properties), key=lambda one: held[one])
     return ends
+
+
+def _is_last(item: Item, entity: str, property: str) -> bool:
+    """Whether nothing that is dated of an entity comes after this, and something comes before."""
+    dates = {
+        (one.property, year)
+        for hop in item.hops
+        for one in hop.evidence.literals
+        if one.subject == entity and one.datatype == "dateTime" and (year := read_year(one.value)) is not None
+    }
+    own = [year for held, year in dates if held == property]
+    return len(own) == 1 and len(dates) > 1 and all(year < own[0] for held, year in dates if held != property)
 
 
 class _WorldAttempt:
@@ -243,7 +270,8 @@ class _WorldAttempt:
     def _build(self) -> tuple[Hop, ...]:
         hops: list[Hop] = []
         for hop, moved in zip(self._item.hops, self._derivations, strict=True):
-            triplets = tuple(map(self._rename_triplet, hop.evidence.triplets))
+            held = (one for one in hop.evidence.triplets if self._objects.get(_key(one)) != "")
+            triplets = tuple(map(self._rename_triplet, held))
             literals = tuple(
                 literal.model_copy(update={"subject": self._ids.get(literal.subject, literal.subject), "value": value})
                 for literal in hop.evidence.literals
@@ -466,8 +494,9 @@ def _stir_counts(
     """Other facts for what is counted, so that the count changes.
 
     Of the facts that no other hop rests on, a few triplets get the object of another or the entity that is counted
-    for, and numbers change places. Returns triplet → object, literal → the value whose place it takes, and the owners
-    whose dates move by themselves.
+    for, and numbers change places. Where all objects of one entity are counted (the neighbours of a country), some are
+    left out. Returns triplet → object ("" where it is left out), literal → the value whose place it takes, and the
+    owners whose dates move by themselves.
     """
     objects: dict[_Key, str] = {}
     swapped: dict[_Key, str] = {}
@@ -499,7 +528,30 @@ def _stir_counts(
             values = [key[2] for key in keys]
             rng.shuffle(values)
             swapped.update(zip(keys, values, strict=True))
+        objects.update((key, "") for key in _leave_out(item, hop, rng))
     return objects, swapped, loose
+
+
+def _leave_out(item: Item, hop: Hop, rng: random.Random) -> list[_Key]:
+    """Some of the triplets that a hop counts, where it counts all objects of one entity: a third at most.
+
+    What another hop rests on stays, read in either direction, and so does whatever is an answer.
+    """
+    assert isinstance(hop.derivation, Compute)
+    if not (match := _SIZE.match(hop.derivation.expression)):
+        return []
+    property, reference = match[1], match[2]
+    owner = item.hops[int(reference[3:]) - 1].answer_id if reference.startswith("hop") else reference
+    counted = [_key(one) for one in hop.evidence.triplets if (one.subject, one.property) == (owner, property)]
+    others = {_key(one) for other in item.hops if other is not hop for one in other.evidence.triplets}
+    answers = {one.answer_id for one in item.hops}
+    free = [
+        key
+        for key in counted
+        if key not in others and (key[2], property, key[0]) not in others and key[2] not in answers
+    ]
+    most = min(len(free), len(counted) - _FEWEST, max(1, len(counted) // 3))
+    return rng.sample(free, rng.randint(1, most)) if most > 0 else []
 
 
 def _rename(text: str, ids: Mapping[str, str]) -> str:

@@ -67,7 +67,7 @@ def slots(run: RunFolder, store: Path, size: int) -> list[DraftSlots]:
 
 
 def select_all(parts: list[Path], share: float) -> list[SelectionPart]:
-    survey = survey_drafts(parts, share, 0)
+    survey = survey_drafts(parts, SynthesizeParameters(max_answer_share=share, max_frame_share=1.0, items=0))
     return [SelectionPart(part, dropped) for part, dropped in zip(parts, survey.dropped, strict=True)]
 
 

@@ -15,7 +15,12 @@ from sample.days import Day
 from sample.factbook_facts import find_facts, read_capital, read_independence, read_language, read_point
 from sample.factbook_links import World
 
-RULES = {"languages": {"Japanese": ["Q5287", "Japanese"]}, "currencies": {}, "states": {"contested": []}}
+RULES = {
+    "languages": {"Japanese": ["Q5287", "Japanese"]},
+    "currencies": {},
+    "states": {"contested": []},
+    "contested_borders": [],
+}
 NAMES = {
     "Q17": ["Japan"], "Q1490": ["Tokyo"], "Q34600": ["Kyoto"], "Q30": ["United States of America", "United States"],
     "Q61": ["Washington, D.C."], "Q258": ["South Africa"], "Q3926": ["Pretoria"], "Q99": ["Tokyo"],

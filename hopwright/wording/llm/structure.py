@@ -65,6 +65,9 @@ _COMMON = frozenset(
     "lie".split()
 )
 
+_OF_CHOICES = stems("formed made chosen")
+"""Words by which pairs are counted, some of which other facts use too: a club is formed as well."""
+
 
 class StructureChecker:
     """Holds marked questions against plans of one property table."""
@@ -407,6 +410,8 @@ class _Reading:
         strict = stems(self._mask(" … ".join(self.layout.texts[index].words))) - _COMMON - stems(rules)
         for hop in together:
             strict -= stems(hop.question)
+            if isinstance(read_hop_form(hop), Combinations):
+                strict -= _OF_CHOICES
         for hop in (*together, *(self._hops[one] for one in nearby)):
             for property in properties_in(hop.derivation):
                 strict -= self.vocabulary.cues(property)
