@@ -1,4 +1,7 @@
-"""How far annotators agree: every criterion and the verdict, over all, by reasoning graph, by pair of annotators."""
+"""How far annotators agree: every criterion and the verdict, over all, by reasoning graph, by pair of annotators.
+
+Where tasks are answered before they are verified, so do the answers: with each other, and with what is stated.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from itertools import combinations
 from typing import Literal
 
 from annotation.decisions import ReviewUnit, latest_reviews, order_unit
-from annotation.schema import CRITERIA, REVIEWED, VERDICT, VERDICTS, ReviewTaskKind
-from hopwright.records import Review
+from annotation.schema import CRITERIA, OWN_ANSWER, OWN_ANSWERS, REVIEWED, VERDICT, VERDICTS, ReviewTaskKind
+from hopwright.records import Item, Review
 from hopwright.scoring.agreement import Level, Reliability, count_values, measure
+from hopwright.scoring.answers import normalise
+from hopwright.scoring.intervals import IntervalEstimate, find_share
 
 Scope = Literal["all", "topology", "pair"]
 Rating = tuple[str, int]
@@ -23,13 +28,58 @@ LEAST_SHARED = 10
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One line of the report. `criterion` is `verdict` or a score's; `name` is the graph's or the pair's."""
+    """One line of the report. `criterion` is `verdict`, `own_answer` or a score's; `name` the graph's or the pair's."""
 
     kind: str
     criterion: str
     scope: Scope
     name: str
     reliability: Reliability
+
+
+@dataclass(frozen=True, slots=True)
+class BlindAnswers:
+    """What annotators of one kind of task answered before they saw the stated answer.
+
+    `right`: the share that is the stated answer; `kept_right` and `kept_wrong`: the share of the verdict Retain among
+    those whose own answer was the stated one, and among the others.
+    """
+
+    kind: str
+    answers: int
+    right: IntervalEstimate
+    kept_right: IntervalEstimate
+    kept_wrong: IntervalEstimate
+
+
+def measure_blind_answers(reviews: Iterable[Review], items: Mapping[str, Item]) -> list[BlindAnswers]:
+    """Own answers against the stated ones, for each kind of task that asked for any; adjudications do not ask."""
+    given = [one for one in latest_reviews(reviews) if one.own_answer is not None and one.item_id in items]
+    found = []
+    for kind in REVIEWED:
+        judged = [(is_own_answer_right(one, items[one.item_id]), one) for one in given if one.kind == kind.value]
+        if not judged:
+            continue
+        kept = {right: [one.verdict == "Retain" for was, one in judged if was is right] for right in (True, False)}
+        found.append(
+            BlindAnswers(
+                kind=kind,
+                answers=len(judged),
+                right=find_share(len(kept[True]), len(judged)),
+                kept_right=find_share(sum(kept[True]), len(kept[True])),
+                kept_wrong=find_share(sum(kept[False]), len(kept[False])),
+            )
+        )
+    return found
+
+
+def is_own_answer_right(review: Review, item: Item) -> bool:
+    """Whether an own answer is the stated one: the option, or in own words its text or another name of it."""
+    asked = item if review.hop is None else next((hop for hop in item.hops if hop.index == review.hop), item)
+    if review.own_answer in asked.options:
+        return review.own_answer == asked.label
+    names = (asked.answer, *asked.answer_aliases)
+    return bool(review.own_words) and normalise(review.own_words) in {normalise(name) for name in names}
 
 
 def measure_agreement(
@@ -46,18 +96,21 @@ def measure_agreement(
         judged = [review for review in usable if review.kind == kind.value]
         if not judged:
             continue
-        for criterion in (VERDICT, *CRITERIA[kind]):
+        blind = (OWN_ANSWER,) if any(review.own_answer for review in judged) else ()
+        for criterion in (*blind, VERDICT, *CRITERIA[kind]):
             table = list_ratings(judged, criterion)
             lines += _measure_all(kind, criterion, table, topologies, seed, pairs=pairs)
     return lines
 
 
 def list_ratings(reviews: Iterable[Review], criterion: str) -> dict[ReviewUnit, list[Rating]]:
-    """Unit → who gave what, as codes: scores less one, verdicts by their place."""
+    """Unit → who gave what, as codes: scores less one, verdicts and own answers by their place."""
     table: dict[ReviewUnit, list[Rating]] = {}
     for review in reviews:
         if criterion == VERDICT:
             code = None if review.verdict is None else VERDICTS.index(review.verdict)
+        elif criterion == OWN_ANSWER:
+            code = None if review.own_answer is None else OWN_ANSWERS.index(review.own_answer)
         else:
             code = next((score.value - 1 for score in review.scores if score.criterion == criterion), None)
         if code is not None:
@@ -102,4 +155,9 @@ def _measure(criterion: str, table: Mapping[ReviewUnit, Sequence[Rating]], seed:
 
 
 def _describe(criterion: str) -> tuple[int, Level]:
-    return (len(VERDICTS), "nominal") if criterion == VERDICT else (_POINTS, "ordinal")
+    match criterion:
+        case "verdict":
+            return len(VERDICTS), "nominal"
+        case "own_answer":
+            return len(OWN_ANSWERS), "nominal"
+    return _POINTS, "ordinal"

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from annotation.forms import Task
 from annotation.graph_drawing import draw_graph
 from annotation.schema import (
+    BLIND_HTML,
     COMMENT,
     COMPUTATION,
     CRITERIA,
@@ -89,21 +90,25 @@ class HopView:
         return (" " if equation else "; ").join(self.working)
 
 
-def build_tasks(item: Item, kinds: Collection[ReviewTaskKind] = REVIEWED) -> list[Task]:
+def build_tasks(item: Item, kinds: Collection[ReviewTaskKind] = REVIEWED, *, blind: bool = False) -> list[Task]:
     """The tasks of one item: each hop's and the whole question's; a counterfactual item has the twin's only."""
     if item.variant == "counterfactual":
-        return [build_task(item, ReviewTaskKind.TWIN)] if ReviewTaskKind.TWIN in kinds else []
-    hops = item.hops if ReviewTaskKind.SINGLE_HOP in kinds else ()
-    whole = [build_task(item, ReviewTaskKind.MULTI_HOP)] if ReviewTaskKind.MULTI_HOP in kinds else []
-    return [*(build_task(item, ReviewTaskKind.SINGLE_HOP, hop.index) for hop in hops), *whole]
+        wanted: list[tuple[ReviewTaskKind, int | None]] = [(ReviewTaskKind.TWIN, None)]
+    else:
+        wanted = [*((ReviewTaskKind.SINGLE_HOP, hop.index) for hop in item.hops), (ReviewTaskKind.MULTI_HOP, None)]
+    return [build_task(item, kind, hop, blind=blind) for kind, hop in wanted if kind in kinds]
 
 
-def build_task(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> Task:
+def build_task(item: Item, kind: ReviewTaskKind, hop: int | None = None, *, blind: bool = False) -> Task:
     """One task. `data.item_id` is ours; `data.item_hash` changes when anything shown or pre-filled changes.
 
+    A `blind` task also holds the question without its answer, for an interface that shows that first.
     Raises InputError for a hop that the item does not have.
     """
-    return _finish(item, hop, {"kind": kind.value}, {"item_html": render_item(item, kind, hop)})
+    html = {"item_html": render_item(item, kind, hop)}
+    if blind:
+        html[BLIND_HTML] = render_blind(item, hop)
+    return _finish(item, hop, {"kind": kind.value}, html)
 
 
 def build_adjudication(item: Item, of: ReviewTaskKind, hop: int | None, reviews: Sequence[ShownReview]) -> Task:
@@ -163,6 +168,21 @@ def render_item(item: Item, kind: ReviewTaskKind, hop: int | None = None) -> str
         graph=draw_graph(item),
         checks=item.checks,
         domains=len(item.domains),
+        facts=list(dict.fromkeys(fact for view in views for fact in view.facts)),
+        passages=list(dict.fromkeys(passage for view in views for passage in view.passages)),
+    )
+    return drop_controls(page)
+
+
+def render_blind(item: Item, hop: int | None = None) -> str:
+    """The page's HTML of a question alone, without anything that tells its answer; a twin with what it is about."""
+    asked: Item | Hop = item if hop is None else find_hop(item, hop)
+    views = [view_hop(one, item) for one in item.hops] if item.variant == "counterfactual" else []
+    page = load_template("annotation", "blind.html.j2").render(
+        item=item,
+        place="whole question" if hop is None else f"hop {hop} of {len(item.hops)}",
+        question=asked.question,
+        options=asked.options,
         facts=list(dict.fromkeys(fact for view in views for fact in view.facts)),
         passages=list(dict.fromkeys(passage for view in views for passage in view.passages)),
     )

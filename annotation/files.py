@@ -2,7 +2,7 @@
 
 <folder>/<kind>/tasks-000.json    at most 20,000 tasks or 100 MB each, one task a line
 <folder>/<kind>/interface.xml  instructions.html
-<folder>/review.json              overlaps
+<folder>/review.json              how the tasks are reviewed
 <folder>/gold.jsonl               what was planted where; never leaves our side
 """
 
@@ -42,12 +42,16 @@ class ReviewEntry:
     agreement: bool = False
 
 
-class Overlaps(Record):
-    """How many reviewers a task gets: `usual`, and `agreement` for the items that agreement is measured on."""
+class ReviewSettings(Record):
+    """How tasks are reviewed: how many people get one, and whether they answer it before they see the answer.
+
+    `usual` people, or `agreement` for the items that agreement is measured on.
+    """
 
     usual: int = 2
     agreement: int = 3
     items: tuple[str, ...] = ()
+    blind: bool = False
 
     def of(self, item_id: str) -> int:
         """The reviewers of an item's tasks."""
@@ -74,21 +78,22 @@ def write_tasks(
     kinds: Iterable[ReviewTaskKind] = REVIEWED,
     overlap: int = 2,
     agreement: int = 3,
+    blind: bool = False,
 ) -> ReviewFiles:
     """Write the folder. One item is in memory at a time, and every task is held against its interface.
 
-    A kind without tasks gets no folder. Raises InputError for a task that does not fit, RunError when the folder
-    cannot be written.
+    A kind without tasks gets no folder; `blind` tasks are answered before they are verified.
+    Raises InputError for a task that does not fit, RunError when the folder cannot be written.
     """
     wanted = tuple(kinds)
     gold: list[GoldItem] = []
     chosen: list[str] = []
     with explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        writers = {kind: _TaskFileWriter(folder / kind.value, kind) for kind in wanted}
+        writers = {kind: _TaskFileWriter(folder / kind.value, kind, blind) for kind in wanted}
         try:
             for entry in entries:
-                for task in _build(entry, wanted):
+                for task in _build(entry, wanted, blind):
                     writers[ReviewTaskKind(task["data"]["kind"])].write(task)
                 if entry.gold is not None and entry.gold.kind in writers:
                     gold.append(entry.gold)
@@ -104,10 +109,10 @@ def write_tasks(
             remove_tree(folder / kind.value)
     for kind, writer in writers.items():
         if writer.count:
-            write_file(folder / kind.value / "interface.xml", load_interface(kind).encode())
-            write_file(folder / kind.value / "instructions.html", load_instructions(kind).encode())
+            write_file(folder / kind.value / "interface.xml", load_interface(kind, blind=blind).encode())
+            write_file(folder / kind.value / "instructions.html", load_instructions(kind, blind=blind).encode())
     write_gold(gold, folder / GOLD)
-    settings = Overlaps(usual=overlap, agreement=agreement, items=tuple(sorted(set(chosen))))
+    settings = ReviewSettings(usual=overlap, agreement=agreement, items=tuple(sorted(set(chosen))), blind=blind)
     write_file(folder / SETTINGS, settings.model_dump_json(indent=1).encode() + b"\n")
     return ReviewFiles(folder, {kind: writer.count for kind, writer in writers.items() if writer.count}, len(gold))
 
@@ -132,11 +137,11 @@ def read_tasks(folder: Path, kind: ReviewTaskKind) -> Iterator[Task]:
             raise InputError(f"{path}: cannot be read ({error}); run the review export again") from None
 
 
-def read_overlaps(folder: Path) -> Overlaps:
-    """How many reviewers each task gets. Raises InputError for a damaged file."""
+def read_settings(folder: Path) -> ReviewSettings:
+    """How the folder's tasks are reviewed. Raises InputError for a damaged file."""
     path = folder / SETTINGS
     try:
-        return Overlaps.model_validate_json(path.read_bytes())
+        return ReviewSettings.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         raise InputError(f"{path}: missing or damaged; run the review export again") from None
 
@@ -146,11 +151,11 @@ def read_planted(folder: Path) -> dict[str, GoldItem]:
     return read_gold(folder / GOLD)
 
 
-def _build(entry: ReviewEntry, kinds: Collection[ReviewTaskKind]) -> list[Task]:
+def _build(entry: ReviewEntry, kinds: Collection[ReviewTaskKind], blind: bool) -> list[Task]:
     gold = entry.gold
     if gold is None:
-        return build_tasks(entry.item, kinds)
-    return [build_task(entry.item, gold.kind, gold.hop)] if gold.kind in kinds else []
+        return build_tasks(entry.item, kinds, blind=blind)
+    return [build_task(entry.item, gold.kind, gold.hop, blind=blind)] if gold.kind in kinds else []
 
 
 def _read_task(text: str, place: str) -> Task:
@@ -167,10 +172,10 @@ def _read_task(text: str, place: str) -> Task:
 class _TaskFileWriter:
     """The task files of one kind: written aside, put in place together."""
 
-    def __init__(self, folder: Path, kind: ReviewTaskKind) -> None:
+    def __init__(self, folder: Path, kind: ReviewTaskKind, blind: bool) -> None:
         self.count = 0
         self._folder = folder
-        self._form = parse_interface(load_interface(kind))
+        self._form = parse_interface(load_interface(kind, blind=blind))
         self._aside: list[Path] = []
         self._file: TextIO | None = None
         self._room = (0, 0)

@@ -12,7 +12,16 @@ from label_studio_sdk.label_interface.interface import LabelInterface
 from markdown_it import MarkdownIt
 
 from annotation.keys import KEYS, SCORE_KEYS
-from annotation.schema import CRITERIA, ERRORS_CONTROL, ITEM, REVIEWED, TITLES, ReviewTaskKind, criteria_of
+from annotation.schema import (
+    CRITERIA,
+    ERRORS_CONTROL,
+    ITEM,
+    OWN_ANSWER,
+    REVIEWED,
+    TITLES,
+    ReviewTaskKind,
+    criteria_of,
+)
 from hopwright.errors import InputError
 from hopwright.reporting.rendering import load_template
 
@@ -39,15 +48,20 @@ _GROUP = "hw-of-"
 
 
 @functools.cache
-def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> str:
+def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None, *, blind: bool = False) -> str:
     """The labelling interface of a kind, as XML with its styles; an adjudication's rates what `of` is rated by.
 
-    Raises InputError for an adjudication of nothing.
+    A `blind` one asks for the annotator's own answer and shows the item and the form only then.
+    Raises InputError for an adjudication of nothing, and for a blind one.
     """
+    if blind and kind is ReviewTaskKind.ADJUDICATION:
+        raise InputError("an adjudication cannot be blind: it shows what others answered")
     if (kind is ReviewTaskKind.ADJUDICATION) != (of is not None) or (of is not None and of not in CRITERIA):
         raise InputError("an adjudication settles single_hop, multi_hop or twin tasks, and only an adjudication does")
     folder = resources.files(__package__).joinpath("interfaces")
     root = ET.fromstring(folder.joinpath(f"{kind}.xml").read_text("utf-8"))
+    if blind:
+        _put_question_first(root, ET.fromstring(folder.joinpath("blind.xml").read_text("utf-8")))
     for style in root.iter("Style"):
         style.text = "\n" + folder.joinpath("style.css").read_text("utf-8")
     for choice in root.iter("Choice"):
@@ -62,6 +76,17 @@ def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> st
             if child.tag == "Scores":
                 parent[place : place + 1] = _make_score_rows(criteria_of(kind, of))
     return ET.tostring(root, encoding="unicode").strip()  # as the server keeps it
+
+
+def _put_question_first(root: ET.Element, ask: ET.Element) -> None:
+    """Make what an interface shows wait for the annotator's own answer."""
+    style, *shown = list(root)
+    revealed = ET.Element(
+        "View", {"className": "hw-revealed", "visibleWhen": "choice-selected", "whenTagName": OWN_ANSWER}
+    )
+    revealed.extend(shown)
+    root[:] = [style, ask, revealed]
+    root.set("className", f"{root.attrib['className']} hw-blind")
 
 
 def _make_score_rows(criteria: Sequence[str]) -> list[ET.Element]:
@@ -84,10 +109,10 @@ def _make_score_rows(criteria: Sequence[str]) -> list[ET.Element]:
 
 
 @functools.cache
-def load_instructions(kind: ReviewTaskKind) -> str:
+def load_instructions(kind: ReviewTaskKind, *, blind: bool = False) -> str:
     """The guidelines of a kind, as the HTML that Label Studio shows before labelling and under *Instructions*."""
     text = load_template("annotation", f"{kind}.md", "guidelines").render(
-        keys=KEYS, rows=SCORE_KEYS, tags=_list_tags(kind)
+        keys=KEYS, rows=SCORE_KEYS, tags=_list_tags(kind), blind=blind, lookup=kind is not ReviewTaskKind.TWIN
     )
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     return f'<div class="hw-guide"><style>{_GUIDE_STYLE}</style>\n{body}</div>\n'

@@ -15,6 +15,11 @@ SCORE_KEYS: tuple[str, ...] = ("12345", "qwert", "asdfg", "zxcvb", "yuiop")
 
 KEYS: Mapping[str, str] = MappingProxyType(
     {
+        "A": "6",
+        "B": "7",
+        "C": "8",
+        "D": "9",
+        "None of these": "0",
         "Retain": "j",
         "Fix": "k",
         "Discard": "l",
@@ -36,4 +41,4 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "Not in the passages": "shift+p",
     }
 )
-"""Verdict or error tag → its key."""
+"""Own answer, verdict or error tag → its key."""

@@ -79,7 +79,8 @@ def pull_project(
     Raises NotOnServerError when the project is gone (the journal stays), InputError for a damaged journal. To be called
     inside `open_server`.
     """
-    form = parse_interface(load_interface(project.kind, project.of))
+    # Blind tasks have two answers more, which nobody can give in the others' interface.
+    form = parse_interface(load_interface(project.kind, project.of, blind=project.of is None))
     held = journal.read()
     what = f"project {project.id} ({project.kind})"
     # The server's own time before anything is listed: what changes from here on belongs to the next pull.

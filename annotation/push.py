@@ -12,8 +12,9 @@ from typing import Any, cast
 from label_studio_sdk import LabelStudio
 from label_studio_sdk.core.api_error import ApiError
 from label_studio_sdk.core.request_options import RequestOptions
+from label_studio_sdk.label_interface.interface import LabelInterface
 
-from annotation.files import GOLD, list_kinds, read_overlaps, read_planted, read_tasks
+from annotation.files import GOLD, list_kinds, read_planted, read_settings, read_tasks
 from annotation.forms import Task, check_task, load_instructions, load_interface, parse_interface
 from annotation.gold import read_gold, write_gold
 from annotation.ledger import FOLDER, Ledger, ledger_path
@@ -34,10 +35,10 @@ _FIELDS = "id,data,overlap,total_annotations,cancelled_annotations,draft_exists"
 _NEVER_LISTED = [
     f"tasks:{name}"
     for name in (
-        "data.item_html", "data.reviews_html", "data.reviews", "data.item_hash", "inner_id", "total_predictions",
-        "annotations_results", "annotations_ids", "predictions_score", "predictions_model_versions",
-        "predictions_results", "file_upload", "storage_filename", "created_at", "updated_at", "updated_by",
-        "avg_lead_time",
+        "data.item_html", "data.blind_html", "data.reviews_html", "data.reviews", "data.item_hash", "inner_id",
+        "total_predictions", "annotations_results", "annotations_ids", "predictions_score",
+        "predictions_model_versions", "predictions_results", "file_upload", "storage_filename", "created_at",
+        "updated_at", "updated_by", "avg_lead_time",
     )
 ]  # fmt: skip
 _LIST = {
@@ -94,9 +95,13 @@ class PushReport:
         return f"{', '.join(parts)}: {self.url}"
 
 
-def name_project(run: str, kind: ReviewTaskKind, of: ReviewTaskKind | None = None) -> str:
-    """The title of a run's project for a kind of tasks; a run's name that is too long is cut and marked by its hash."""
+def name_project(run: str, kind: ReviewTaskKind, of: ReviewTaskKind | None = None, *, blind: bool = False) -> str:
+    """The title of a run's project for a kind of tasks; a run's name that is too long is cut and marked by its hash.
+
+    Blind tasks have a project of their own: an interface cannot change under answers that were given in it.
+    """
     what = f": adjudication of {_TITLES[of]}" if of is not None else f": {_TITLES[kind]}"
+    what += ", blind" if blind else ""
     room = _LONGEST_TITLE - len(what)
     if len(run) > room:
         mark = hashlib.blake2b(run.encode(), digest_size=3).hexdigest()
@@ -111,7 +116,7 @@ def push_folder(folder: Path, server: Server, run: Path) -> list[PushReport]:
     Raises InputError for a folder that cannot be used, ServiceError for what the server refuses.
     """
     kinds = list_kinds(folder)
-    overlaps = read_overlaps(folder)
+    settings = read_settings(folder)
     kept = run / FOLDER / GOLD
     known = read_gold(kept)
     if planted := read_planted(folder):
@@ -121,11 +126,12 @@ def push_folder(folder: Path, server: Server, run: Path) -> list[PushReport]:
         push(
             read_tasks(folder, kind),
             server=server,
-            title=name_project(run.name, kind),
+            title=name_project(run.name, kind, blind=settings.blind),
             kind=kind,
             ledger=ledger,
-            usual=overlaps.usual,
-            overlap=overlaps.of,
+            usual=settings.usual,
+            overlap=settings.of,
+            blind=settings.blind,
         )
         for kind in kinds
     ]
@@ -141,19 +147,22 @@ def push(
     of: ReviewTaskKind | None = None,
     usual: int = 1,
     overlap: Callable[[str], int] | None = None,
+    blind: bool = False,
 ) -> PushReport:
     """Create or update the project of that title, and bring its tasks up to date.
 
     A task is known by its key (`data.item_id`, and `data.hop` where there is one): a new one is imported, an equal one
     left alone, a changed one updated in place; a changed one that somebody annotated, skipped or drafted is left as it
     is and reported as refused. A push that was cut short may be repeated. `usual` reviewers get a task, or as many as
-    `overlap` says for its item.
+    `overlap` says for its item; `blind` tasks ask for the annotator's own answer first.
 
     Raises InputError for tasks that do not fit the interface or come twice. To be called inside `open_server`.
     """
-    interface = load_interface(kind, of)
-    project, created, total = _bring_project_up_to_date(server.client, title, kind, interface, usual)
-    pusher = _Pusher(server.client, project, kind, of, ledger, overlap or (lambda item_id: usual), usual)
+    interface = load_interface(kind, of, blind=blind)
+    guidelines = load_instructions(kind, blind=blind)
+    project, created, total = _bring_project_up_to_date(server.client, title, interface, guidelines, usual)
+    form = parse_interface(interface)
+    pusher = _Pusher(server.client, project, kind, form, ledger, overlap or (lambda item_id: usual), usual)
     if not (ledger.settled(project) and total == len(ledger.entries(project))):
         pusher.list_project()
     return pusher.run(tasks, created, f"{server.url}/projects/{project}")
@@ -167,7 +176,7 @@ class _Pusher:
         client: LabelStudio,
         project: int,
         kind: ReviewTaskKind,
-        of: ReviewTaskKind | None,
+        form: LabelInterface,
         ledger: Ledger,
         overlap: Callable[[str], int],
         usual: int,
@@ -175,7 +184,7 @@ class _Pusher:
         self._client = client
         self._project = project
         self._kind = kind
-        self._form = parse_interface(load_interface(kind, of))
+        self._form = form
         self._ledger = ledger
         self._overlap = overlap
         self._usual = usual
@@ -326,7 +335,7 @@ class _Pusher:
 
 
 def _bring_project_up_to_date(
-    client: LabelStudio, title: str, kind: ReviewTaskKind, interface: str, usual: int
+    client: LabelStudio, title: str, interface: str, guidelines: str, usual: int
 ) -> tuple[int, bool, int]:
     """The project's id, whether it was created, and how many tasks it holds (-1: to be asked).
 
@@ -334,7 +343,7 @@ def _bring_project_up_to_date(
     """
     wanted: dict[str, Any] = {
         "label_config": interface,
-        "expert_instruction": load_instructions(kind),
+        "expert_instruction": guidelines,
         "show_instruction": True,
         "show_collab_predictions": True,
         "show_skip_button": True,

@@ -12,7 +12,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from annotation.accepted import Decided, ScoreRow
-from annotation.agreement import Agreement
+from annotation.agreement import Agreement, BlindAnswers
 from annotation.annotators import Profile
 from annotation.plots import draw_plots
 from annotation.schema import TITLES
@@ -32,6 +32,7 @@ class ReviewReport:
     reviews: Sequence[Review]
     agreement: Sequence[Agreement]
     profiles: Sequence[Profile]
+    blind: Sequence[BlindAnswers] = ()
     stale: int = 0
     refused: int = 0
     decided: Sequence[Decided] = ()
@@ -66,6 +67,7 @@ def render_markdown(report: ReviewReport, plots: Sequence[tuple[str, str]] = ())
         decisions=_table_decisions(report.decided),
         scores=_table_scores(report.scores),
         agreement=agreement,
+        blind=show_table([_list_blind(one) for one in report.blind]),
         profiles=show_table([_list_profile(one) for one in report.profiles]),
         concerns=[(one.name, "; ".join(one.concerns)) for one in report.profiles if one.concerns],
         plots=plots,
@@ -85,6 +87,7 @@ def to_json(report: ReviewReport) -> dict[str, Any]:
         "decisions": count_decisions(report.decided),
         "scores": [asdict(row) for row in report.scores],
         "agreement": [asdict(line) for line in report.agreement],
+        "blind": [asdict(one) for one in report.blind],
         "profiles": [asdict(profile) for profile in report.profiles],
     }
 
@@ -142,6 +145,16 @@ def _list_agreement(line: Agreement, *, named: bool) -> dict[str, Any]:
         "Fleiss' kappa": Markdown(show_estimate(found.fleiss)),
         "same": Markdown(show_estimate(found.percent)),
         "near": Markdown(show_number(found.within_one)),
+    }
+
+
+def _list_blind(one: BlindAnswers) -> dict[str, Any]:
+    return {
+        "kind": _KINDS[one.kind],
+        "answers": one.answers,
+        "right": Markdown(show_estimate(one.right)),
+        "retained where right": Markdown(show_estimate(one.kept_right)),
+        "retained where not": Markdown(show_estimate(one.kept_wrong)),
     }
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from annotation.files import GOLD, read_overlaps, read_tasks
+from annotation.files import GOLD, read_settings, read_tasks
 from annotation.gold import read_gold
 from annotation.journal import Journal
 from annotation.ledger import FOLDER, ledger_path
@@ -97,14 +97,14 @@ def gather(reviews: Path, run: Path) -> CollectedReviews:
 def list_current_tasks(run: Path) -> dict[TaskName, CurrentTask]:
     """Every task that the run's export holds, planted faults included. Raises InputError when there is no export."""
     folder = run / "review" / "tasks"
-    overlaps = read_overlaps(folder)
+    settings = read_settings(folder)
     found: dict[TaskName, CurrentTask] = {}
     for kind in REVIEWED:
         for task in read_tasks(folder, kind):
             data = task["data"]
             key = key_of(data)
             if key is not None:
-                found[kind.value, key] = CurrentTask(str(data["item_hash"]), overlaps.of(split_key(key)[0]))
+                found[kind.value, key] = CurrentTask(str(data["item_hash"]), settings.of(split_key(key)[0]))
     return found
 
 

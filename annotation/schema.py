@@ -48,6 +48,8 @@ kind that it settles."""
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
+        "verdict": "Verdict",
+        "own_answer": "Own answer, given blind",
         "factuality": "Factuality",
         "distractor_quality": "Distractor quality",
         "fluency": "Fluency",
@@ -60,7 +62,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "answerability": "Answerable from the passages only",
     }
 )
-"""A criterion as tables and pages name it."""
+"""A criterion as tables and pages name it; the verdict and the own answer are rated alike."""
 
 ERRORS_CONTROL = "errors"
 
@@ -77,6 +79,17 @@ An adjudication has only the last."""
 
 PREFILLED = "as generated"
 """The `model_version` of the predictions that fill the corrections."""
+
+
+BLIND = "blind"
+"""The object tag of a task that is answered before it is verified: the question without its answer."""
+BLIND_HTML = "blind_html"
+"""The field of such a task's data that the tag shows; no other task has it."""
+
+OWN_ANSWER, OWN_WORDS = "own_answer", "own_words"
+"""What the annotator answers by himself: a choice, and a text where no option is what he would say."""
+NO_OPTION = "None of these"
+OWN_ANSWERS: tuple[str, ...] = (*LABELS, NO_OPTION)
 
 
 class ShownReview(Record):

@@ -16,6 +16,9 @@ from annotation.schema import (
     COMPUTATION,
     ERRORS_CONTROL,
     FIXES,
+    OWN_ANSWER,
+    OWN_ANSWERS,
+    OWN_WORDS,
     SOURCE_URL,
     VERDICT,
     VERDICTS,
@@ -25,6 +28,7 @@ from annotation.schema import (
 from hopwright.errors import InputError
 from hopwright.foreign import show
 from hopwright.records import Correction, Review, ReviewVerdict, Score
+from hopwright.records.review import OwnAnswer
 
 _SHOWN = 3
 _LONGEST_WORK = 1e9
@@ -72,6 +76,8 @@ def read_annotation(
             computation=_text(values.get(COMPUTATION)) or "",
             source_url=_text(values.get(SOURCE_URL)) or "",
             comment=_text(values.get(COMMENT)) or "",
+            own_answer=cast(OwnAnswer | None, _only_choice(values.get(OWN_ANSWER), OWN_ANSWER)),
+            own_words=_text(values.get(OWN_WORDS)) or "",
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"its {_blame(error)} cannot be read") from None
@@ -163,3 +169,4 @@ def _blame(error: Exception) -> str:
 
 
 assert get_args(ReviewVerdict) == VERDICTS
+assert get_args(OwnAnswer) == OWN_ANSWERS

@@ -40,6 +40,7 @@ class SampleRequest:
     agreement_overlap: int
     agreement_items: int
     gold_share: float
+    blind: bool = False
 
 
 def plan_review(run: RunFolder, parameters: ReviewRun) -> StagePlan:
@@ -72,6 +73,7 @@ def export_tasks(engine: StageEngine, parameters: ReviewRun, stage: Stage) -> St
         agreement_overlap=wanted.agreement_overlap,
         agreement_items=wanted.agreement_items,
         gold_share=wanted.gold_share,
+        blind=wanted.blind,
     )
     written = engine.step("export", write_sample, request)
     return stage.finish(
@@ -102,7 +104,12 @@ def write_sample(request: SampleRequest) -> dict[str, int]:
         chosen, agreement, _find_twins(request, chosen), _plant(request, chosen, kinds, wanted), request.seed
     )
     files = write_tasks(
-        entries, request.folder, kinds=kinds, overlap=request.overlap, agreement=request.agreement_overlap
+        entries,
+        request.folder,
+        kinds=kinds,
+        overlap=request.overlap,
+        agreement=request.agreement_overlap,
+        blind=request.blind,
     )
     return {kind.value: count for kind, count in files.counts.items()} | {"gold": files.gold}
 

@@ -214,7 +214,7 @@ def _report(
     run: RunFolder, folder: Path, gathered: CollectedReviews, seed: int, decided: list[Decided] | None = None
 ) -> ReviewReport:
     from annotation.accepted import table_of_scores
-    from annotation.agreement import measure_agreement
+    from annotation.agreement import measure_agreement, measure_blind_answers
     from annotation.annotators import profile_annotators
     from annotation.report import ReviewReport, write_report
 
@@ -229,6 +229,7 @@ def _report(
         reviews=gathered.reviews,
         agreement=measure_agreement(gathered.reviews, {id: item.topology for id, item in items.items()}, seed=seed),
         profiles=profile_annotators((*gathered.reviews, *gathered.gold), items, gathered.gold_items),
+        blind=measure_blind_answers(gathered.reviews, items),
         stale=gathered.stale,
         refused=len(gathered.refused),
         decided=decided or (),

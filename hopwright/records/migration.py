@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -22,8 +22,8 @@ from hopwright.records.evidence import tag_lists
 from hopwright.records.model import Item
 
 _ROWS_PER_BATCH = 500
-_ADDED = ("marked",)
-"""Text columns that version 2 was given since; a file without them is read as if they were empty."""
+_ADDED: Mapping[str, str | None] = {"marked": "", "own_answer": None, "own_words": ""}
+"""Text columns that version 2 was given since, and what a file without them is read as."""
 Row = dict[str, Any]
 
 
@@ -43,9 +43,10 @@ def migrate_table(table: pa.Table, schema: pa.Schema) -> pa.Table:
         batches = table.to_batches(_ROWS_PER_BATCH)
         arrays = [pa.array([_fill(migrate_item(row)) for row in batch.to_pylist()], wanted) for batch in batches]
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(one) for one in arrays], schema)
-    if table.schema.names == schema.names:
+    known = pa.schema([one for one in schema if one.name not in _ADDED or one.name in table.schema.names])
+    if table.schema.names == known.names:
         with contextlib.suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
-            return table.cast(schema)
+            return table.cast(known)
     return table
 
 
@@ -59,7 +60,7 @@ def find_new_columns(found: pa.Schema, schema: pa.Schema) -> tuple[str, ...]:
 def add_new_columns(table: pa.Table, schema: pa.Schema, new: Sequence[str], columns: Sequence[str] = ()) -> pa.Table:
     """State the new columns, empty; `columns`, where there are any, are all that is wanted."""
     for name in new:
-        table = table.append_column(name, pa.array([""] * table.num_rows, schema.field(name).type))
+        table = table.append_column(name, pa.array([_ADDED[name]] * table.num_rows, schema.field(name).type))
     return table.select(list(columns) or schema.names)
 
 

@@ -10,6 +10,7 @@ from hopwright.records.base import Record
 
 ReviewKind = Literal["single_hop", "multi_hop", "twin", "adjudication"]
 ReviewVerdict = Literal["Retain", "Fix", "Discard"]
+OwnAnswer = Literal["A", "B", "C", "D", "None of these"]
 
 
 class Score(Record):
@@ -31,6 +32,8 @@ class Review(Record):
 
     `annotator` is a pseudonym, the same for the same person within one run's reviews. Times are ISO 8601 in UTC, as
     the server states them; `seconds` is the time spent, where the server knows it. A skipped task has no verdict.
+    `own_answer` is what the annotator chose before the page showed the answer, on tasks that ask for it; `own_words` is
+    an answer that no option gives.
     """
 
     item_id: str
@@ -53,6 +56,8 @@ class Review(Record):
     computation: str = ""
     source_url: str = ""
     comment: str = ""
+    own_answer: OwnAnswer | None = None
+    own_words: str = ""
 
     @property
     def settles(self) -> ReviewKind:

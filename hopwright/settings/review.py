@@ -48,6 +48,11 @@ class ReviewParameters(Parameters):
         title="Agreement sample",
         description="Number of items that go to the larger number of reviewers.",
     )
+    blind: Annotated[bool, Cli(main=True)] = Field(
+        default=False,
+        title="Answer first",
+        description="Reviewers answer each question themselves before the page shows the stated answer.",
+    )
     gold_share: float = Field(
         default=0.05,
         ge=0,

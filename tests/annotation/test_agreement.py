@@ -7,12 +7,13 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from annotation.agreement import Agreement, measure_agreement
+from annotation.agreement import Agreement, is_own_answer_right, measure_agreement, measure_blind_answers
 from annotation.annotators import Limits, Profile, find_objection, is_caught, profile_annotators
 from annotation.decisions import latest_reviews
-from annotation.schema import CRITERIA, VERDICT, GoldItem, ReviewTaskKind
+from annotation.schema import CRITERIA, NO_OPTION, OWN_ANSWER, VERDICT, GoldItem, ReviewTaskKind
 from hopwright.records import CheckResult, Review
 from tests.annotation.expected import expect_alpha
+from tests.annotation.reviews import make_review
 from tests.annotation.simulated import TEN, Annotator, Job, draw_truth, review, simulate, to_review
 from tests.builders import chain_item
 
@@ -144,3 +145,43 @@ def make_gold(number: int) -> GoldItem:
         item_id=f"hw-gold{number:012x}", source="hw-0", kind=ReviewTaskKind.MULTI_HOP, fault="wrong_answer",
         tags=("Wrong answer",), criteria=("logical_integrity",),
     )  # fmt: skip
+
+
+def test_answers_given_blind_are_measured_beside_the_verdicts():
+    item = chain_item()
+    wrong = next(label for label in "ABCD" if label != item.label)
+    given = [
+        make_review(item.id, annotator="a-1", own_answer=item.label),
+        make_review(item.id, annotator="a-2", annotation=2, own_answer=wrong),
+        make_review(item.id, annotator="a-3", annotation=3, own_answer=item.label, verdict="Discard"),
+        make_review(item.id, annotator="a-4", annotation=4, own_answer=NO_OPTION, own_words=f"the {item.answer}!"),
+        make_review(item.id, "adjudication", of="multi_hop", annotation=5, annotator="a-5"),
+    ]
+    (found,) = measure_blind_answers(given, {item.id: item})
+    assert (found.kind, found.answers) == ("multi_hop", 4)
+    assert found.right.value == 0.75
+    assert found.right.low < 0.75 < found.right.high
+    assert found.kept_right.value == pytest.approx(2 / 3)
+    assert found.kept_wrong.value == 1
+    lines = {line.criterion: line.reliability for line in measure_agreement(given, {}) if line.scope == "all"}
+    assert (lines[OWN_ANSWER].units, lines[OWN_ANSWER].ratings) == (1, 4)
+    assert lines[OWN_ANSWER].percent.value == pytest.approx(1 / 6), "one of six pairs chose alike"
+    assert lines[VERDICT].percent.value == pytest.approx(1 / 2)
+    open_reviews = [review.model_copy(update={"own_answer": None}) for review in given]
+    assert measure_blind_answers(open_reviews, {item.id: item}) == []
+    assert OWN_ANSWER not in {line.criterion for line in measure_agreement(open_reviews, {})}
+
+
+def test_an_answer_in_own_words_is_right_by_any_name_of_the_answer():
+    hop = chain_item().hops[0].model_copy(update={"answer": "Kyiv", "answer_aliases": ("Kiev",), "options": {}})
+    item = chain_item().model_copy(update={"hops": (hop, *chain_item().hops[1:])})
+
+    def says(words: str, answer: str = NO_OPTION) -> bool:
+        return is_own_answer_right(
+            make_review(item.id, "single_hop", hop.index, own_answer=answer, own_words=words), item
+        )
+
+    assert says("kiev.")
+    assert not says("Lviv")
+    assert not says("")
+    assert not says("", "A"), "the hop has no options"

@@ -13,9 +13,10 @@ from annotation.export import (
     find_article,
     list_facts,
     list_texts,
+    render_blind,
 )
 from annotation.forms import check_task, load_interface, parse_interface
-from annotation.schema import CRITERIA, FIXES, ReviewTaskKind, ShownReview
+from annotation.schema import BLIND_HTML, CRITERIA, FIX_QUESTION, FIXES, ReviewTaskKind, ShownReview
 from hopwright.errors import InputError
 from hopwright.records import CheckResult, Compute, Item, Surrogate, Vote
 from tests.annotation.pages import PLANTED, Page, plant, read_pages
@@ -46,6 +47,33 @@ def test_a_counterfactual_item_gives_the_twins_task_only() -> None:
     assert task["data"]["kind"] == "twin"
     check_task(task, parse_interface(load_interface(ReviewTaskKind.TWIN)))
     assert "Oslo → Nilsby" in Page(task["data"]["item_html"]).words
+
+
+@pytest.mark.parametrize("item", [*all_items(), twin_item()], ids=lambda item: f"{item.topology}-{item.variant}")
+def test_what_is_shown_first_does_not_depend_on_the_answer(item: Item) -> None:
+    secret = "Xyzzyville"
+    for task in build_tasks(item, blind=True):
+        kind, hop = ReviewTaskKind(task["data"]["kind"]), task["data"].get("hop")
+        check_task(task, parse_interface(load_interface(kind, blind=True)))
+        shown = task["data"][BLIND_HTML]
+        assert list_texts(item, hop)[FIX_QUESTION] in Page(shown).words
+        for label in "ABCD":
+            hops = tuple(one.model_copy(update={"label": label}) for one in item.hops)
+            assert render_blind(item.model_copy(update={"label": label, "hops": hops}), hop) == shown
+        hops = tuple(
+            one.model_copy(update={"answer": secret, "verify": secret, "answer_aliases": (secret,)})
+            for one in item.hops
+        )
+        if kind is not ReviewTaskKind.TWIN:  # the facts of a twin's world are what its question is about
+            evidence = chain_item().hops[0].evidence
+            hops = tuple(one.model_copy(update={"evidence": evidence}) for one in hops)
+        changed = item.model_copy(
+            update={"answer": secret, "hops": hops, "votes": (Vote(model="prior", option="A", right=True),)}
+        )
+        assert render_blind(changed, hop) == shown
+        plain = build_task(item, kind, hop)
+        assert BLIND_HTML not in plain["data"]
+        assert plain["data"]["item_hash"] != task["data"]["item_hash"], "answers to one are no answers to the other"
 
 
 def test_corrections_are_filled_with_todays_text() -> None:

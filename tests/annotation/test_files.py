@@ -8,9 +8,10 @@ import pytest
 
 from annotation import files as module
 from annotation.export import build_tasks
-from annotation.files import ReviewEntry, list_kinds, read_overlaps, read_planted, read_tasks, write_tasks
+from annotation.files import ReviewEntry, list_kinds, read_planted, read_settings, read_tasks, write_tasks
+from annotation.forms import load_interface
 from annotation.gold import plant_fault
-from annotation.schema import ReviewTaskKind
+from annotation.schema import BLIND_HTML, ReviewTaskKind
 from hopwright.errors import InputError, RunError
 from tests.builders import all_items, chain_item
 
@@ -61,10 +62,23 @@ def test_the_agreement_sample_goes_to_more_reviewers(tmp_path: Path) -> None:
     write_tasks(
         [ReviewEntry(one, agreement=True), ReviewEntry(two), ReviewEntry(three)], tmp_path, overlap=2, agreement=4
     )
-    overlaps = read_overlaps(tmp_path)
-    assert [overlaps.of(item.id) for item in (one, two, three)] == [4, 2, 2]
+    settings = read_settings(tmp_path)
+    assert [settings.of(item.id) for item in (one, two, three)] == [4, 2, 2]
     write_tasks([ReviewEntry(one, agreement=True)], tmp_path, overlap=3, agreement=2)
-    assert read_overlaps(tmp_path).of(one.id) == 3, "never fewer than the others"
+    assert read_settings(tmp_path).of(one.id) == 3, "never fewer than the others"
+
+
+def test_blind_tasks_are_written_with_their_interface_and_guidelines(tmp_path: Path) -> None:
+    write_tasks([ReviewEntry(chain_item())], tmp_path, blind=True)
+    assert read_settings(tmp_path).blind
+    for kind in list_kinds(tmp_path):
+        folder = tmp_path / kind.value
+        assert (folder / "interface.xml").read_text() == load_interface(kind, blind=True)
+        assert "Answer first" in (folder / "instructions.html").read_text()
+        assert all(BLIND_HTML in task["data"] for task in read_tasks(tmp_path, kind))
+    write_tasks([ReviewEntry(chain_item())], tmp_path)
+    assert not read_settings(tmp_path).blind
+    assert not any(BLIND_HTML in task["data"] for kind in list_kinds(tmp_path) for task in read_tasks(tmp_path, kind))
 
 
 def test_no_items_give_no_tasks_and_say_so_when_pushed(tmp_path: Path) -> None:
@@ -88,7 +102,7 @@ def test_a_file_that_is_not_ours_is_one_line(tmp_path: Path, content: str, messa
         list(read_tasks(tmp_path, ReviewTaskKind.MULTI_HOP))
     (tmp_path / "review.json").write_text("{")
     with pytest.raises(InputError, match="missing or damaged"):
-        read_overlaps(tmp_path)
+        read_settings(tmp_path)
 
 
 def test_a_failure_leaves_the_tasks_that_were_there_and_nothing_half_written(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from annotation.accepted import Decided, ScoreRow
-from annotation.agreement import measure_agreement
+from annotation.agreement import BlindAnswers, measure_agreement
 from annotation.annotators import profile_annotators
 from annotation.decisions import ItemDecision
 from annotation.report import ReviewReport, count_decisions, render_markdown, show_estimate, write_report
 from annotation.schema import CRITERIA, TITLES, ReviewTaskKind
-from hopwright.scoring.intervals import IntervalEstimate
+from hopwright.scoring.intervals import IntervalEstimate, find_share
 from tests.annotation.simulated import TEN, simulate
 from tests.builders import all_items
 
@@ -34,6 +34,9 @@ def report() -> ReviewReport:
         reviews=reviews,
         agreement=measure_agreement(reviews, dict.fromkeys(ITEMS, "chain")),
         profiles=profile_annotators(reviews, {}),
+        blind=[
+            BlindAnswers("twin", 40, find_share(30, 40), find_share(27, 30), find_share(4, 10)),
+        ],
         stale=2,
         refused=1,
         decided=decided,
@@ -60,6 +63,7 @@ def test_everything_is_said(report: ReviewReport):
     assert "do not fit the interface: 1 annotation." in text
     assert "| in adjudication | 1 | 33.3% |" in text
     assert "| twin | Grammar | 40 | 4.50 | 0.25 |" in text
+    assert "| twin | 40 | 0.75 (0.60 to 0.86) | 0.90 (" in text
     for name in CRITERIA[ReviewTaskKind.TWIN]:
         assert text.count(f"| twin | {TITLES[name]} |") >= 3
     for one in report.profiles:
@@ -74,6 +78,7 @@ def test_programs_read_the_same(report: ReviewReport, tmp_path: Path):
     )
     assert (found["reviews"], found["items"], found["annotators"]) == (120, 60, 4)
     assert len(found["agreement"]) == len(report.agreement)
+    assert found["blind"][0]["answers"] == 40
 
 
 def test_a_page_of_nothing_is_a_page(tmp_path: Path):

@@ -10,12 +10,16 @@ import pytest
 from annotation.forms import load_instructions, load_interface, parse_interface
 from annotation.keys import KEYS, SCORE_KEYS
 from annotation.schema import (
+    BLIND,
     COMMENT,
     COMPUTATION,
     CRITERIA,
     ERRORS_CONTROL,
     FIXES,
     ITEM,
+    OWN_ANSWER,
+    OWN_ANSWERS,
+    OWN_WORDS,
     REVIEWED,
     SOURCE_URL,
     TITLES,
@@ -58,8 +62,11 @@ def test_every_key_of_an_interface_does_one_thing(kind: ReviewTaskKind, of: Revi
 
 def test_a_key_means_the_same_in_every_interface_and_the_guidelines_say_it() -> None:
     meanings: dict[str, set[str]] = {}
-    for kind, of in FORMS:
-        for choice in ET.fromstring(load_interface(kind, of)).iter("Choice"):
+    interfaces = [load_interface(kind, of) for kind, of in FORMS] + [
+        load_interface(one, blind=True) for one in REVIEWED
+    ]
+    for interface in interfaces:
+        for choice in ET.fromstring(interface).iter("Choice"):
             meanings.setdefault(choice.attrib["hotkey"], set()).add(choice.attrib["value"])
     assert all(len(found) == 1 for found in meanings.values()), meanings
     named = {next(iter(found)): key for key, found in meanings.items() if not found & set("12345")}
@@ -83,6 +90,33 @@ def test_what_is_retained_can_have_no_error_tag(kind: ReviewTaskKind) -> None:
 def test_verdict_and_scores_are_demanded(kind: ReviewTaskKind, of: ReviewTaskKind | None) -> None:
     required = re.findall(r'<Choices name="(\w+)"[^>]*required="true"', load_interface(kind, of))
     assert set(required) == {VERDICT, *criteria_of(kind, of)}
+
+
+@pytest.mark.parametrize("kind", REVIEWED)
+def test_a_blind_interface_shows_its_item_and_form_only_after_an_answer(kind: ReviewTaskKind) -> None:
+    form = parse_interface(load_interface(kind, blind=True))
+    controls = {control.name: control for control in form.controls}
+    open_controls = {control.name for control in parse_interface(load_interface(kind)).controls}
+    assert controls.keys() == open_controls | {OWN_ANSWER, OWN_WORDS}
+    assert list(controls[OWN_ANSWER].labels) == list(OWN_ANSWERS)
+    assert {name for name, control in controls.items() if control.to_name == [BLIND]} == {OWN_ANSWER, OWN_WORDS}
+    root = ET.fromstring(load_interface(kind, blind=True))
+    (revealed,) = (view for view in root if view.get("className") == "hw-revealed")
+    assert (revealed.get("visibleWhen"), revealed.get("whenTagName")) == ("choice-selected", OWN_ANSWER)
+    inside = {one.get("name") for one in revealed.iter() if one.get("name")}
+    assert inside == open_controls | {ITEM}
+    keys = re.findall(r'hotkey="([^"]+)"', load_interface(kind, blind=True))
+    assert len(keys) == len(set(keys))
+    assert re.search(rf'name="{OWN_ANSWER}"[^>]*required="true"', load_interface(kind, blind=True))
+    instructions = load_instructions(kind, blind=True)
+    assert "<h2>Answer first</h2>" in instructions
+    assert all(f"<code>{KEYS[answer]}</code>" in instructions for answer in OWN_ANSWERS)
+    assert "Answer first" not in load_instructions(kind)
+
+
+def test_an_adjudication_cannot_be_blind() -> None:
+    with pytest.raises(InputError, match="cannot be blind"):
+        load_interface(ReviewTaskKind.ADJUDICATION, ReviewTaskKind.TWIN, blind=True)
 
 
 def test_only_an_adjudication_settles_something() -> None:

@@ -39,6 +39,26 @@ def test_a_whole_annotation_becomes_a_review():
     )  # fmt: skip
 
 
+def test_an_answer_given_blind_is_read_and_one_that_is_no_option_refused():
+    form = parse_interface(load_interface(ReviewTaskKind.SINGLE_HOP, blind=True))
+
+    def answer(*choices: str) -> dict[str, Any]:
+        return {**choose("own_answer", *choices), "to_name": "blind"}
+
+    def read_blind(*given: dict[str, Any]) -> Review:
+        annotation = annotate(choose("verdict", "Retain"), *given)
+        return read_annotation(annotation, DATA, form, project=5, task=9, who="a-1")
+
+    assert read_blind().own_answer is None
+    assert read_blind(answer("C")).own_answer == "C"
+    review = read_blind(answer("None of these"), {**write("own_words", " Oslo "), "to_name": "blind"})
+    assert (review.own_answer, review.own_words) == ("None of these", "Oslo")
+    with pytest.raises(InputError):
+        read_blind(answer("E"))
+    with pytest.raises(InputError, match="2 of own_answer"):
+        read_blind(answer("A", "B"))
+
+
 def test_an_adjudication_is_about_the_kind_that_it_settles():
     data = {"item_id": "hw-12", "kind": "adjudication", "of": "single_hop", "hop": 3, "item_hash": "abc"}
     review = read(annotate(choose("verdict", "Retain"), rate("factuality", 5)), data)
