@@ -41,21 +41,11 @@ _NEVER_LISTED = [
         "updated_at", "updated_by", "avg_lead_time",
     )
 ]  # fmt: skip
-_LIST = {
-    "title": "Items",
-    "type": "list",
-    "target": "tasks",
-    "hiddenColumns": {
-        "explore": _NEVER_LISTED,
-        "labeling": _NEVER_LISTED
-        + [
-            f"tasks:{name}"
-            for name in ("data.item_id", "data.answer", "data.topology", "data.variant", "data.kind", "data.of",
-                         "data.hop", "id", "completed_at", "cancelled_annotations", "annotators", "draft_exists")
-        ],
-    },
-}  # fmt: skip
-"""The project's list of tasks as a maintainer first sees it: what identifies an item, not its rendered page."""
+_NOT_WHILE_LABELLING = [
+    f"tasks:{name}"
+    for name in ("data.item_id", "data.answer", "data.topology", "data.variant", "data.kind", "data.of",
+                 "data.hop", "id", "completed_at", "cancelled_annotations", "annotators", "draft_exists")
+]  # fmt: skip
 
 _TITLES = {
     ReviewTaskKind.SINGLE_HOP: "single-hop questions",
@@ -160,7 +150,7 @@ def push(
     """
     interface = load_interface(kind, of, blind=blind)
     guidelines = load_instructions(kind, blind=blind)
-    project, created, total = _bring_project_up_to_date(server.client, title, interface, guidelines, usual)
+    project, created, total = _bring_project_up_to_date(server.client, title, interface, guidelines, usual, blind)
     form = parse_interface(interface)
     pusher = _Pusher(server.client, project, kind, form, ledger, overlap or (lambda item_id: usual), usual)
     if not (ledger.settled(project) and total == len(ledger.entries(project))):
@@ -335,7 +325,7 @@ class _Pusher:
 
 
 def _bring_project_up_to_date(
-    client: LabelStudio, title: str, interface: str, guidelines: str, usual: int
+    client: LabelStudio, title: str, interface: str, guidelines: str, usual: int, blind: bool
 ) -> tuple[int, bool, int]:
     """The project's id, whether it was created, and how many tasks it holds (-1: to be asked).
 
@@ -356,7 +346,7 @@ def _bring_project_up_to_date(
         )
     if not found:
         created = cast(int, client.projects.create(title=title, **wanted).id)
-        client.views.create(project=created, data=cast(Any, _LIST))
+        client.views.create(project=created, data=cast(Any, _list_columns(blind)))
         return created, True, 0
     project = found[0]
     differing = {name: value for name, value in wanted.items() if getattr(project, name, None) != value}
@@ -365,6 +355,20 @@ def _bring_project_up_to_date(
     # Another number of reviewers is set on every task by the server, so what the ledger says of them is void.
     held = -1 if "maximum_annotations" in differing else int(project.task_number or 0)
     return cast(int, project.id), False, held
+
+
+def _list_columns(blind: bool) -> dict[str, Any]:
+    """The project's list of tasks as it is first seen: what identifies an item, not its rendered page.
+
+    Where people answer first, the list does not tell them the answer.
+    """
+    hidden = [*_NEVER_LISTED, *(["tasks:data.answer"] if blind else [])]
+    return {
+        "title": "Items",
+        "type": "list",
+        "target": "tasks",
+        "hiddenColumns": {"explore": hidden, "labeling": _NEVER_LISTED + _NOT_WHILE_LABELLING},
+    }
 
 
 def _find_projects(client: LabelStudio, title: str) -> Iterator[Any]:

@@ -6,13 +6,12 @@ are written with them. Unknown ids give empty results. All answers are in a fixe
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.records import LiteralFact
 from hopwright.records.values import EntityKind
 
-ListUse = Literal["counting", "reverse"]
 """What rests on a list being complete: counting it, or asking who alone has a value."""
 
 
@@ -123,8 +122,8 @@ class ListCompleteness(Protocol):
         """Whether the one subject of a value may be asked for."""
         ...
 
-    def explain(self, property: str, use: ListUse) -> str:
-        """Why an expert has to verify a hop that counts, or that looks up in reverse: one or two sentences."""
+    def explain(self, property: str) -> str:
+        """What is known of whether a value of the property has one subject: a sentence."""
         ...
 
 

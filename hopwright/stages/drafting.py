@@ -14,7 +14,6 @@ from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortag
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.bank import parse_bank
-from hopwright.knowledge.external.notes import write_note
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.nouns import KindIndex
@@ -23,7 +22,8 @@ from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.evidence import evidence_for
 from hopwright.planning.execution import render_answer
-from hopwright.planning.plan import Plan, PlanStep
+from hopwright.planning.expert_notes import write_expert_note
+from hopwright.planning.plan import Plan
 from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
 from hopwright.planning.planner import NoPlanError, Planner
 from hopwright.planning.target_counter import TargetCounter
@@ -39,7 +39,6 @@ from hopwright.records import (
     Item,
     Provenance,
     Rejected,
-    ReverseLookup,
     Source,
 )
 from hopwright.records.arrow import items_to_table
@@ -75,7 +74,8 @@ class Synthesizer:
         self._table = table
         self._seed = seed
         wanted = distribution or TargetDistribution(dict.fromkeys(topologies, 1.0), min_domains=min_domains)
-        self._planner = Planner(WikidataSource(graph, table, kinds), min_domains=wanted.min_domains, claims=claims)
+        self._source = WikidataSource(graph, table, kinds)
+        self._planner = Planner(self._source, min_domains=wanted.min_domains, claims=claims)
         self._drawer = PlanSampler(self._planner, wanted, seed, graph)
         self.ledger = TargetCounter(self._drawer)
         self._writer = RulesWriter(table)
@@ -162,7 +162,7 @@ class Synthesizer:
                 depends_on=TOPOLOGIES[plan.topology].depends_on[index - 1],
                 derivation=step.derivation,
                 evidence=evidence_for(step, answers, self.graph, self._table),
-                verify=self._verify(step),
+                verify=write_expert_note(step, hops, self._source),
             )
             asked = wording.question if index == len(plan.steps) else ""
             distractors = self.distractors.make(hop, answers, hops, asked, key=plan.id)
@@ -176,24 +176,6 @@ class Synthesizer:
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
             answers[index] = step.value
         return tuple(hops)
-
-    def _verify(self, step: PlanStep) -> str:
-        """Why an expert must look at a hop: who has a value, the graph may not know; a claim, nobody has proven."""
-        derivation = step.derivation
-        if step.claims:
-            return " ".join(map(write_note, step.claims))
-        if not isinstance(derivation, ReverseLookup):
-            return ""
-        classes = self._planner.traversals.classes
-        entity_valued = [
-            property
-            for property in (derivation.property, *(condition.property for condition in derivation.constraints))
-            if property in self._table.entity
-        ]
-        reason = classes.explain(entity_valued[0], "reverse") if entity_valued else ""
-        if derivation.constraints:
-            reason = f"Nothing else may meet all conditions at once, also outside the graph. {reason}".rstrip()
-        return reason
 
 
 @dataclass(frozen=True, slots=True)

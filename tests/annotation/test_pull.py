@@ -120,6 +120,13 @@ def test_only_what_changed_is_fetched(fake: Fake, pull, tmp_path: Path):
     assert verdicts == {1: "Discard", 2: "Retain", 3: "Retain", 4: "Retain"}
 
 
+def test_an_answer_given_blind_comes_home(fake: Fake, pull, tmp_path: Path):
+    fake.annotate(1, choose("verdict", "Retain"), {**choose("own_answer", "C"), "to_name": "blind"})
+    fake.annotate(2)
+    assert pull().refused == ()
+    assert [review.own_answer for review in held(tmp_path).reviews] == ["C", None]
+
+
 def test_nothing_new_writes_nothing(fake: Fake, pull, tmp_path: Path):
     fake.annotate(1)
     pull()

@@ -114,6 +114,13 @@ def test_a_blind_interface_shows_its_item_and_form_only_after_an_answer(kind: Re
     assert "Answer first" not in load_instructions(kind)
 
 
+def test_the_styles_survive_xml() -> None:
+    """Label Studio does not decode what XML escapes within a style."""
+    for kind, of in FORMS:
+        (style,) = ET.fromstring(load_interface(kind, of)).iter("Style")
+        assert not set("<>&") & set(style.text or "")
+
+
 def test_an_adjudication_cannot_be_blind() -> None:
     with pytest.raises(InputError, match="cannot be blind"):
         load_interface(ReviewTaskKind.ADJUDICATION, ReviewTaskKind.TWIN, blind=True)

@@ -19,7 +19,7 @@ from annotation.forms import Task
 from annotation.keys import KEYS, SCORE_KEYS
 from annotation.ledger import Ledger, ledger_path
 from annotation.push import PushReport, push
-from annotation.schema import CRITERIA, ReviewTaskKind, ShownReview
+from annotation.schema import CRITERIA, OWN_ANSWERS, ReviewTaskKind, ShownReview
 from annotation.server import open_server
 from hopwright.records import CheckResult, Item, Passage, Surrogate, Vote
 from tests.builders import all_items
@@ -123,6 +123,12 @@ def choose_verdict(page: Any, verdict: str) -> None:
     press_until(
         page, KEYS[verdict], lambda: chosen.is_checked() and (verdict != "Fix" or corrections.is_visible()), True
     )
+
+
+def answer_blind(page: Any, answer: str) -> None:
+    """Give one's own answer by its key, which shows the item and the form."""
+    chosen = page.locator(".hw-own").get_by_role("radio").nth(OWN_ANSWERS.index(answer))
+    press_until(page, KEYS[answer], lambda: chosen.is_checked() and page.locator(".hw-form").is_visible(), True)
 
 
 def give_score(page: Any, row: int, score: int) -> None:
@@ -280,10 +286,12 @@ def push_to(
     run: Path,
     kind: ReviewTaskKind = ReviewTaskKind.MULTI_HOP,
     of: ReviewTaskKind | None = None,
+    *,
+    blind: bool = False,
 ) -> PushReport:
     with open_server(server.url, server.token) as opened:
         ledger = Ledger(ledger_path(run, server.url))
-        return push(tasks, server=opened, title=title, kind=kind, of=of, ledger=ledger, usual=2)
+        return push(tasks, server=opened, title=title, kind=kind, of=of, ledger=ledger, usual=2, blind=blind)
 
 
 def make_items(count: int) -> list[Item]:

@@ -10,18 +10,20 @@ import pytest
 
 from annotation.export import build_task
 from annotation.files import ReviewEntry, write_tasks
-from annotation.forms import Task, parse_interface
+from annotation.forms import Task, load_interface, parse_interface
 from annotation.gold import plant_gold
 from annotation.ledger import ledger_path
 from annotation.push import push_folder
-from annotation.schema import ReviewTaskKind, criteria_of
+from annotation.schema import REVIEWED, ReviewTaskKind, criteria_of
 from annotation.server import open_server
+from annotation.validate import read_annotation
 from hopwright.errors import ServiceError
 from hopwright.foreign import drop_controls
 from hopwright.records import Item
 from tests.annotation.pages import plant
 from tests.e2e.label_studio import LiveServer
 from tests.e2e.review_pages import (
+    answer_blind,
     assert_fits,
     assert_graph_is_right,
     begin_labelling,
@@ -35,6 +37,7 @@ from tests.e2e.review_pages import (
     open_browser,
     open_task,
     push_to,
+    submit,
     wait_for_annotations,
 )
 
@@ -199,6 +202,48 @@ def test_planted_text_is_shown_as_text_and_the_page_stays_usable(
     (annotation,) = wait_for_annotations(label_studio, held.id, 1)
     given = {one["from_name"]: one["value"] for one in annotation["result"]}
     assert given["fix_question"]["text"] == [drop_controls(PLANTED)], "the text went through the page unchanged"
+
+
+@pytest.mark.parametrize("kind", REVIEWED)
+def test_a_blind_task_shows_the_answer_only_after_ones_own(
+    label_studio: LiveServer, page: Any, tmp_path: Path, kind: ReviewTaskKind
+) -> None:
+    item = make_twin() if kind is ReviewTaskKind.TWIN else make_items(1)[0]
+    task = build_task(item, kind, 4 if kind is ReviewTaskKind.SINGLE_HOP else None, blind=True)
+    report = push_to(label_studio, f"Blind: {kind}", [task], tmp_path, kind, blind=True)
+    (held,) = label_studio.tasks(report.project).values()
+    open_task(page, label_studio, report.project, held.id)
+    assert page.locator(".hw-ask .hw-option").count() == 4
+    for hidden in (".hw-right", ".hw-tick", ".hw-form", ".hw-fix", ".hw-check", ".hw-hop-line", ".hw-working"):
+        assert not any(one.is_visible() for one in page.locator(hidden).all()), hidden
+    assert_fits(page)
+    keep_screenshot(page, f"review-blind-{kind.replace('_', '-')}", docs=kind is ReviewTaskKind.MULTI_HOP)
+    answer_blind(page, "B")
+    assert page.locator(".hw-right").first.is_visible()
+    assert not page.locator(".hw-ask .hw-question").is_visible(), "the question is shown once"
+    chosen = page.locator(".hw-own").get_by_role("radio")
+    page.mouse.click(**find_middle(chosen.nth(2)))
+    assert chosen.nth(1).is_checked(), "a click changed it"
+    choose_verdict(page, "Fix")
+    assert_fits(page)
+    form = page.locator(".hw-form")
+    assert form.evaluate("one => one.scrollHeight - one.clientHeight") <= 0, "the form has to be scrolled"
+    choose_verdict(page, "Retain")
+    for number, _ in enumerate(criteria_of(kind), 1):
+        give_score(page, number, 4)
+    keep_screenshot(page, f"review-blind-{kind.replace('_', '-')}-shown", docs=False)
+    submit(page)
+    (annotation,) = wait_for_annotations(label_studio, held.id, 1)
+    form = parse_interface(load_interface(kind, blind=True))
+    review = read_annotation(annotation, task["data"], form, project=report.project, task=held.id, who="a-1")
+    assert (review.own_answer, review.own_words, review.verdict) == ("B", "", "Retain")
+    assert len(review.scores) == len(criteria_of(kind))
+
+
+def find_middle(one: Any) -> dict[str, float]:
+    """Where on the page something is."""
+    box = one.bounding_box()
+    return {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
 
 
 def make_showcase(kind: ReviewTaskKind) -> list[tuple[Task, Item]]:

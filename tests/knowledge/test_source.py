@@ -8,7 +8,7 @@ import pytest
 
 from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.properties import EntityProperty, LiteralProperty, PropertyRoles, PropertyTable
-from hopwright.knowledge.source import FactSource, ListUse
+from hopwright.knowledge.source import FactSource
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.evidence import evidence_for
@@ -164,7 +164,7 @@ class SmallWorld:
     def allows_reverse(self, property: str) -> bool:
         return False
 
-    def explain(self, property: str, use: ListUse) -> str:
+    def explain(self, property: str) -> str:
         return "Nobody has counted them."
 
 

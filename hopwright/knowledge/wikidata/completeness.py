@@ -27,7 +27,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hopwright.knowledge.source import ListUse
 from hopwright.knowledge.wikidata.layout import OTHER
 from hopwright.knowledge.wikidata.roles import INSTANCE_OF
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -110,15 +109,10 @@ class PropertyClasses:
         found = self._evidence.get(property)
         return found is not None and found.allows_reverse
 
-    def explain(self, property: str, use: ListUse) -> str:
-        """Why an expert has to verify a hop that counts, or that looks up in reverse: one or two sentences."""
+    def explain(self, property: str) -> str:
+        """What is known of whether a value of the property has one subject: a sentence."""
         found = self._evidence.get(property)
-        if found is None:
-            return f"The graph has no facts of {property} to judge it by."
-        name = found.label or property
-        if use == "counting":
-            return f"The count is right only if the graph lists every value of “{name}”. {found.reason}"
-        return f"The answer is right only if nothing else has this value of “{name}”. {found.reverse_reason}"
+        return f"The graph has no facts of {property} to judge it by." if found is None else found.reverse_reason
 
 
 def classify_properties(store: GraphStore) -> dict[str, PropertyEvidence]:
