@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import httpx
 from label_studio_sdk import LabelStudio
 from label_studio_sdk.core.api_error import ApiError
 from label_studio_sdk.core.request_options import RequestOptions
@@ -29,7 +31,9 @@ _LONGEST_TITLE = 50
 _ASK_ONE_BY_ONE = 100
 """Changed tasks that are looked at singly; beyond, the project is listed, which costs about as much."""
 _ONCE: RequestOptions = {"max_retries": 0}
-"""For imports: one that succeeded but whose answer was lost would make duplicates if it were sent again."""
+"""For what makes something new: if it succeeded and only its answer was lost, sent again it would make another."""
+_TRIES, _PAUSE_SECONDS = 3, 1.0
+_SERVERS_FAULT = 500
 _FIELDS = "id,data,overlap,total_annotations,cancelled_annotations,draft_exists"
 
 _NEVER_LISTED = [
@@ -345,7 +349,7 @@ def _bring_project_up_to_date(
             f"Label Studio has {len(found)} projects named {title!r}; rename all but one, or use another run name"
         )
     if not found:
-        created = cast(int, client.projects.create(title=title, **wanted).id)
+        created = _create_project(client, title, wanted)
         client.views.create(project=created, data=cast(Any, _list_columns(blind)))
         return created, True, 0
     project = found[0]
@@ -369,6 +373,23 @@ def _list_columns(blind: bool) -> dict[str, Any]:
         "target": "tasks",
         "hiddenColumns": {"explore": hidden, "labeling": _NEVER_LISTED + _NOT_WHILE_LABELLING},
     }
+
+
+def _create_project(client: LabelStudio, title: str, wanted: Mapping[str, Any]) -> int:
+    """Create a project, and one only: after a failure of the server, look whether it is there before trying again."""
+    for number in range(1, _TRIES + 1):
+        try:
+            return cast(int, client.projects.create(title=title, **wanted, request_options=_ONCE).id)
+        except (ApiError, httpx.TransportError) as error:
+            if isinstance(error, ApiError) and (error.status_code or 0) < _SERVERS_FAULT:
+                raise
+            made = next(_find_projects(client, title), None)
+            if made is not None:
+                return cast(int, made.id)
+            if number == _TRIES:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+    raise AssertionError("the last try returns or raises")
 
 
 def _find_projects(client: LabelStudio, title: str) -> Iterator[Any]:

@@ -23,6 +23,8 @@ class FakeLabelStudio:
         self.held: dict[int, dict[int, SimpleNamespace]] = {}
         self.settings: dict[int, SimpleNamespace] = {}
         self.lose_answer_of_import = 0
+        self.fail_to_create: list[tuple[int, bool]] = []
+        """The statuses with which the next creations fail, and whether the project is made all the same."""
         self._ids = itertools.count(1)
         self.projects = SimpleNamespace(
             list=self._list_projects, create=self._create, update=self._update_project, import_tasks=self._import
@@ -50,10 +52,15 @@ class FakeLabelStudio:
         self.calls.append("projects.list")
         return [one for one in self.settings.values() if title in one.title]
 
-    def _create(self, **settings: Any) -> SimpleNamespace:
+    def _create(self, request_options: Any = None, **settings: Any) -> SimpleNamespace:
+        self.calls.append("projects.create")
+        status, made = self.fail_to_create.pop(0) if self.fail_to_create else (201, True)
         id = next(self._ids)
-        self.held[id] = {}
-        self.settings[id] = SimpleNamespace(id=id, **settings)
+        if made:
+            self.held[id] = {}
+            self.settings[id] = SimpleNamespace(id=id, **settings)
+        if status != 201:
+            raise ApiError(status_code=status)
         return self._counted(id)
 
     def _counted(self, id: int) -> SimpleNamespace:

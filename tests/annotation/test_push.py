@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from label_studio_sdk.core.api_error import ApiError
 
 from annotation import push as module
 from annotation.export import build_task
@@ -114,6 +115,31 @@ def test_an_import_whose_answer_was_lost_makes_no_doubles(
     fake.calls.clear()
     push_tasks(fake, make_tasks(8), tmp_path)
     assert fake.calls == ["projects.list"], "once listed, it is known again"
+
+
+@pytest.mark.parametrize(
+    ("failures", "asked"), [([(500, True)], 1), ([(502, False), (500, True)], 2), ([(503, False), (503, False)], 3)]
+)
+def test_a_project_is_made_once_though_the_server_fails(
+    fake: FakeLabelStudio, tmp_path: Path, failures: list[tuple[int, bool]], asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PAUSE_SECONDS", 0)
+    fake.fail_to_create = failures
+    assert figures(push_tasks(fake, make_tasks(3), tmp_path)) == (3, 0, 0, 0, 0)
+    assert fake.count("projects.create") == asked
+    assert len(fake.settings) == 1
+    assert figures(push_tasks(fake, make_tasks(3), tmp_path)) == (0, 0, 3, 0, 0)
+
+
+@pytest.mark.parametrize(("failures", "asked"), [([(400, False)], 1), ([(500, False)] * 3, 3)])
+def test_a_project_that_cannot_be_made_is_given_up(
+    fake: FakeLabelStudio, tmp_path: Path, failures: list[tuple[int, bool]], asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PAUSE_SECONDS", 0)
+    fake.fail_to_create = failures
+    with pytest.raises(ApiError):
+        push_tasks(fake, make_tasks(3), tmp_path)
+    assert fake.count("projects.create") == asked
 
 
 def test_a_lost_or_damaged_ledger_and_a_deleted_task_are_made_good(fake: FakeLabelStudio, tmp_path: Path) -> None:

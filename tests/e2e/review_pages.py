@@ -72,6 +72,7 @@ def open_page(browser: Any, url: str, email: str, password: str) -> Any:
 def open_task(page: Any, server: LiveServer, project: int, task: int) -> None:
     open_form(page, f"{server.url}/projects/{project}/data?task={task}")
     wait_for_form(page)
+    wait_until_drawn(page)
 
 
 def open_form(page: Any, url: str) -> None:
@@ -87,6 +88,19 @@ def wait_for_form(page: Any) -> None:
     page.get_by_role("button", name="Submit").first.wait_for()
 
 
+def wait_until_drawn(page: Any) -> None:
+    """Wait until the form that is shown is the last one: on a busy machine the page draws it anew late."""
+    end = time.monotonic() + 60
+    while not page.evaluate(
+        """async () => {
+            const form = document.querySelector('.hw');
+            await new Promise(done => setTimeout(done, 200));
+            return form !== null && form === document.querySelector('.hw') && form.getBoundingClientRect().width > 0;
+        }"""
+    ):
+        assert time.monotonic() < end, "the page does not stop drawing its form"
+
+
 def begin_labelling(page: Any, server: LiveServer, project: int, look: Callable[[Any], None] | None = None) -> None:
     """Open a project's queue at its next task, past the instructions, which `look` is shown first."""
     open_form(page, f"{server.url}/projects/{project}/data?labeling=1")
@@ -96,6 +110,7 @@ def begin_labelling(page: Any, server: LiveServer, project: int, look: Callable[
         look(page)
     press_until(page, "Escape", instructions.is_visible, False)
     wait_for_form(page)
+    wait_until_drawn(page)
 
 
 def press_until(page: Any, key: str, read: Callable[[], Any], wanted: object) -> None:
@@ -231,6 +246,26 @@ def assert_fits(page: Any) -> None:
     )
     assert cut == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def list_cut(page: Any) -> list[str]:
+    """The texts of the item that are cut to their boxes, so that one would have to scroll in them."""
+    cut: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll('.hw-left *')].filter(one => one.clientHeight > 0
+            && !['visible', 'clip'].includes(getComputedStyle(one).overflowY)
+            && (one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1)
+        ).map(one => one.className || one.tagName)"""
+    )
+    return cut
+
+
+def list_places(page: Any) -> list[list[float]]:
+    """Where every text of the item stands, corrections left out."""
+    places: list[list[float]] = page.evaluate(
+        """() => [...document.querySelectorAll('.hw-left bdi, .hw-svg')].filter(one => !one.closest('.hw-fix'))
+            .map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.width, box.height])"""
+    )
+    return places
 
 
 def assert_graph_is_right(page: Any, item: Item) -> None:

@@ -31,6 +31,8 @@ from tests.e2e.review_pages import (
     choose_verdict,
     give_score,
     keep_screenshot,
+    list_cut,
+    list_places,
     make_items,
     make_task,
     make_twin,
@@ -144,8 +146,12 @@ def test_every_interface_fits_the_window(
         assert page.locator(".hw-right").first.inner_text().split("\n")[0] in "ABCD"
         assert page.locator(".hw-svg").count() == (kind is not ReviewTaskKind.TWIN)
         assert_graph_is_right(page, item)
+        assert list_cut(page) == []
         keep_screenshot(page, f"review-{kind}-{item.topology}", docs=False)
+        choose_verdict(page, "Retain")
+        places = list_places(page)
         choose_verdict(page, "Fix")
+        assert list_places(page) == places, "what is read moves when corrections open"
         page.locator("[data-testid=textarea-region]").nth(5).wait_for()
         for number, _ in enumerate(criteria_of(kind, of), 1):
             give_score(page, number, 4)
