@@ -76,6 +76,7 @@ def show_review(review: Review, item: Item, hop: int | None) -> ShownReview:
     return ShownReview(
         reviewer=review.annotator,
         verdict=review.verdict,
+        own_answer=": ".join(text for text in (review.own_answer, review.own_words) if text),
         scores={score.criterion: score.value for score in review.scores},
         errors=review.errors,
         fixes=list_changes(item, hop, corrections_of(review)),

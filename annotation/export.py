@@ -129,7 +129,10 @@ def build_adjudication(item: Item, of: ReviewTaskKind, hop: int | None, reviews:
     fields = {
         "item_html": render_item(item, of, hop),
         "reviews_html": drop_controls(shown),
-        "reviews": [review.model_dump(mode="json") for review in reviews],
+        # Without what nobody was asked, so that tasks made before there was this question keep their hashes.
+        "reviews": [
+            review.model_dump(mode="json", exclude=None if review.own_answer else {"own_answer"}) for review in reviews
+        ],
     }
     return _finish(item, hop, {"kind": ReviewTaskKind.ADJUDICATION.value, "of": of.value}, fields)
 

@@ -97,6 +97,8 @@ class ShownReview(Record):
 
     reviewer: str
     verdict: Verdict
+    own_answer: str = ""
+    """What was answered before the stated answer was shown; empty where nobody was asked."""
     scores: dict[str, int]
     errors: tuple[str, ...] = ()
     fixes: dict[str, str] = Field(default_factory=dict)

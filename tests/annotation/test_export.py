@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.adjudication import show_review
 from annotation.export import (
     build_adjudication,
     build_task,
@@ -20,6 +21,7 @@ from annotation.schema import BLIND_HTML, CRITERIA, FIX_QUESTION, FIXES, ReviewT
 from hopwright.errors import InputError
 from hopwright.records import CheckResult, Compute, Item, Surrogate, Vote
 from tests.annotation.pages import PLANTED, Page, plant, read_pages
+from tests.annotation.reviews import make_review
 from tests.builders import all_items, bridge_item, chain_item, converging_item
 
 ARTICLE = re.compile(r"https://www\.wikidata\.org/wiki/Special:GoToLinkedPage/enwiki/Q\d+")
@@ -146,13 +148,20 @@ def test_an_adjudicator_sees_the_reviews_side_by_side_and_where_they_differ() ->
     check_task(task, parse_interface(load_interface(ReviewTaskKind.ADJUDICATION, ReviewTaskKind.MULTI_HOP)))
     assert task["data"]["kind"] == "adjudication"
     assert task["data"]["of"] == "multi_hop"
-    assert task["data"]["reviews"] == [one.model_dump(mode="json"), two.model_dump(mode="json")]
+    bare = {"own_answer"}
+    assert task["data"]["reviews"] == [review.model_dump(mode="json", exclude=bare) for review in (one, two)]
     page = Page(task["data"]["reviews_html"])
     for part in ("annotator 1 annotator 2", "verdict Retain Fix", "Obscurity, no leak 4 2", "errors – Answer leaks",
                  "question → as it is Another?", "comment good –"):  # fmt: skip
         assert part in page.words
     differing = [attributes for tag, attributes in page.elements if tag == "tr" and attributes.get("class")]
     assert len(differing) == 2, "the verdict and obscurity; a single star is no difference"
+    assert "own answer" not in page.words
+    blind = build_adjudication(
+        item, ReviewTaskKind.MULTI_HOP, None, [one, show_review(make_review(own_answer="B"), item, None)]
+    )
+    assert "own answer, blind – B" in Page(blind["data"]["reviews_html"]).words
+    assert blind["data"]["reviews"][1]["own_answer"] == "B"
     same = build_adjudication(item, ReviewTaskKind.MULTI_HOP, None, [one, one])
     assert same["data"]["item_hash"] != task["data"]["item_hash"]
 
