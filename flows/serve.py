@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flows.deploy import deploy_all
+from flows.flow_runs import cancel_runs
 from flows.label_studio import label_studio
 from flows.server_processes import Process, end, read_port, running, start
 from hopwright.errors import HopwrightError, RunError, ServiceError
@@ -18,6 +19,7 @@ from hopwright.settings import checkout, home
 
 _LABEL_STUDIO = Path(".venvs/label-studio/bin/label-studio")
 _LOOK_SECONDS = 2.0
+_CANCEL_SECONDS = 60.0
 
 
 def main() -> None:
@@ -34,7 +36,7 @@ def main() -> None:
             os.environ["PREFECT_API_URL"] = api
             listed = deploy_all(api, checkout())
             print(f"Deployments   {', '.join(name for name, _ in listed)}", flush=True)
-            run_workers({pool for _, pool in listed})
+            run_workers(api, {pool for _, pool in listed})
     except HopwrightError as error:
         print(f"hopwright: {error}", file=sys.stderr)
         sys.exit(1)
@@ -65,7 +67,7 @@ def _describe_other(note: Path) -> str:
         return f"for {home()}"
 
 
-def run_workers(pools: set[str]) -> None:
+def run_workers(api: str, pools: set[str]) -> None:
     """Run a worker for each work pool until Ctrl-C. Raises ServiceError when one of them ends by itself."""
     started: dict[str, Process] = {}
     paths = os.pathsep.join(filter(None, [str(checkout()), os.environ.get("PYTHONPATH", "")]))
@@ -79,6 +81,9 @@ def run_workers(pools: set[str]) -> None:
         ended = next(pool for pool, child in started.items() if child.poll() is not None)
         raise ServiceError(f"the worker of the pool {ended} has ended; what it said is above")
     finally:
+        left = cancel_runs(api, {child.pid for child in started.values()}, _CANCEL_SECONDS)
+        if left:
+            print(f"These do not end and are killed; the same runs continue: {', '.join(left)}", file=sys.stderr)
         end(*started.values())
 
 
@@ -102,7 +107,9 @@ def prefect_server(port: int) -> Iterator[str]:
 def _interrupt(*_: object) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # a second one would break off the ending
         signal.signal(number, signal.SIG_IGN)
-    print("Ending: the workers first, which let their runs come to an end, then the servers", flush=True)
+    print(
+        "Ending: flow runs are cancelled first (they continue when they are started again), then all else", flush=True
+    )
     raise KeyboardInterrupt
 
 

@@ -14,7 +14,8 @@ from hopwright.settings import home
 
 _START_SECONDS = 120
 _END_SECONDS = 60
-"""A worker lets its flow runs come to an end first."""
+_OWNERS_ONLY = 0o077
+"""A server's database holds what others on the machine are not to read: parameters of runs, reviews, accounts."""
 Process = subprocess.Popen[bytes]
 
 
@@ -32,7 +33,7 @@ def running(name: str, command: list[str], health: str, environment: dict[str, s
     if shutil.which(command[0]) is None:
         raise ServiceError(f"{name}: {command[0]} is not there")
     with log.open("ab") as output:
-        child = start(command, environment, output)
+        child = start(command, environment, output, umask=_OWNERS_ONLY)
     try:
         deadline = time.monotonic() + _START_SECONDS
         while not answers(health):
@@ -44,13 +45,16 @@ def running(name: str, command: list[str], health: str, environment: dict[str, s
         end(child)
 
 
-def start(command: list[str], environment: Mapping[str, str], output: IO[bytes] | None = None) -> Process:
+def start(
+    command: list[str], environment: Mapping[str, str], output: IO[bytes] | None = None, *, umask: int = -1
+) -> Process:
     """Start a child process in a session of its own: Ctrl-C is for the parent, which ends its children in order.
 
     Told by the terminal as well as by the parent, Prefect's processes would take the second signal as one to kill.
+    With -1 the child keeps the parent's `umask`.
     """
     said = None if output is None else subprocess.STDOUT
-    return subprocess.Popen(command, env=environment, stdout=output, stderr=said, start_new_session=True)
+    return subprocess.Popen(command, env=environment, stdout=output, stderr=said, start_new_session=True, umask=umask)
 
 
 def end(*children: Process) -> None:

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing.process import BaseProcess
@@ -34,29 +34,30 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(undisturbed: Home, tmp_path: Path) -> None:
     expected = undisturbed.files()
-    parts = count_parts(undisturbed)
+    stages = list_stages(undisturbed)
     home = Home(tmp_path / "killed")
-    # While shards of all stages are made, while the review's tasks and the release are written, and between the two.
-    moments: list[Callable[[], bool]] = [partial(has_parts, home, number) for number in range(1, parts, parts // 7)]
+    # As each stage begins and a little later in it, and while the release is written.
+    moments: list[Callable[[], bool]] = [
+        partial(has_finished, home, stages[:done]) for done in range(len(stages)) for _ in range(2)
+    ]
     moments += [
-        partial(exists, home, "review/manifest.json"),
-        partial(exists, home, "review/tasks/multi_hop/tasks-000.json"),
         partial(exists, home, "release/.*.partial"),
         partial(exists, home, "release/.*.partial/.factual"),
         partial(exists, home, "release/.*.partial/plots"),
         partial(exists, home, "release/*/manifest.json"),
     ]
-    kills = 0
+    killed_in = set()
     for number, reached in enumerate(moments):
         child = begin(home)
         while not reached() and child.is_alive():
             time.sleep(0.001)
         # A little later each time, so that writing, renaming and planning are all hit.
-        time.sleep(0.007 * (number % 8))
+        time.sleep(0.007 * (number // 2 % 8) if number % 2 else 0)
         child.kill()
         child.join()
-        kills += child.exitcode == -signal.SIGKILL
-    assert kills >= 10
+        if child.exitcode == -signal.SIGKILL:
+            killed_in.add(next((stage for stage in stages if not has_finished(home, [stage])), ""))
+    assert killed_in >= set(stages)
     assert run_to_its_end(home) == 0
     assert home.files() == expected
     assert not [path for path in home.path.rglob(".*") if path.name.endswith((".tmp", ".part", ".partial"))]
@@ -75,6 +76,7 @@ def test_a_full_disk_is_one_line_and_with_more_space_the_run_continues(undisturb
         grow()
         assert run_to_its_end(home) == 0
         assert home.files() == undisturbed.files()
+        assert any("counterfactual" in name and data for name, data in home.files().items()), "twins are among them"
 
 
 def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
@@ -137,6 +139,17 @@ def has_parts(home: Home, number: int) -> bool:
 def count_parts(home: Home) -> int:
     """Finished parts of all stages."""
     return sum(1 for path in (home.path / "runs").rglob("part-*.parquet") if path.parent.name != "rejected")
+
+
+def list_stages(home: Home) -> list[str]:
+    """The stages of a run that is complete, in the order in which they ended."""
+    run = home.path / "runs" / "sample"
+    found = {path.parent.relative_to(run).as_posix(): path.stat().st_mtime_ns for path in run.rglob("manifest.json")}
+    return sorted((name for name in found if name != "." and "hopwright-" not in name), key=found.__getitem__)
+
+
+def has_finished(home: Home, stages: Sequence[str]) -> bool:
+    return all((home.path / "runs" / "sample" / stage / "manifest.json").exists() for stage in stages)
 
 
 def exists(home: Home, pattern: str) -> bool:
