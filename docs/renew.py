@@ -6,31 +6,34 @@ Items keep their ids as long as their plans stay the same; one that the release 
 """
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
+from hopwright.knowledge.wikidata.properties import default_table
+
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-5d36b0f0cb8db1f5",
-    "hw-3616e056adad2bd2",
-    "hw-ad8bd331777d01e7",
-    "hw-e00b12127a8a3450",
+    "hw-3c365db6b958629d",
+    "hw-f393fd5b4692268a",
+    "hw-314b387a96c15e56",
+    "hw-c01ba01f4d623543",
     "hw-417fd1ed14ded7b9",
+    "hw-c6e2a99810786e54",
     "hw-93ef2ac24f49db1c",
-    "hw-38a01f327ebbd7eb",
-    "hw-02bb7763c505c6b7",
-    "hw-5300c29ebd9ef2cb",
-    "hw-82edaab6a554fa56",
-    "hw-339cb904e5cef5c2",
-    "hw-f96c843d55a2b8f6",
+    "hw-262485361bb468df",
+    "hw-297a83f617455444",
+    "hw-9594bb8d72871073",
+    "hw-e4d8bb1fdc7b347d",
+    "hw-4302f1f8a27059ba",
 )
 HEAD = """# Twelve items
 
 From a real run of the preset `offline` on the shipped sample: four chains, four bridges and four converging ones. The
-last column says which hops a hop needs; ids are Wikidata's, but those from P990001 on, which are timelines. The facts
-are those of the sample, a snapshot that is some years old. `python docs/renew.py RELEASE` renews this page.
+last column says which hops a hop needs. The facts are those of the sample, a snapshot that is some years old.
+`python docs/renew.py RELEASE` renews this page.
 """
 
 
@@ -60,10 +63,11 @@ def render_item(number: int, item: dict[str, Any]) -> str:
 
 
 def render_twin(twin: dict[str, Any]) -> str:
-    """A twin, and what stands for what in its world."""
-    named = [one for one in twin["world"] if one["original"]]
+    """A twin, and what stands for what in its texts."""
+    body = render_body(twin)
+    named = [one for one in twin["world"] if one["original"] and one["surrogate"] in body]
     shown = ", ".join(f"{one['original']} → {one['surrogate']}" for one in named)
-    return f"{render_body(twin)}\nIts world, distractors included: {shown}.\n"
+    return f"{body}\nWhat stands for what in it: {shown}.\n"
 
 
 def render_body(item: dict[str, Any]) -> str:
@@ -82,13 +86,19 @@ def render_body(item: dict[str, Any]) -> str:
 
 
 def describe(derivation: dict[str, Any]) -> str:
-    """A derivation in a few words; ids are Wikidata's."""
+    """A derivation in a few words, with properties by their labels; the ids of entities are Wikidata's."""
     if derivation["op"] == "compute":
-        return f"`{derivation['expression']}`"
+        return f"`{name_properties(derivation['expression'])}`"
     if derivation["op"] == "lookup":
-        return f"{derivation['property']} of {derivation['subject']}"
+        return name_properties(f"{derivation['property']} of {derivation['subject']}")
     pairs = [derivation, *derivation["constraints"]]
-    return "whose " + " and ".join(f"{pair['property']} is {pair['value']}" for pair in pairs)
+    return name_properties("whose " + " and ".join(f"{pair['property']} is {pair['value']}" for pair in pairs))
+
+
+def name_properties(text: str) -> str:
+    """Properties by their labels."""
+    table = default_table()
+    return re.sub(r"\bP\d+\b", lambda found: table.label(found[0]), text)
 
 
 if __name__ == "__main__":

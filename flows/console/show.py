@@ -12,12 +12,14 @@ from rich.text import Text
 from flows.console.options import pick_run
 from flows.console.output import out, print_json
 from hopwright.knowledge.external.notes import write_note
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Compute, Hop, Item, Lookup, ReverseLookup
 from hopwright.records.arrow import read_items
 from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import home
 
 _ITEM_ID = re.compile(r"hw-[0-9a-f]*")
+_ID = re.compile(r"\b(?:[PQ]\d+|hop\d+)\b")
 
 
 def is_item_id(text: str | None) -> TypeGuard[str]:
@@ -59,15 +61,30 @@ def print_item(item: Item) -> None:
 
 
 def describe_derivation(hop: Hop) -> str:
-    """What is looked up or computed for a hop's answer."""
+    """What is looked up or computed for a hop's answer, with names in the place of ids."""
     derivation = hop.derivation
     if isinstance(derivation, Compute):
-        return f"{derivation.kind}: {derivation.expression}"
+        return f"{derivation.kind}: {_name_ids(derivation.expression, hop)}"
     if isinstance(derivation, Lookup):
-        return f"{derivation.property} of {derivation.subject}"
+        return _name_ids(f"{derivation.property} of {derivation.subject}", hop)
     if isinstance(derivation, ReverseLookup):
-        return "whose " + " and ".join(f"{one.property} is {one.value}" for one in derivation.conditions())
+        conditions = (f"{one.property} is {one.value}" for one in derivation.conditions())
+        return _name_ids(f"whose {' and '.join(conditions)}", hop)
     return f"read in {derivation.document}"
+
+
+def _name_ids(text: str, hop: Hop) -> str:
+    """Properties and entities by their labels, as far as the table and the hop's evidence have them."""
+    labels = {one.subject: one.subject_label for one in hop.evidence.literals}
+    for one in hop.evidence.triplets:
+        labels |= {one.subject: one.subject_label, one.object: one.object_label}
+    table = default_table()
+
+    def name(found: re.Match[str]) -> str:
+        id = found[0]
+        return f"hop {id[3:]}" if id.startswith("hop") else labels.get(id) or table.label(id)
+
+    return _ID.sub(name, text)
 
 
 def _take_evenly(groups: list[list[Item]], number: int) -> list[Item]:

@@ -175,12 +175,12 @@ def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: st
 
     `near`: only one that has to do with the entity.
     """
-    return any(
-        (one := held.get(year)) is not None
-        and may_enter(builder, entity, name, near=near)
-        and _can_follow(builder, tuple(readers), one)
-        for name, held in builder.traversals.timelines.items()
-    )
+    known, key = builder.traversals.entered, (tuple(readers), year)
+    if (names := known.get(key)) is None:
+        held = builder.traversals.timelines.items()
+        names = tuple(name for name, by in held if year in by and _can_follow(builder, key[0], by[year]))
+        known[key] = names
+    return any(may_enter(builder, entity, name, near=near) for name in names)
 
 
 def may_enter(builder: PlanBuilder, entity: str, timeline: str, *, near: bool = False) -> bool:

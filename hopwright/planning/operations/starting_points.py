@@ -6,6 +6,7 @@ is what the lists are kept by: whichever plan asks first, they are the same.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -75,13 +76,12 @@ def draw_dated(builder: PlanBuilder, readers: tuple[str, ...]) -> UsableLiteral:
     def find() -> dict[str, tuple[UsableLiteral, ...]]:
         found: dict[str, list[UsableLiteral]] = {}
         traversals = builder.traversals
+        enter = functools.cache(functools.partial(list_entered, builder, readers))
         dated = [name for name, entry in traversals.table.literal.items() if entry.event and entry.value != "number"]
         for name in dated:
             for entity in spread(traversals.graph.literal_subjects(name), MAX_POOL):
                 if traversals.nameable(entity) and not traversals.is_hub(entity):
-                    found.setdefault(name, []).extend(
-                        one for one in list_entered(builder, readers, entity) if one.property == name
-                    )
+                    found.setdefault(name, []).extend(one for one in enter(entity) if one.property == name)
         return {name: tuple(events) for name, events in found.items() if events}
 
     pools = _focus(builder, ("dated", *readers), find, lambda one: one.entity)
