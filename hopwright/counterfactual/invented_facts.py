@@ -142,11 +142,11 @@ class _Invented:
     noun: str
 
 
-class Furnisher:
+class FactInventor:
     """Adds invented facts to the plans of one twin's passages; a subject has the same facts in all of them.
 
     asked: properties that the plan rests on, which are left alone. plans: all that the passages tell already, so that
-    nothing contradicts it. names: those of the twin's world; the furnisher's own `names` know the invented entities,
+    nothing contradicts it. names: those of the twin's world; the inventor's own `names` know the invented entities,
     too. genders: of persons whose originals have none in the graph.
     """
 
@@ -180,14 +180,14 @@ class Furnisher:
                 self._told.setdefault(one.subject, set()).add(one.property)
                 if one.datatype == "dateTime" and (year := read_year(one.value)):
                     self._years.setdefault(one.subject, []).append(year)
-        self.names: EntityNaming = _FurnishedNames(names, self._invented)
+        self.names: EntityNaming = _WorldNames(names, self._invented)
 
     @property
     def world(self) -> tuple[Surrogate, ...]:
         """The invented entities; they stand for nothing in the original."""
         return tuple(Surrogate(original="", surrogate=one.name, id=id) for id, one in self._invented.items())
 
-    def furnish(self, plan: PassagePlan) -> PassagePlan:
+    def add_facts(self, plan: PassagePlan) -> PassagePlan:
         """The plan with facts of its subject until there are enough."""
         gender = plan.gender or self._genders.get(plan.subject, "")
         missing = _FACTS - len(plan.triplets) - len(plan.literals)
@@ -274,7 +274,7 @@ class Furnisher:
         return id
 
 
-class _FurnishedNames:
+class _WorldNames:
     """The names of a twin's world with those of invented entities."""
 
     def __init__(self, names: EntityNaming, invented: Mapping[str, _Invented]) -> None:

@@ -143,14 +143,14 @@ def _close(
     why: str = "",
     spent: RequestCosts = NO_COSTS,
 ) -> ItemWithPassages:
-    furnished = attach_passages(item, texts)
-    unanswered = find_unanswered(furnished)
+    complete = attach_passages(item, texts)
+    unanswered = find_unanswered(complete)
     figures = f"{rules} by rules" + (f", {other} by {by}" if by != "rules" else "")
     problem = unanswered or why
     note = CheckResult(
         name=CHECK, outcome="fail" if problem else "pass", reason=f"{problem}; {figures}" if problem else figures
     )
-    old = furnished.provenance
+    old = complete.provenance
     provenance = old.model_copy(
         update={
             "request_keys": (*old.request_keys, *spent.keys),
@@ -159,6 +159,6 @@ def _close(
             "cost_usd": old.cost_usd + spent.cost_usd,
         }
     )
-    checks = (*(check for check in furnished.checks if check.name != CHECK), note)
-    done = furnished.model_copy(update={"checks": checks, "provenance": provenance})
+    checks = (*(check for check in complete.checks if check.name != CHECK), note)
+    done = complete.model_copy(update={"checks": checks, "provenance": provenance})
     return ItemWithPassages(done, rules, other, spent)

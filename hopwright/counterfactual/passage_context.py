@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.invented_facts import Furnisher
+from hopwright.counterfactual.invented_facts import FactInventor
 from hopwright.counterfactual.mention_forms import is_distinctive_form, list_forms
 from hopwright.counterfactual.passage_rewriting import PassageRewriter, move_years
 from hopwright.counterfactual.passage_writer import PassageWriter
@@ -114,17 +114,17 @@ def rewrite_passages(
     passage_context: PassageContext,
     new: TwinWorld,
     writer: PassageWriter,
-    furnisher: Furnisher,
+    inventor: FactInventor,
     rivals: HopPassages,
 ) -> list[tuple[Passage, ...]]:
     """The item's passages in the new world, by hop, with those about rivals at the end of a hop's.
 
-    The furnisher gives what rules word further facts.
+    The inventor gives what rules word further facts.
     """
 
     def word(plan: PassagePlan) -> Passage:
-        moved = furnisher.furnish(move_plan(plan, new))
-        return writer.word(moved, furnisher.names, new.label(plan.subject) or None)
+        moved = inventor.add_facts(move_plan(plan, new))
+        return writer.word(moved, inventor.names, new.label(plan.subject) or None)
 
     rewritten: list[tuple[Passage, ...]] = []
     for place, hop in enumerate(item.hops):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from hopwright.counterfactual.constants import list_constants
 from hopwright.counterfactual.distractors import move_distractors, rename_distractors
 from hopwright.counterfactual.failures import TwinError
-from hopwright.counterfactual.invented_facts import Furnisher, RivalMaker
+from hopwright.counterfactual.invented_facts import FactInventor, RivalMaker
 from hopwright.counterfactual.passage_context import (
     NO_PASSAGE_CONTEXT,
     PassageContext,
@@ -71,7 +71,8 @@ class TwinMaker:
     ) -> Item | Rejected:
         """The item's counterfactual twin, or why there is none.
 
-        scenery: what its passages were made from. salt: another one gives other names, where those of 0 are taken.
+        passage_context: what its passages were made from. salt: another one gives other names, where those of 0 are
+        taken.
 
         The twin's plan, run on the evidence that it carries, gives its answers; its names are known to nobody; no
         name of at least four letters of a replaced entity is left in it. `world` lists what was replaced, entities
@@ -91,8 +92,8 @@ class TwinMaker:
             # Its number comes from outside every graph: there is no other world in which it could be proven.
             raise TwinError("twin_claim", "it rests on a claim, which no world of a graph can prove")
         planned = passage_context.planned if passage_context.plans else ((),) * len(item.hops)
-        furnished = any(hop.evidence.passages for hop in item.hops)
-        rivals = self._rivals.make(item, planned) if furnished else ((),) * len(item.hops)
+        has_passages = any(hop.evidence.passages for hop in item.hops)
+        rivals = self._rivals.make(item, planned) if has_passages else ((),) * len(item.hops)
         told = tuple((*one, *other) for one, other in zip(planned, rivals, strict=True))
         extras = self._keep_readable(collect_extra_evidence(item, told))
         whole = add_evidence(item, extras)
@@ -118,8 +119,8 @@ class TwinMaker:
         world, hops, changes, surrogates = moved.world, moved.changes.hops, moved.changes, moved.surrogates
         new = TwinWorld(world, ids, cast, surrogates, TwinNames(self._names, changes), self._graph)
         further = (f"QX{n}_{suffix}" for n in itertools.count(len(ids) + 1))
-        furnisher = Furnisher(
-            f"{self._seed}:{key}:furnish",
+        inventor = FactInventor(
+            f"{self._seed}:{key}:invent",
             list_asked_properties(item),
             [move_plan(plan, new) for plans in told for plan in plans],
             new.names,
@@ -129,7 +130,7 @@ class TwinMaker:
             further,
             {ids[member.id]: member.gender for member in cast if member.id and member.gender},
         )
-        passages = rewrite_passages(item, passage_context, new, self._passages, furnisher, rivals)
+        passages = rewrite_passages(item, passage_context, new, self._passages, inventor, rivals)
         twin_id = plan_id(
             item.topology, tuple(hop.derivation for hop in hops), "counterfactual", item.provenance.sources
         )
@@ -157,7 +158,7 @@ class TwinMaker:
                     Surrogate(original=_write(old), surrogate=_write(new), id=f"{subject}.{property}")
                     for subject, property, old, new in world.literals
                 ),
-                *furnisher.world,
+                *inventor.world,
             ),
             provenance=_copy_provenance(item.provenance, self._seed),
         )

@@ -56,7 +56,7 @@ class PassagesPart:
 
 @dataclass(frozen=True, slots=True)
 class DraftsPart:
-    """One part of furnished items, to be given stage-one twins."""
+    """One part of items with passages, to be given stage-one twins."""
 
     part: Path
     context: RewriteContext
@@ -80,17 +80,17 @@ def add_passages_to_part(spec: PassagesPart) -> ShardOutput:
         table = read_parquet(spec.part, ITEM_SCHEMA)
         return ShardOutput(table, [], taken=table.num_rows)
     items = read_items(spec.part)
-    furnished = open_passage_builder(spec.context).build_passages(items)
+    built = open_passage_builder(spec.context).build_passages(items)
     figures = Counter[str]()
-    for one in furnished:
+    for one in built:
         figures["passages by rules"] += one.rules
         figures["passages by a model or from the corpus"] += one.other
         figures["items with a passage that fell back on rules"] += any(
             check.name == "passages" and check.outcome == "fail" for check in one.item.checks
         )
-    paid = [one.spent for one in furnished]
+    paid = [one.spent for one in built]
     return ShardOutput(
-        items_to_table(one.item for one in furnished),
+        items_to_table(one.item for one in built),
         [],
         taken=len(items),
         figures=figures,

@@ -46,28 +46,28 @@ def items(sample: GraphStore) -> tuple[Item, ...]:
 
 
 @pytest.fixture(scope="module")
-def furnished(services: TwinServices, items: tuple[Item, ...]) -> list[Item]:
+def with_passages(services: TwinServices, items: tuple[Item, ...]) -> list[Item]:
     return [one.item for one in services.make_passage_builder().build_passages(items)]
 
 
 @pytest.fixture(scope="module")
-def twins(services: TwinServices, furnished: list[Item]) -> list[Item]:
-    made, rejected = services.make_twins(furnished)
-    assert len(rejected) <= 0.4 * len(furnished), [(one.check, one.reason) for one in rejected]
+def twins(services: TwinServices, with_passages: list[Item]) -> list[Item]:
+    made, rejected = services.make_twins(with_passages)
+    assert len(rejected) <= 0.4 * len(with_passages), [(one.check, one.reason) for one in rejected]
     return made
 
 
-def test_every_hop_that_rests_on_facts_has_a_passage_with_its_answer(furnished: list[Item]) -> None:
-    for item in furnished:
+def test_every_hop_that_rests_on_facts_has_a_passage_with_its_answer(with_passages: list[Item]) -> None:
+    for item in with_passages:
         assert find_unanswered(item) == ""
         for hop in item.hops:
             supporting = [passage for passage in hop.evidence.passages if passage.supporting]
             assert bool(supporting) == bool(hop.evidence.triplets or hop.evidence.literals)
-    assert any(not passage.supporting for item in furnished for passage in list_passages(item))
+    assert any(not passage.supporting for item in with_passages for passage in list_passages(item))
 
 
-def test_every_fact_of_the_plan_is_told(furnished: list[Item]) -> None:
-    for item in furnished:
+def test_every_fact_of_the_plan_is_told(with_passages: list[Item]) -> None:
+    for item in with_passages:
         for hop in item.hops:
             text = " ".join(passage.text for passage in hop.evidence.passages if passage.supporting)
             for triplet in hop.evidence.triplets:
@@ -87,8 +87,8 @@ def test_what_the_passages_tell_beside_the_plan_leaves_one_answer_to_every_hop(
         assert all(same(values[hop.index], stated_value(hop)) for hop in whole.hops)
 
 
-def test_a_distractor_passage_is_about_somebody_else(furnished: list[Item]) -> None:
-    for item in furnished:
+def test_a_distractor_passage_is_about_somebody_else(with_passages: list[Item]) -> None:
+    for item in with_passages:
         for hop in item.hops:
             if isinstance(hop.derivation, Compute):
                 continue
@@ -104,8 +104,8 @@ def test_twins_are_proven_with_their_passages(twins: list[Item], services: TwinS
     assert proof.twins == len(twins) and proof.passages > 4 * len(twins) and proof.surrogates > 8 * len(twins)
 
 
-def test_passages_of_twins_tell_the_same_story(furnished: list[Item], twins: list[Item]) -> None:
-    originals = {item.id: item for item in furnished}
+def test_passages_of_twins_tell_the_same_story(with_passages: list[Item], twins: list[Item]) -> None:
+    originals = {item.id: item for item in with_passages}
     for twin in twins:
         old, new = (list_passages(one) for one in (originals[twin.twin or ""], twin))
         assert sum(one.supporting for one in old) == sum(one.supporting for one in new) and len(old) <= len(new)
@@ -118,20 +118,20 @@ def test_passages_of_twins_tell_the_same_story(furnished: list[Item], twins: lis
 
 
 def test_order_and_company_have_no_influence_on_passages(
-    services: TwinServices, furnished: list[Item], items: tuple[Item, ...]
+    services: TwinServices, with_passages: list[Item], items: tuple[Item, ...]
 ) -> None:
     other = TwinServices(services.graph, KindIndex(services.graph), TABLE, seed=1)
     again = [one.item for one in other.make_passage_builder().build_passages(items[::-1][:8])]
-    known = {item.id: item for item in furnished}
+    known = {item.id: item for item in with_passages}
     assert all(known[item.id] == item for item in again)
 
 
 def test_a_passage_edited_by_hand_is_rewritten_mention_by_mention(
-    services: TwinServices, furnished: list[Item]
+    services: TwinServices, with_passages: list[Item]
 ) -> None:
     """Whatever is no longer what the rules make of the facts goes the other way, and holds as well."""
     done = 0
-    for item in furnished[:24]:
+    for item in with_passages[:24]:
         hop = item.hops[0]
         passages = tuple(
             one.model_copy(update={"text": f"As everybody knows, {one.text}"}) for one in hop.evidence.passages
@@ -174,12 +174,12 @@ class Parrot:
 
 
 def test_an_author_that_adds_what_it_remembers_is_refused_and_rules_step_in(
-    services: TwinServices, items: tuple[Item, ...], furnished: list[Item]
+    services: TwinServices, items: tuple[Item, ...], with_passages: list[Item]
 ) -> None:
     for change, passes in (("{text} It is well known.", True), ("{text} Napoleon liked it.", False),
                            ("{text} It happened in 1492.", False), ("Nothing to say.", False)):  # fmt: skip
-        furnisher = PassageBuilder(services.planner, services.names, TABLE, author=Parrot(change))
-        for one, by_rules in zip(furnisher.build_passages(items[:6]), furnished, strict=False):
+        passage_builder = PassageBuilder(services.planner, services.names, TABLE, author=Parrot(change))
+        for one, by_rules in zip(passage_builder.build_passages(items[:6]), with_passages, strict=False):
             (check,) = [check for check in one.item.checks if check.name == "passages"]
             assert check.outcome == ("pass" if passes else "fail"), check
             assert bool(one.rules) != passes
@@ -201,8 +201,8 @@ def test_passages_of_a_corpus_are_taken_where_they_hold_the_answer(
     good = CorpusPassage(title=subject, text=f"{subject} has to do with {hop.answer} in many ways since 1987.")
     for passage, taken in ((good, True), (CorpusPassage(title=subject, text="Nothing is known."), False)):
         corpus = PassageCorpus(sample, [passage])
-        furnisher = PassageBuilder(services.planner, services.names, TABLE, corpus=corpus)
-        (one,) = furnisher.build_passages([item])
+        passage_builder = PassageBuilder(services.planner, services.names, TABLE, corpus=corpus)
+        (one,) = passage_builder.build_passages([item])
         assert one.item.hops[0].evidence.passages[0].text.startswith(f"{subject} has to do") == taken
         assert bool(one.other) == taken
         made, rejected = services.make_twins([one.item])
@@ -246,8 +246,8 @@ def test_a_name_that_begins_within_a_word_of_the_facts_is_one_of_them() -> None:
     assert "'Roma' is named" in find_fault(draft, f"{passage.text} Its seat is in Roma.")
 
 
-def test_every_answer_constant_and_year_of_the_question_changes(furnished: list[Item], twins: list[Item]) -> None:
-    originals = {item.id: item for item in furnished}
+def test_every_answer_constant_and_year_of_the_question_changes(with_passages: list[Item], twins: list[Item]) -> None:
+    originals = {item.id: item for item in with_passages}
     numbers = unchanged = 0
     for twin in twins:
         item = originals[twin.twin or ""]

@@ -127,12 +127,12 @@ def test_the_steps_of_the_rewrite_stage_fit_together(run: RunFolder, store: Path
     """Passages, stage-one twins, finished twins: nothing is lost on the way, and names that met are parted."""
     part = Stage(run, "synthesize/drafts").parts()[0]
     context = RewriteContext(store, 0, RewriteParameters(back_translation="off"))
-    furnished = add_passages_to_part(PassagesPart(part, context))
-    assert furnished.rows.num_rows == furnished.taken and not furnished.rejected
-    write_shard(tmp_path / "passages", 0, furnished)
+    built = add_passages_to_part(PassagesPart(part, context))
+    assert built.rows.num_rows == built.taken and not built.rejected
+    write_shard(tmp_path / "passages", 0, built)
     items = part_path(tmp_path / "passages", 0)
     drafts = make_twins_of_part(DraftsPart(items, context))
-    assert drafts.taken == drafts.rows.num_rows + len(drafts.rejected) == furnished.taken
+    assert drafts.taken == drafts.rows.num_rows + len(drafts.rejected) == built.taken
     write_shard(tmp_path / "drafts", 0, drafts)
     made = part_path(tmp_path / "drafts", 0)
     assert resolve_name_collisions([made], [items], context) == {}
@@ -146,7 +146,7 @@ def test_the_steps_of_the_rewrite_stage_fit_together(run: RunFolder, store: Path
     assert salts == {second.twin: 1}
     spec = RewritePart(made, rejected_path(tmp_path / "drafts", 0), items, context, translate=False, salts=salts)
     output = finish_twins_of_part(spec)
-    assert output.taken == output.rows.num_rows + len(output.rejected) == furnished.taken
+    assert output.taken == output.rows.num_rows + len(output.rejected) == built.taken
     assert output.skipped == {"back-translation": output.rows.num_rows}
     assert set(output.rows.column("variant").to_pylist()) == {"counterfactual"}
     before = {twin.twin: twin.world for twin in read_items(made)}
