@@ -1,7 +1,5 @@
 """Flow runs of workers that are about to end: cancelled in time, so that they end in order and their state is true."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time
