@@ -142,7 +142,10 @@ class PlanningDeadEnd(Exception):  # noqa: N818  (not an error: the planner trie
     def __init__(self, code: DeadEnd, detail: str = "") -> None:
         self.code = code
         self.reason = f"{code}:{detail}" if detail else str(code)
-        super().__init__(describe_dead_end(self.reason))
+        super().__init__(self.reason)
+
+    def __str__(self) -> str:  # in words only where somebody reads it: the planner counts hundreds an item
+        return describe_dead_end(self.reason)
 
 
 class NothingBegins(PlanningDeadEnd):

@@ -284,7 +284,7 @@ class PlanSampler:
             band_of=self.band_of,
             weights=self._shares.property_weights(slot),
             odds=self._shares.odds(slot),
-            closed=functools.partial(self._shares.is_closed, slot),
+            closed=functools.cache(functools.partial(self._shares.is_closed, slot)),
             scarcity=chance(self._seed, slot, "scarcity"),
             min_domains=3 if chance(self._seed, slot, "domains") < _WIDE else 0,
         )

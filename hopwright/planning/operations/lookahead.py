@@ -114,6 +114,15 @@ def fits_partner(builder: PlanBuilder, readers: Sequence[str], one: str, other: 
     """
     if not one or not readers or readers[0] not in SAME_SORT_OPERATIONS:
         return True
+    known, key = builder.traversals.paired, (tuple(readers[:2]), one, other)
+    if (verdict := known.get(key)) is None:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        verdict = known[key] = _can_pair(builder, readers, one, other)
+    return verdict
+
+
+def _can_pair(builder: PlanBuilder, readers: Sequence[str], one: str, other: str) -> bool:
     kinds = builder.traversals.kinds
     if one == other or kinds.kind(one) != kinds.kind(other) or kinds.kind(one) == "country":
         return False
