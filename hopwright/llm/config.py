@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hopwright.errors import InputError
+from hopwright.foreign import show
 from hopwright.llm.types import ModelRef, Request, parse_model
 from hopwright.registry import Registry
 
@@ -26,6 +27,9 @@ PROVIDERS = Registry[Callable[..., Any]](
 )
 """Kind of endpoint → what makes its `Provider`, from the endpoint and its key. Another package adds a kind as an entry
 point of this group."""
+
+_SHOWN = 300
+"""Characters of what is wrong in a file that an error repeats."""
 
 
 class LimitSettings(BaseModel):
@@ -180,7 +184,7 @@ def read_settings(path: Path | None) -> LlmSettings:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{path}: {show(error, _SHOWN)}") from error
     tables = content.pop("endpoints", {})
     if not isinstance(tables, dict) or not all(isinstance(fields, dict) for fields in tables.values()):
         raise InputError(f"{path}: endpoints: each is a table of its own, such as [endpoints.local]")
@@ -191,8 +195,8 @@ def read_settings(path: Path | None) -> LlmSettings:
         return LlmSettings.model_validate({**content, "endpoints": [*defaults, *endpoints]})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
+        place = show(".".join(str(part) for part in first["loc"]), _SHOWN)
+        message = show(first["msg"].removeprefix("Value error, "), _SHOWN)
         raise InputError(f"{path}: {place}: {message}" if place else f"{path}: {message}") from None
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from annotation.export import build_task
 from annotation.forms import load_interface, parse_interface
-from annotation.schema import ReviewTaskKind
+from annotation.schema import ReviewTaskKind, criteria_of
 from annotation.validate import read_annotation
 from annotation.webhook import ACTIONS, HEADER, PATH, Receiver
 from flows.console.options import read_parameter_file
@@ -35,6 +35,9 @@ from hopwright.knowledge.wikidata.literals import read_literals
 from hopwright.knowledge.wikidata.parsing import parse_names, parse_texts, parse_triplets
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.sources import find_corpus, read_blocks
+from hopwright.knowledge.wikidata.sparql.client import Term
+from hopwright.knowledge.wikidata.sparql.dialects import keep_best, read_object, read_statement, read_truthy
+from hopwright.knowledge.wikidata.sparql.literals import read_literals as read_fetched_literals
 from hopwright.llm.answers import WordedItem
 from hopwright.llm.config import read_settings
 from hopwright.llm.headers import read_headroom, read_retry_after
@@ -93,8 +96,14 @@ _ASKED = Request(
 _HEADERS = ("retry-after", "retry-after-ms", "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests",
             "x-ratelimit-reset-requests")  # fmt: skip
 _KIND = ReviewTaskKind.MULTI_HOP
-_TASK = build_task(all_items()[0], _KIND)["data"]
-_ANNOTATION = annotate(choose("verdict", "Retain"), rate("clarity", 4), write_answer("comment", "Fine."))
+FORM = parse_interface(load_interface(_KIND, blind=True))
+TASK = build_task(all_items()[0], _KIND)["data"]
+ANNOTATION = annotate(
+    {**choose("own_answer", "B"), "to_name": "blind"},
+    choose("verdict", "Retain"),
+    *(rate(name, 4) for name in criteria_of(_KIND)),
+    write_answer("comment", "Fine."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +113,7 @@ class Target:
     name: str
     examples: st.SearchStrategy[Any]
     check: Callable[[Any, Path], None]
-    brief: int = 60
+    brief: int = 600
     """How many examples the short run takes."""
 
 
@@ -206,8 +215,24 @@ def check_annotations(case: tuple[Any, Any], folder: Path) -> None:
     if not isinstance(annotation, dict) or not isinstance(task, dict):
         return
     with _only_lines():
-        review = read_annotation(annotation, task, parse_interface(load_interface(_KIND)), project=1, task=2, who="r1")
+        review = read_annotation(annotation, task, FORM, project=1, task=2, who="r1")
         review.model_dump_json()
+
+
+def check_sparql(rows: Any, folder: Path) -> None:
+    if not isinstance(rows, list):
+        return
+    for row in rows:
+        try:  # what the client lets through
+            terms = {name: Term(one["type"], one["value"], one.get("datatype", "")) for name, one in row.items()}
+        except (KeyError, TypeError, AttributeError):
+            continue
+        if not all(isinstance(field, str) for one in terms.values() for field in (one.kind, one.value, one.datatype)):
+            continue
+        found = [read_statement(terms), read_truthy(terms, {"P2046": "Q712226"}), read_object(terms)]
+        for statement in keep_best(one for one in found if one is not None):
+            for literal in read_fetched_literals(statement, None):
+                literal.fact.model_dump_json()
 
 
 def check_webhook(data: bytes, folder: Path) -> None:
@@ -257,8 +282,26 @@ _GZIP = _gzip.compress(_LINES) + _gzip.flush()
 _CALL = f"POST {PATH} HTTP/1.1\r\nHost: x\r\n{HEADER}: secret\r\nContent-Length: 40\r\n\r\n".encode()
 _HEADER_VALUES = st.one_of(texts, st.sampled_from(["1", "0.5", "-1", "1e400", "9" * 400, "6m0s", "Wed, 99 Foo 2020 x"]))
 
+_WIKI, _XSD = "http://www.wikidata.org/entity/", "http://www.w3.org/2001/XMLSchema#"
+_ROW = {
+    "s": {"type": "uri", "value": f"{_WIKI}Q903"}, "p": {"type": "uri", "value": f"{_WIKI}P571"},
+    "rank": {"type": "uri", "value": "http://wikiba.se/ontology#NormalRank"},
+    "statement": {"type": "uri", "value": f"{_WIKI}statement/Q903-1"},
+}  # fmt: skip
+_ROWS: list[Any] = [
+    _ROW | {"time": {"type": "literal", "value": "1905-03-01T00:00:00Z", "datatype": f"{_XSD}dateTime"},
+            "precision": {"type": "literal", "value": "11", "datatype": f"{_XSD}integer"},
+            "calendar": {"type": "uri", "value": f"{_WIKI}Q1985727"}},
+    _ROW | {"amount": {"type": "literal", "value": "+12.5"}, "unit": {"type": "uri", "value": f"{_WIKI}Q712226"}},
+    _ROW | {"latitude": {"type": "literal", "value": "1.5"}, "longitude": {"type": "literal", "value": "-2e3"}},
+    _ROW | {"value": {"type": "literal", "value": "1905", "datatype": f"{_XSD}gYear"}},
+    _ROW | {"value": {"type": "literal", "value": "Point(1 2)",
+                      "datatype": "http://www.opengis.net/ont/geosparql#wktLiteral"}},
+    _ROW | {"o": {"type": "uri", "value": f"{_WIKI}Q64"}},
+]  # fmt: skip
+
 TARGETS = (
-    Target("audit", _documents(*ROWS), check_audit, brief=30),
+    Target("audit", _documents(*ROWS), check_audit, brief=240),
     Target("anchors", _documents(_ANCHOR), check_anchors),
     Target("passages", _documents(*_PASSAGES, *ROWS[:1]), check_passages),
     Target(
@@ -283,6 +326,7 @@ TARGETS = (
         ),
         check_answers,
     ),
-    Target("annotations", st.tuples(spoilt([_ANNOTATION]), spoilt([_TASK]) | st.just(_TASK)), check_annotations),
-    Target("webhook", mangled([_CALL + b"{}", _CALL + b"[" * 40]), check_webhook, brief=12),
+    Target("annotations", st.tuples(spoilt([ANNOTATION]), spoilt([TASK]) | st.just(TASK)), check_annotations),
+    Target("sparql", spoilt([_ROWS]), check_sparql),
+    Target("webhook", mangled([_CALL + b"{}", _CALL + b"[" * 40]), check_webhook, brief=80),
 )

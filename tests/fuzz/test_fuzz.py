@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tests.fuzz.targets import TARGETS, Target
+from annotation.validate import read_annotation
+from tests.fuzz.targets import ANNOTATION, FORM, TARGETS, TASK, Target
 
 MINUTES = "HOPWRIGHT_FUZZ_MINUTES"
 _NIGHT = 30.0
@@ -31,6 +32,12 @@ def run_target(target: Target, folder: Path, examples: int, *, shrink: bool) -> 
         target.check(example, folder)
 
     feed()
+
+
+def test_what_is_spoilt_is_taken_as_it_is() -> None:
+    """From something that is refused at once, spoiling leads nowhere."""
+    review = read_annotation(ANNOTATION, TASK, FORM, project=1, task=2, who="r1")
+    assert (review.own_answer, len(review.scores)) == ("B", 5)
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)

@@ -17,6 +17,8 @@ U32 = NDArray[np.uint32]
 Bad = list[tuple[int, str]]
 
 _PAD = b"\t" * 8
+_MOST_DIGITS = 10
+"""Of an id below 2 ** 32."""
 _TAB, _NEWLINE = 9, 10
 _BLANKS = bytes(range(33))
 _MOST_NAMES = 60_000
@@ -170,7 +172,12 @@ def _read_ids(data: U8, start: I64, stop: I64, letter: int) -> tuple[U64, NDArra
     word.
     """
     digits = stop - start - 1
-    valid = (data[start] == letter) & (digits >= 1) & (digits <= 10) & (data[start + 1] != ord("0"))
+    valid = (
+        (data[start] == letter)
+        & (digits >= 1)
+        & (digits <= _MOST_DIGITS)
+        & (data[np.minimum(start + 1, stop)] != ord("0"))
+    )
     words: U64 = np.ndarray((len(data) - 7,), "<u8", buffer=data, strides=(1,))
     word = words[stop - 8]
     shift = (8 * np.clip(8 - digits, 0, 7)).astype(np.uint64)
@@ -229,7 +236,7 @@ def _find_fault(line: bytes, fields: list[bytes], letter: str, names: int) -> st
     except UnicodeDecodeError:
         return "bad UTF-8"
     digits = line.split(b"\t", 1)[0][1:]
-    number = int(digits) if digits.isdigit() and digits[:1] != b"0" else 0
+    number = int(digits) if digits.isdigit() and digits[:1] != b"0" and len(digits) <= _MOST_DIGITS else 0
     if line[:1] != letter.encode() or not 0 < number < 2**32:
         return f"no {letter}-id in column 1"
     if len(fields) < 2:

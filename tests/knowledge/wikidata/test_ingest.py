@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import lzma
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from hopwright.errors import InputError, StoreError
+from hopwright.errors import HopwrightError, InputError, StoreError
 from hopwright.knowledge.wikidata.format import STORE_FILE
 from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.sources import CorpusFile
@@ -149,6 +150,16 @@ def test_malformed_literals_are_counted_and_located(tmp_path: Path, bad: str, re
         file.write(bad + "\n")
     report = ingest(raw, tmp_path / "store", max_malformed=0.5)
     assert [(one.line, one.reason) for one in report.listed] == [(9, reason)]
+
+
+@pytest.mark.parametrize("name", [TRIPLET_FILE, ENTITY_FILE])
+@pytest.mark.parametrize("content", [b"\n", b"\n\n", b"Q1\tP1\tQ2\n\n", b"Q1\tA name\n\n"])
+def test_a_file_of_blank_lines_is_counted_or_refused_in_a_line(tmp_path: Path, name: str, content: bytes) -> None:
+    raw = write_corpus(tmp_path / "raw")
+    (raw / name).write_bytes(content)
+    with contextlib.suppress(HopwrightError):
+        report = ingest(raw, tmp_path / "store", max_malformed=1)
+        assert report.lines[str(raw / name)] == content.count(b"\n")
 
 
 def test_line_numbers_hold_across_blocks(tmp_path: Path) -> None:

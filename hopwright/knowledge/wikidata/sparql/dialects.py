@@ -10,8 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hopwright.knowledge.wikidata.sparql.client import SparqlRow, Term
-from hopwright.knowledge.wikidata.sparql.terms import check_properties, entity_values, is_property, local_id, prologue
+from hopwright.knowledge.wikidata.sparql.client import SparqlRow
+from hopwright.knowledge.wikidata.sparql.terms import (
+    check_properties,
+    entity_values,
+    is_property,
+    local_id,
+    prologue,
+    read_count,
+)
 
 Rank = Literal["preferred", "normal"]
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -83,7 +90,7 @@ def read_statement(row: SparqlRow) -> Statement | None:
     if "time" in row and "precision" in row:
         return Statement(
             subject, property, "time", rank, row["time"].value,
-            precision=_whole(row["precision"]), calendar=_local(row, "calendar"),
+            precision=read_count(row["precision"].value), calendar=_local(row, "calendar"),
         )  # fmt: skip
     if "amount" in row and "unit" in row:
         return Statement(
@@ -193,10 +200,6 @@ def _read_rank(row: SparqlRow) -> Rank | None:
     if name == "PreferredRank":
         return "preferred"
     return "normal" if name == "NormalRank" else None
-
-
-def _whole(term: Term) -> int | None:
-    return int(term.value) if term.value.isdigit() else None
 
 
 def _complete(value: str, name: str) -> str:

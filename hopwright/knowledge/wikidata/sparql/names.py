@@ -6,8 +6,18 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hopwright.errors import ServiceError
+from hopwright.foreign import show
 from hopwright.knowledge.wikidata.sparql.client import SparqlClient
-from hopwright.knowledge.wikidata.sparql.terms import ENTITY, entity_values, local_id, number_of, prologue, quote
+from hopwright.knowledge.wikidata.sparql.terms import (
+    ENTITY,
+    entity_values,
+    local_id,
+    number_of,
+    prologue,
+    quote,
+    read_count,
+)
 
 # Pages that list what shares a name are no bearers of it.
 _DISAMBIGUATION = "Q4167410"
@@ -97,8 +107,15 @@ def _count(client: SparqlClient, names: list[str], path: str, max_age_s: float |
         + _bearers(client, names, path)
         + "  BIND(STR(?name) AS ?text)\n} GROUP BY ?text"
     )
-    rows = client.select(query, max_age_s=max_age_s)
-    return {row["text"].value: int(row["count"].value) for row in rows if "text" in row}
+    counts = {}
+    for row in client.select(query, max_age_s=max_age_s):
+        if "text" in row:
+            counted = read_count(row["count"].value) if "count" in row else None
+            if counted is None:
+                name = show(row["text"].value, 60)
+                raise ServiceError(f"the SPARQL endpoint does not say how many entities are called {name!r}")
+            counts[row["text"].value] = counted
+    return counts
 
 
 def _bearers(client: SparqlClient, names: list[str], path: str) -> str:

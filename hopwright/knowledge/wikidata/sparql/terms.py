@@ -23,6 +23,7 @@ PREFIXES = {
 _ENTITY_ID = re.compile(r"Q[1-9][0-9]{0,18}")
 _PROPERTY_ID = re.compile(r"P[1-9][0-9]{0,18}")
 _LANGUAGE = re.compile(r"[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*")
+_MOST_DIGITS = 18
 _BEFORE_U = re.compile(r"\\\\([uU])")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
@@ -79,6 +80,11 @@ def local_id(iri: str) -> str:
     """The id at the end of one of Wikidata's IRIs (`…/entity/Q5`, `…/direct/P31`); empty for anything else."""
     last = iri.rpartition("/")[2]
     return last if is_entity(last) or is_property(last) else ""
+
+
+def read_count(text: str) -> int | None:
+    """A whole number of a size that something can be counted to; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
 
 
 def _escape_u(match: re.Match[str]) -> str:
