@@ -7,7 +7,18 @@ from typing import Annotated, Literal
 import typer
 
 from flows.commands import cache, claims, corpus, graph, items, review
-from flows.commands.options import OWN_OPTIONS, DryRun, Fresh, Json, Options, Run, Store, run_stage, takes
+from flows.commands.options import (
+    OWN_OPTIONS,
+    BuildRun,
+    DryRun,
+    Fresh,
+    Json,
+    Options,
+    Run,
+    Store,
+    run_stage,
+    takes,
+)
 from hopwright.settings import (
     BuildParameters,
     EvaluateRun,
@@ -76,7 +87,7 @@ def main() -> None:
 @takes(BuildParameters, hiding=_OTHER_STAGES, prefix="review")
 def build(
     *,
-    run: Run = None,
+    run: BuildRun = None,
     options: Options,
     dry_run: DryRun = False,
     parameters: ParameterFile = None,

@@ -23,6 +23,7 @@ Options = dict[str, Any]
 """What was given on the command line, by field and group; None where nothing was."""
 
 Run = Annotated[str | None, typer.Option("--run", help="Name of the run. Without it, the latest run is taken.")]
+BuildRun = Annotated[str | None, typer.Option("--run", help="Name of the run. Without it: sample.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Remove what was made and start over, instead of continuing.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Store = Annotated[

@@ -31,6 +31,8 @@ def evaluate_run(
         estimate_evaluation_run(parameters, as_json=as_json)
         return
     with prefect_ready(_import_flow) as flow, show_stages():
+        if folder.read_manifest() is None:
+            _require_keys(folder, parameters)  # without them, no run is begun
         manifest = flow(parameters)
     entries = manifest.notes["leaderboard"]
     report = home() / manifest.notes["folder"]
@@ -75,6 +77,13 @@ def _describe_mode(mode: str, figures: Mapping[str, Any]) -> str:
     low, high = 100 * figures["accuracy_low"], 100 * figures["accuracy_high"]
     said = f"{mode} {100 * figures['accuracy']:.1f} % [{low:.1f}, {high:.1f}], F1 {100 * figures['f1']:.1f} %"
     return said + (f", MaxD {figures['max_depth']:.2f}" if "max_depth" in figures else "")
+
+
+def _require_keys(folder: RunFolder, parameters: EvaluateRun) -> None:
+    from hopwright.stages.models import grant_access  # the clients of models take a second to import
+    from tasks.models import require_models
+
+    require_models(grant_access(folder, parameters, parameters.evaluate.models))
 
 
 def _import_flow() -> Callable[[EvaluateRun], StageManifest]:

@@ -115,3 +115,14 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         assert len(errors) == 1, done.stderr
         assert said in errors[0]
         assert "Traceback" not in done.stderr
+
+
+def test_without_its_key_no_run_is_begun(tmp_path: Path) -> None:
+    data, home = write_rows(tmp_path / "data.jsonl", 3), tmp_path / "home"
+    endpoints = write_endpoints(tmp_path, "http://127.0.0.1:9")
+    asked, environment = command(home, str(data), "--model", "sdk/x", "--endpoints", str(endpoints))
+    environment.pop("SIMULATED_KEY")
+    done = subprocess.run(asked, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "SIMULATED_KEY" in done.stderr
+    assert not (home / "runs" / "data").exists()
