@@ -105,6 +105,8 @@ def _correct_hop(hop: Hop, changes: Mapping[str, str], graph: GraphStore | None,
     options = dict(hop.options)
     for letter in LABELS:
         if (name := FIX_OPTIONS[letter]) in changes:
+            if hop.options and letter not in hop.options:
+                raise InputError(f"the question has no option {letter}, only {' and '.join(hop.options)}")
             options[letter] = changes[name]
     answer = changes.get(FIX_ANSWER, hop.answer)
     if hop.label is not None and hop.options:

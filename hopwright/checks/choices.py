@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
+from hopwright.checks.open_conditions import FEWEST_COMPARED, list_compared
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, matches
 from hopwright.planning.expressions import evaluate, read_hop
@@ -23,11 +24,15 @@ from hopwright.text.matching import (
 
 
 def check_options(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
-    """Four different options A–D, the answer once among them, under its letter; the item's are the last hop's."""
-    for hop in case.item.hops:
-        for problem in _find_option_problems(hop.options, hop.label, hop.answer, hop.answer_type):
-            yield hop.index, problem
+    """Four different options A–D, the answer once among them, under its letter; the item's are the last hop's.
+
+    On the way, a hop that compares fewer than four things offers these alone.
+    """
     item, last = case.item, case.last
+    for hop in item.hops:
+        letters = LABELS[: count_options(case, hop)]
+        for problem in _find_option_problems(hop.options, hop.label, hop.answer, hop.answer_type, letters):
+            yield hop.index, problem
     for problem in _find_option_problems(item.options, item.label, item.answer, last.answer_type):
         yield None, problem
     if (item.options, item.label) != (last.options, last.label):
@@ -35,11 +40,14 @@ def check_options(case: CheckedItem, context: CheckContext) -> Iterator[Finding]
 
 
 def check_distractors(case: CheckedItem, context: CheckContext) -> Iterator[Finding]:
-    """Three wrong options of the answer's type and form, none of them another name of the answer."""
+    """Three wrong options of the answer's type and form, none of them another name of the answer.
+
+    A hop that compares fewer than four things has what it did not choose.
+    """
     for hop in case.item.hops:
         texts = [one.text for one in hop.distractors]
-        if len(texts) != 3:
-            yield hop.index, f"{len(texts)} distractors, not 3"
+        if len(texts) != (wanted := count_options(case, hop) - 1):
+            yield hop.index, f"{len(texts)} distractors, not {wanted}"
         if len({normalise_option(text, hop.answer_type) for text in texts}) != len(texts):
             yield hop.index, f"distractors repeat: {', '.join(texts)}"
         wrong = sorted(text for label, text in hop.options.items() if label != hop.label)
@@ -93,14 +101,29 @@ def check_answer_form(case: CheckedItem, context: CheckContext) -> Iterator[Find
 
 
 CHOICES = (
-    Check("options", "four different options, the answer under its letter", check_options, needs=()),
-    Check("distractors", "three wrong options of the answer's type and form", check_distractors),
+    Check("options", "different options, four or all that is compared, the answer under its letter", check_options,
+          needs=()),
+    Check("distractors", "wrong options of the answer's type and form, as many as there are to be", check_distractors),
     Check("distractors-false", "no distractor is true in the graph", check_distractors_false,
           needs=("plan", "factual", "graph")),
     Check("distractors-shown", "no wrong option stands in the question", check_distractors_shown),
     Check("answer-form", "the right option does not stand out by its form", check_answer_form,
           severity="warning", needs=()),
 )  # fmt: skip
+
+
+def count_options(case: CheckedItem, hop: Hop) -> int:
+    """How many options a hop has to offer: four, or all that it compares where these are fewer and it is not the last.
+
+    A row without a plan does not show what is compared: where it picks one of its inputs' answers, two options will do.
+    """
+    if hop is case.last or not case.by_selection(hop):
+        return len(LABELS)
+    if not case.planned:
+        return min(len(LABELS), max(2, len(hop.options)))
+    assert isinstance(hop.derivation, Compute)
+    compared = len(list_compared(hop.derivation, case.stated, None))
+    return compared if 1 < compared < FEWEST_COMPARED else len(LABELS)
 
 
 def is_true(
@@ -183,17 +206,21 @@ def _is_shown(option: str, hop: Hop, question: str, folded: str) -> bool:
 
 
 def _find_option_problems(
-    options: Mapping[Label, str], label: Label | None, answer: str, answer_type: AnswerType
+    options: Mapping[Label, str],
+    label: Label | None,
+    answer: str,
+    answer_type: AnswerType,
+    letters: Sequence[Label] = LABELS,
 ) -> Iterator[str]:
-    if sorted(options) != list(LABELS):
-        yield f"options {', '.join(sorted(options)) or 'none'} instead of A, B, C, D"
+    if sorted(options) != list(letters):
+        yield f"options {', '.join(sorted(options)) or 'none'} instead of {', '.join(letters)}"
         return
     if not all(text.strip() for text in options.values()):
         yield "an option is empty"
     normal = {letter: normalise_option(text, answer_type) for letter, text in options.items()}
-    if len(set(normal.values())) != 4:
-        yield f"options repeat: {', '.join(options[letter] for letter in LABELS)}"
-    right = [letter for letter in LABELS if options[letter] == answer]
+    if len(set(normal.values())) != len(letters):
+        yield f"options repeat: {', '.join(options[letter] for letter in letters)}"
+    right = [letter for letter in letters if options[letter] == answer]
     if not right:
         yield f"the answer {answer!r} is not among the options"
     elif label not in right:

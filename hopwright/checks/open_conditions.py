@@ -16,7 +16,7 @@ from hopwright.errors import ExpressionError
 from hopwright.knowledge.facts import Facts, matches
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.expressions import evaluate
-from hopwright.records import Compute, Constraint, Hop, Lookup, ReverseLookup
+from hopwright.records import Compute, Constraint, Derivation, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value
 
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
@@ -56,6 +56,8 @@ def read_open_conditions(
         return ()
     derivation = hop.derivation
     if isinstance(derivation, Compute):
+        if final and is_hidden_choice(derivation):
+            return ()
         compared = list_compared(derivation, answers, facts)
         return (OpenCondition("compared", entities=compared),) if len(compared) >= FEWEST_COMPARED else ()
     if isinstance(derivation, Lookup):
@@ -128,6 +130,15 @@ def list_compared(derivation: Compute, answers: Mapping[int, Value], facts: Fact
         references = _REFERENCES.findall(derivation.expression)
     found = (answers.get(int(one[3:])) if _HOP.match(one) else one for one in references)
     return tuple(dict.fromkeys(one for one in found if isinstance(one, str)))
+
+
+def is_hidden_choice(derivation: Derivation) -> bool:
+    """Whether a computation chooses from all that belongs to what an earlier hop finds, so that nobody sees the set."""
+    form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+    return (
+        isinstance(form, Extreme) and form.members is not None and not form.entities
+        and form.members.shared.startswith("hop")
+    )  # fmt: skip
 
 
 def resolve_value(text: str, answers: Mapping[int, Value], facts: Facts) -> Value | None:

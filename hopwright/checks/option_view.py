@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from hopwright.checks.case import CheckContext, CheckedItem
 from hopwright.checks.guessing import Guess, OptionView, view_options
-from hopwright.checks.open_conditions import is_met, list_compared, read_open_conditions
+from hopwright.checks.open_conditions import is_hidden_choice, is_met, list_compared, read_open_conditions
 from hopwright.knowledge.wikidata.dates import find_year
 from hopwright.records import LABELS, Compute, Hop
 from hopwright.records.values import Value
@@ -29,7 +29,7 @@ def view_hop(case: CheckedItem, hop: Hop, context: CheckContext | None, *, final
     )
     ids = _find_ids(hop, guess)
     if hop.answer_type == "entity" and all(ids):
-        if isinstance(hop.derivation, Compute):
+        if isinstance(hop.derivation, Compute) and not (final and is_hidden_choice(hop.derivation)):
             compared = list_compared(hop.derivation, case.stated, context.facts if context is not None else None)
             view = view.add(compared=tuple(one in compared for one in ids))
         if context is not None and context.graph is not None and case.factual:

@@ -1,13 +1,14 @@
-"""Three wrong options for a hop: of the answer's type and form, false, and each what a slip would yield.
+"""Wrong options for a hop, three of them: of the answer's type and form, false, and each what a slip would yield.
 
 All meet what the question states openly (see `open_conditions`), and at least two come from a named slip: the plan
 run with one hop's wrong answer, the loser of a comparison, what meets every condition but the computed one, a property
 taken for another, the same fact of a similar thing, and for numbers slips of computation. Where no such three exist,
-the reason is given instead.
+the reason is given instead. A hop that compares two, or three, offers these and nothing else.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import functools
 import itertools
@@ -22,6 +23,7 @@ from hopwright.checks.guessing import overlap
 from hopwright.checks.open_conditions import (
     FEWEST_COMPARED,
     OpenCondition,
+    is_hidden_choice,
     is_met,
     list_compared,
     list_conditions,
@@ -44,7 +46,7 @@ from hopwright.knowledge.wikidata.confusions import BESIDE_IN_PLACE, CONFUSED_DA
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.computation_forms import NextHolder, read_form
+from hopwright.planning.computation_forms import Extreme, NextHolder, read_form
 from hopwright.planning.execution import execute, hops_used, stated_value
 from hopwright.records import Compute, Constraint, Derivation, Distractor, DistractorKind, Hop, Lookup, ReverseLookup
 from hopwright.records.values import Scalar, Value, parse, render
@@ -84,7 +86,6 @@ _OFFERED = 4
 _MOST_SIBLINGS = 1
 """Options that no slip yields, but that are merely of the same sort."""
 
-DistractorTriple = tuple[Distractor, Distractor, Distractor]
 Likeness = Callable[[str, str], float]
 """How alike two names are, 0–1."""
 ShortageReason = Literal["comparison", "losers", "conditions", "slips", "numbers", "counts", "dates", "form", "value"]
@@ -137,7 +138,7 @@ class DistractorMaker:
         asked: str = "",
         proposed: Sequence[Value] = (),
         key: str = "",
-    ) -> DistractorTriple | OptionShortage:
+    ) -> tuple[Distractor, ...] | OptionShortage:
         """Make three distractors for a hop, or say why there are none.
 
         `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is the
@@ -164,7 +165,7 @@ class DistractorMaker:
 
     def _make_numbers(
         self, task: _Task, value: int | Decimal, proposed: Sequence[int | Decimal]
-    ) -> DistractorTriple | OptionShortage:
+    ) -> tuple[Distractor, ...] | OptionShortage:
         hop, rng = task.hop, task.rng
         year = hop.unit == "year"
         derivation = hop.derivation
@@ -265,7 +266,7 @@ class DistractorMaker:
         source = task.find_source()
         return [one for one in self._list_rivals(source, task) if source is None or one != source.answer_id]
 
-    def _make_dates(self, task: _Task, value: dt.date) -> DistractorTriple | OptionShortage:
+    def _make_dates(self, task: _Task, value: dt.date) -> tuple[Distractor, ...] | OptionShortage:
         wrong: list[tuple[dt.date, DistractorKind]] = [
             (one, "near_miss") for one in self._propagate_wrong_answers(task) if isinstance(one, dt.date)
         ]
@@ -300,25 +301,42 @@ class DistractorMaker:
 
     # ---------------------------------------------------------------- entities
 
-    def _make_entities(self, task: _Task, answer: str, proposed: Sequence[str]) -> DistractorTriple | OptionShortage:
+    def _make_entities(
+        self, task: _Task, answer: str, proposed: Sequence[str]
+    ) -> tuple[Distractor, ...] | OptionShortage:
         hop, rng, derivation = task.hop, task.rng, task.hop.derivation
         compared = ""
         fixed = 0
         choice: tuple[str, ...] = ()
+        outsiders: list[str] = []
         if isinstance(derivation, Compute):
             others = list_compared(derivation, task.answers, self._facts)
             choice = tuple(one for one in others if self._may_replace(one, answer))
             if len(choice) < FEWEST_COMPARED - 1 and task.asked:
                 return OptionShortage("comparison", f"a choice of {1 + len(choice)}, not of four or more")
+            outsiders = self._list_outsiders(task, hop) if task.asked else []
+            if task.asked and is_hidden_choice(derivation) and not outsiders:
+                return OptionShortage("form", "nothing that would beat the answer can be offered beside it")
+            if 1 < len(others) < FEWEST_COMPARED:
+                if len(choice) < len(others) - 1:
+                    return OptionShortage("comparison", "what is compared with the answer cannot be told from it")
+                # Who is not compared is nobody's answer: of two, the other one is the only wrong option.
+                return tuple(Distractor(text=self._siblings.card(one).label, kind="operand", id=one) for one in choice)
             match = _EXTREME.match(derivation.expression)
             compared = match[1] if match else ""
-            fixed = min(3, len(choice)) if len(choice) < FEWEST_COMPARED else 0
+            fixed = min(1, len(outsiders))
         losers: list[str] = []
         sources = self._list_losers(task) if isinstance(derivation, Lookup) else None
         if isinstance(derivation, Lookup) and sources is not None:
             held = [one for source in sources for one in self._facts.objects(source, derivation.property)[:1]]
             losers = list(dict.fromkeys(one for one in held if one != answer))
             fixed = _count_needed(sources)
+            chosen = task.find_source()
+            if chosen is not None and is_hidden_choice(chosen.derivation):
+                winners = self._list_outsiders(task, chosen)
+                outsiders = [one for winner in winners for one in self._facts.objects(winner, derivation.property)[:1]]
+                if not outsiders:
+                    return OptionShortage("form", "nothing that would beat the answer can be offered beside it")
             if len(losers) < fixed:
                 return OptionShortage("losers", f"{len(losers)} of those that were not chosen lead to another answer")
         asked_for = pad(f"{hop.question} {task.asked}")
@@ -339,6 +357,8 @@ class DistractorMaker:
         if len(sources or ()) >= FEWEST_COMPARED - 1:
             # What else might have been chosen leads to answers enough, and nothing else is as near.
             streams, fixed = iter([("near_miss", losers, MOST_CANDIDATES)]), 0
+        if outsiders:
+            streams, fixed = itertools.chain([("near_miss", outsiders, 1)], streams), 1
         elif losers:
             streams = itertools.chain([("near_miss", losers, 3)], streams)
         for kind, entities, most in streams:
@@ -359,6 +379,8 @@ class DistractorMaker:
                 bonus = _DRAWN * (kind == "sibling" and one not in proposed)
                 found[one] = self._weigh(one, answer, kind, compared, asked_for, rng, bonus=bonus)
                 most -= 1
+        if outsiders and next(iter(found), "") not in outsiders:
+            return OptionShortage("form", "nothing that would beat the answer can be offered beside it")
         if losers and sum(one in found for one in losers) < fixed:
             return OptionShortage("losers", "what was not chosen on the way gives too few answers that can be offered")
         return self._choose_entities(
@@ -367,7 +389,7 @@ class DistractorMaker:
 
     def _choose_entities(
         self, own: OptionCandidate, candidates: list[OptionCandidate], fixed: int, rng: random.Random
-    ) -> DistractorTriple | OptionShortage:
+    ) -> tuple[Distractor, ...] | OptionShortage:
         if len(candidates) < 3:
             return OptionShortage("conditions", f"{len(candidates)} others meet what the question states")
         if sum(one.kind != "sibling" for one in candidates) < 3 - _MOST_SIBLINGS:
@@ -512,7 +534,7 @@ class DistractorMaker:
         used = hops_used(hop.derivation)
         found: dict[Value, None] = {}
         for source in task.earlier:
-            for wrong in self._list_wrong(source) if source.index in used else ():
+            for wrong in self._list_wrong(source, task) if source.index in used else ():
                 inputs = {**task.answers, source.index: wrong}
                 try:
                     value = execute(
@@ -548,14 +570,60 @@ class DistractorMaker:
                 if not more and isinstance(value, int | Decimal):
                     yield value, "neighbour"
 
-    def _list_wrong(self, source: Hop) -> Iterator[Value]:
-        """The wrong options of an earlier hop as values; of entities, those with few enough facts to go through."""
+    def _list_wrong(self, source: Hop, task: _Task) -> Iterator[Value]:
+        """Wrong answers of an earlier hop as values; of entities, those with few enough facts to go through.
+
+        They are its wrong options, and for a comparison also what it gives where one of the compared is found wrongly.
+        """
+        if isinstance(source.derivation, Compute) and len(source.distractors) < FEWEST_COMPARED - 1:
+            yield from self._compare_wrongly(source, task)
         for one in source.distractors:
             if one.id is None:
                 if source.answer_type != "entity":
                     yield parse(one.text, source.answer_type)
             elif self._graph.degree(one.id) <= _MOST_FACTS:
                 yield one.id
+
+    def _compare_wrongly(self, source: Hop, task: _Task) -> Iterator[str]:
+        """Wrong options of the compared hops that win the comparison."""
+        used = hops_used(source.derivation)
+        for input in task.earlier:
+            for one in input.distractors if input.index in used else ():
+                if one.id is None or self._graph.degree(one.id) > _MOST_FACTS:
+                    continue
+                with contextlib.suppress(ExpressionError, InputError, ArithmeticError):
+                    inputs = {**task.answers, input.index: one.id}
+                    chosen = execute(source.derivation, source.answer_type, inputs, self._facts, self._table)
+                    if chosen == one.id:
+                        yield one.id
+
+    def _list_outsiders(self, task: _Task, source: Hop) -> list[str]:
+        """What would be chosen from the set of another owner than the plan's, and beats what is chosen from its own.
+
+        Without one of these the largest option in sight is the answer, whoever owns the set.
+        """
+        derivation = source.derivation
+        if not is_hidden_choice(derivation) or source.answer_id is None:
+            return []
+        assert isinstance(derivation, Compute)
+        form = read_form(derivation.expression)
+        assert isinstance(form, Extreme) and form.members is not None
+        owner = task.find_source(form.members.shared)
+        if owner is None or owner.answer_id is None:
+            return []
+        members = list_compared(derivation, task.answers, self._facts)
+        wrong = [one.id for one in owner.distractors if one.id]
+        found: dict[str, None] = {}
+        for other in (*wrong, *self._siblings.beside(owner.answer_id, task.rng)):
+            with contextlib.suppress(ExpressionError, InputError, ArithmeticError):
+                inputs = {**task.answers, owner.index: other}
+                winner = execute(derivation, source.answer_type, inputs, self._facts, self._table)
+                if winner in members or not isinstance(winner, str) or winner in task.list_used():
+                    continue
+                (its, *_), (best, *_) = (self._facts.scalars(one, form.property) for one in (winner, source.answer_id))
+                if isinstance(its, int | Decimal) and isinstance(best, int | Decimal) and (its > best) == form.largest:
+                    found[winner] = None
+        return list(found)
 
     def _list_beside(self, derivation: ReverseLookup, answer: str) -> list[str]:
         """Entities whose dates or numbers come next to those that the look-up asks for."""
@@ -641,6 +709,8 @@ class DistractorMaker:
         if timeline := self._find_timeline(derivation):
             return self._hold_alike(candidate, answer, timeline)
         kind = self._siblings.kind(answer)
+        if kind in ("country", "place") and self._siblings.lie_apart(candidate, answer):
+            return False  # one from the other end of the world is dropped on sight
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
@@ -749,7 +819,7 @@ def _written(hop: Hop) -> str:
     return " ".join(hop.derivation.references())
 
 
-def _join(distractors: Iterable[Distractor]) -> DistractorTriple:
+def _join(distractors: Iterable[Distractor]) -> tuple[Distractor, ...]:
     one, two, three = distractors
     return one, two, three
 

@@ -31,6 +31,7 @@ class DeadEnd(StrEnum):
     NOT_COMPUTED = "not_computed"
     NOT_PROVEN = "not_proven"
     NO_CLOSED_SET = "no_closed_set"
+    NOTHING_IN_COMMON = "nothing_in_common"
     NO_CLOSED_SET_START = "no_closed_set_start"
     NO_CLOSED_SET_TO_COMPARE = "no_closed_set_to_compare"
     NO_DATED_START = "no_dated_start"
@@ -94,6 +95,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.NOT_A_BIRTH_YEAR: "the year is not that of a birth",
     DeadEnd.NOT_COMPUTED: "the computation fails",
     DeadEnd.NOT_PROVEN: "the source does not prove it",
+    DeadEnd.NOTHING_IN_COMMON: "the two have no one thing in common, or several",
     DeadEnd.NO_CLOSED_SET: "nothing that the entity has is known to the last",
     DeadEnd.NO_CLOSED_SET_START: "no set of the domain that is known to the last begins such a plan",
     DeadEnd.NO_CLOSED_SET_TO_COMPARE: "no set that is known to the last can be compared",

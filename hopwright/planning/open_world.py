@@ -19,7 +19,7 @@ from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.source import EntityKinds, FactGraph
 from hopwright.planning.computation_forms import NextHolder, read_form
 from hopwright.planning.expressions import evaluate, read_hop
-from hopwright.records import Compute, Derivation, Lookup, ReverseLookup
+from hopwright.records import Compute, Constraint, Derivation, Lookup, ReverseLookup
 from hopwright.records.values import Value
 
 _DATED = ("value", "argmax", "argmin", "after", "before")
@@ -60,7 +60,9 @@ class OpenWorld:
             return ""
         joined = [one for one in conditions if one.property not in self._table.literal]
         if not dated:
-            return "two open conditions single out nobody" if len(joined) > 1 else ""
+            if len(joined) == 1 or all(self._is_listed(one, answers) for one in joined):
+                return ""
+            return "two open conditions single out nobody"
         try:
             year = evaluate(dated[0].value, answers, self._facts)
         except ExpressionError:
@@ -71,6 +73,10 @@ class OpenWorld:
             if doubt:
                 return doubt
         return "" if joined else "a year alone singles out nobody"
+
+    def _is_listed(self, condition: Constraint, answers: Mapping[int, Value]) -> bool:
+        """Whether a work of reference lists all that meet a condition, such as a country's neighbours."""
+        return _resolve(condition.value, answers) in self._table.closed.get(condition.property, {})
 
     def _doubt_next(self, form: NextHolder, answers: Mapping[int, Value], holder: Value) -> str:
         """Between the year and the holder's there may be one whose holder is not known here."""

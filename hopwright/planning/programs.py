@@ -304,7 +304,7 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # beside a list stands an event of what those listed share
     if names["first-of"] and names["extend"] > 1:
         return False  # one of a list, and then places within places
-    if names["first-of"] and names["age-in-year"]:
+    if names["first-of"] and (names["age-in-year"] or names["apart-found"]):
         return False  # what is found from one of a list is often the same for all
     if names["named-event"] and names["named-year"]:
         return False  # who held the year of somebody's death, and how old in that of their birth
@@ -312,6 +312,8 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # a second branch starts from what the first names
     if names["named-holder"] and names["named-holder"] != roots:
         return False  # two holders are compared with each other
+    if names["neighbour-of-both"] and roots > 1 and len({one.name for one in operations if not one.takes}) > 1:
+        return False  # of two countries that are found in different ways nobody asks what lies between them
     if operations[0].name in ("named-year", "named-birth"):
         return False  # the year of what no step has named yet
     # A plain graph of named numbers asks for nothing but arithmetic.

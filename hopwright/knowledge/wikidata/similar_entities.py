@@ -28,6 +28,7 @@ _NEAR = frozenset(
 _HOME = frozenset(["P17", "P27", "P495", "P1532"])
 _AROUND = frozenset(["P47", "P30"])
 _MOST_HOMES, _MOST_BORDERS = 4, 30
+_FEW_BORDERS = 2
 _FAR_AWAY = 3.0
 """What it costs an entity in likeness to lie in no common region, where both are known to lie somewhere."""
 _UP = frozenset(["P131", "P361", "P17", "P279", "P276", "P30", "P706"])
@@ -139,6 +140,18 @@ class SimilarEntities:
         further = [one for near in around[:4] for one in sorted(self.region(near)) if self.kind(one) == "country"]
         rng.shuffle(further)
         return [one for one in dict.fromkeys([*around, *further]) if one != country][:most]
+
+    def lie_apart(self, candidate: str, answer: str) -> bool:
+        """Whether a place or a country lies in another part of the world than the answer, as far as borders tell.
+
+        Of islands they tell little, so what borders on one country at most is taken to lie near.
+        """
+        mine, theirs = self.region(answer), self.region(candidate)
+        if not mine or not theirs:
+            return bool(mine)
+        if min(len(mine), len(theirs)) <= _FEW_BORDERS:
+            return False
+        return theirs.isdisjoint({*mine, *(further for one in mine for further in self.region(one))})
 
     def rank(self, entity: str, candidates: Sequence[str], rng: random.Random) -> list[str]:
         """Order candidates by how alike they are to an entity, with some chance in it."""

@@ -11,8 +11,17 @@ from hopwright.planning.operations.arithmetic import choose_of, rate
 from hopwright.planning.operations.base import Operation
 from hopwright.planning.operations.comparing import compare, first_of, most_of_all
 from hopwright.planning.operations.counting import count_all
-from hopwright.planning.operations.lookups import date, extend, lead, named_birth, named_year, number, year
-from hopwright.planning.operations.temporal import age_at_death, age_in_year, age_of, age_of_named, apart
+from hopwright.planning.operations.lookups import (
+    date,
+    extend,
+    lead,
+    named_birth,
+    named_year,
+    neighbour_of_both,
+    number,
+    year,
+)
+from hopwright.planning.operations.temporal import age_at_death, age_in_year, age_of, age_of_named, apart, apart_found
 from hopwright.planning.operations.timelines import holder, named_event, named_holder, next_holder, turned
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -25,6 +34,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("most-of-all", (), "entity", "comparison", 2.0, most_of_all, final=0),
     Operation("most-of-its", ("entity",), "entity", "comparison", 1.0, most_of_all),
     Operation("extend", ("entity",), "entity", "", 5.0, extend),
+    Operation("neighbour-of-both", ("entity", "entity"), "entity", "", 6.0, neighbour_of_both, final=0),
     Operation("year", ("entity",), "year", "", 1.2, year, final=0.4),
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.3),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
@@ -36,7 +46,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),
     Operation("apart", ("year", "year"), "amount", "temporal", 2.5, apart, inner=False),
     Operation("age", ("date", "date"), "amount", "temporal", 4.0, age_of, inner=False),
-    Operation("age-in-year", ("entity", "year"), "amount", "temporal", 6.0, age_in_year, inner=False),
+    Operation("age-in-year", ("entity", "year"), "amount", "temporal", 2.0, age_in_year, inner=False),
+    Operation("apart-found", ("entity", "year"), "amount", "temporal", 6.0, apart_found, inner=False),
     Operation("age-at-death", ("entity",), "amount", "temporal", 1.5, age_at_death, inner=False),
     Operation("age-named", ("date",), "amount", "temporal", 1.5, age_of_named, inner=False),
     Operation("rate", ("entity",), "number", "arithmetic", 0.03, rate, inner=False),

@@ -34,6 +34,8 @@ _NEAREST = 10
 
 def compare(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """Whichever of several entities has the largest or the smallest value of a property."""
+    if builder.traversals.kinds.kind(inputs[0].entity) == "country":
+        raise PlanningDeadEnd(DeadEnd.NOTHING_TO_COMPARE_BY)  # any reader knows which of two is the larger
     shared = list_shared(builder, [state.entity for state in inputs], comparing=True)
     if builder.rng.random() > _PLACES:  # which of two towns lies further north is seldom what anybody wants to know
         shared = [one for one in shared if not builder.traversals.table.literal[one].axis]

@@ -12,6 +12,7 @@ from hopwright.planning.operations.operation_inputs import (
     has_full_date,
     list_closed_set,
     list_events,
+    list_in_common,
     list_numbers,
     list_shared,
 )
@@ -24,7 +25,9 @@ OUTWARD_LOOKUP = "extend-outward"
 _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
-_PARALLEL = SAME_SORT_OPERATIONS | {"year", "date", "extend"}
+JOINING_OPERATIONS = SAME_SORT_OPERATIONS | {"neighbour-of-both"}
+"""Operations that cannot take any two entities."""
+_PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
 AGES = (18, 20, 21, 30, 40, 50, 60)
 """Ages that people mark: somebody's birth and one of them lead to a year."""
 _LATEST = 2020
@@ -85,7 +88,7 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
     Each with how closely it belongs to the topic.
     """
     # Of two that are compared one wins, and only of that one more is asked.
-    first = context.reader in SAME_SORT_OPERATIONS and bool(context.partners)
+    first = context.reader in JOINING_OPERATIONS and bool(context.partners)
     wanted = can_precede(builder, context.readers[:1] if first else context.readers)
     partner = context.partners[0] if context.partners else None
     found = []
@@ -101,6 +104,26 @@ def list_partners(builder: PlanBuilder, context: OperationContext) -> list[tuple
     return found
 
 
+def list_parallel(builder: PlanBuilder, context: OperationContext) -> list[tuple[float, Edge]]:
+    """Facts that say of others of the topic's sort what the first step says of it, where the two lead to one thing.
+
+    Each with how closely it belongs to the topic. Elsewhere there are none: strangers are not compared.
+    """
+    first = builder.draft.steps[0].derivation
+    if context.reader != "neighbour-of-both" or not context.partners or not isinstance(first, Lookup):
+        return []
+    sort = builder.traversals.kinds.sort
+    alike = [
+        edge
+        for edge in builder.relations.single.get(first.property, ())
+        if sort(edge.subject) == sort(first.subject)
+        and builder.admits(edge.subject)
+        and builder.admits(edge.object)
+        and fits_partner(builder, context.readers, context.partners[0].entity, edge.object)
+    ]
+    return [(builder.relations.related(first.subject, edge.subject), edge) for edge in alike]
+
+
 def _is_parallel(builder: PlanBuilder, reader: str, edge: Edge) -> bool:
     """Whether of another than the topic the same is asked as of the topic, so that the two can be compared."""
     first = builder.draft.steps[0].derivation
@@ -112,7 +135,7 @@ def fits_partner(builder: PlanBuilder, readers: Sequence[str], one: str, other: 
 
     What is asked of the one that wins a comparison must be known of the other as well, and be something else there.
     """
-    if not one or not readers or readers[0] not in SAME_SORT_OPERATIONS:
+    if not one or not readers or readers[0] not in JOINING_OPERATIONS:
         return True
     known, key = builder.traversals.paired, (tuple(readers[:2]), one, other)
     if (verdict := known.get(key)) is None:
@@ -124,6 +147,10 @@ def fits_partner(builder: PlanBuilder, readers: Sequence[str], one: str, other: 
 
 def _can_pair(builder: PlanBuilder, readers: Sequence[str], one: str, other: str) -> bool:
     kinds = builder.traversals.kinds
+    if readers[0] == "neighbour-of-both":
+        return any(
+            _can_follow(builder, tuple(readers[1:2]), shared) for _, shared in list_in_common(builder, one, other)
+        )
     if one == other or kinds.kind(one) != kinds.kind(other) or kinds.kind(one) == "country":
         return False
     shared = list_shared(builder, [one, other], comparing=readers[0].startswith("compare"))
@@ -227,7 +254,7 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
                 verdict = bool(list_entered(builder, readers[1:], entity))
             if verdict and readers[0].startswith("compare"):  # it may win, and then something has to follow
                 verdict = _can_follow(builder, readers[1:], entity)
-            elif verdict and readers[0] == "most-of-its":
+            elif verdict and readers[0] in ("most-of-its", "neighbour-of-both"):
                 closed = builder.traversals.table.closed
                 members = {one for name in closed for one in list_closed_set(builder, name, entity)}
                 verdict = any(_can_follow(builder, readers[1:], one) for one in members)
@@ -259,6 +286,9 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "age-in-year":
         birth = builder.traversals.roles.birth
         return lambda entity: birth in list_events(builder, entity)
+    if reader == "apart-found":
+        lived = (builder.traversals.roles.birth, builder.traversals.roles.death)
+        return lambda entity: not list_events(builder, entity).keys().isdisjoint(lived)
     if reader == "age-at-death":
         dates = (builder.traversals.roles.birth, builder.traversals.roles.death)
         return lambda entity: all(full_date(builder, entity, one) is not None for one in dates)
@@ -267,4 +297,7 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader in ("count-all", "most-of-its"):
         closed = builder.traversals.table.closed
         return lambda entity: any(len(list_closed_set(builder, name, entity)) >= _FEWEST for name in closed)
+    if reader == "neighbour-of-both":
+        closed = builder.traversals.table.closed
+        return lambda entity: any(list_closed_set(builder, name, entity) for name in closed)
     return lambda entity: True

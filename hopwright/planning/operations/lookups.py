@@ -12,13 +12,20 @@ from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     fits_partner,
     list_entered,
+    list_parallel,
     list_partners,
     satisfies_reader,
 )
-from hopwright.planning.operations.operation_inputs import choose_number, has_full_date, is_chosen_by, list_events
+from hopwright.planning.operations.operation_inputs import (
+    choose_number,
+    has_full_date,
+    is_chosen_by,
+    list_events,
+    list_in_common,
+)
 from hopwright.planning.operations.starting_points import draw_first_edge, draw_paired_edge
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
-from hopwright.records import Compute
+from hopwright.records import Compute, Constraint, ReverseLookup
 
 _TITLE = 3
 """Words, small ones aside, from which on a title is taken to be that of one work only."""
@@ -31,7 +38,7 @@ def lead(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         return builder.walk(context.forced)
     wanted = satisfies_reader(builder, context)
     if builder.topics:
-        edges = list_partners(builder, context)
+        edges = list_partners(builder, context) or list_parallel(builder, context)
         if not edges:
             raise PlanningDeadEnd(DeadEnd.NOTHING_OF_TOPIC)
         return builder.walk(builder.choose_close(edges))
@@ -64,6 +71,20 @@ def extend(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         like=_rivals(builder, state),
         refused=_list_refused(builder, state, last=not context.readers),
     )
+
+
+def neighbour_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The only one that two have in common of what each of them has: the country that borders both."""
+    one, other = inputs
+    suits = satisfies_reader(builder, context)
+    for property, shared in list_in_common(builder, one.entity, other.entity):
+        if builder.admits(shared) and suits(shared):
+            builder.take(shared)
+            step = ReverseLookup(
+                property=property, value=one.ref, constraints=(Constraint(property=property, value=other.ref),)
+            )
+            return StepOutput("entity", builder.add(step, shared), shared)
+    raise PlanningDeadEnd(DeadEnd.NOTHING_IN_COMMON)
 
 
 def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

@@ -155,3 +155,14 @@ def list_closed_set(builder: PlanBuilder, property: str, entity: str) -> tuple[s
     listed = builder.traversals.table.closed.get(property, {}).get(entity, frozenset())
     held = tuple(dict.fromkeys(builder.traversals.facts.objects(entity, property)))
     return held if listed and listed == set(held) and all(map(builder.traversals.nameable, held)) else ()
+
+
+def list_in_common(builder: PlanBuilder, one: str, other: str) -> list[tuple[str, str]]:
+    """What two have in common, with the property, where the lists of both are whole and have one member in common."""
+    found = []
+    for property in sorted(builder.traversals.table.closed):
+        mine, theirs = (list_closed_set(builder, property, entity) for entity in (one, other))
+        common = [entity for entity in mine if entity in theirs]
+        if len(common) == 1 and one not in theirs:
+            found.append((property, common[0]))
+    return found

@@ -14,6 +14,8 @@ _OLDEST = 100
 _GROWN = 12
 _YOUNGEST = 15
 _FAREST = 150
+_CONTEMPORARIES = 60
+"""Years between the births, or the deaths, of two who had to do with each other."""
 
 
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -65,6 +67,19 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     if not _YOUNGEST <= years <= _OLDEST - _GROWN:
         raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
     return _give(builder, f"{then.ref} - year(value({birth}, {person.ref}))", years)
+
+
+def apart_found(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The years between the births, or the deaths, of two whom one work or one occasion joins."""
+    person, then = sorted(inputs, key=lambda state: state.type == "year")
+    roles = builder.traversals.roles
+    years = list_events(builder, person.entity)
+    if then.of not in (roles.birth, roles.death) or then.of not in years or person.entity == then.entity:
+        raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
+    apart = abs(years[then.of] - then.whole)
+    if not 2 <= apart <= _CONTEMPORARIES:
+        raise PlanningDeadEnd(DeadEnd.UNFIT_YEAR_DISTANCE)
+    return _give(builder, f"abs({then.ref} - year(value({then.of}, {person.ref})))", apart)
 
 
 def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

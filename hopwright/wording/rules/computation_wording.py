@@ -31,7 +31,9 @@ from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
+    BORN_APART_FRAMES,
     COUNT_FRAMES,
+    DIED_APART_FRAMES,
     DISTANCE_FRAMES,
     FIRST_AFTER_FRAMES,
     FIRST_BY_AFTER_FRAMES,
@@ -280,6 +282,9 @@ class ComputationVerbaliser:
             best = superlative(best)
         if not named and self._text.draw() < _IN_ONE_PHRASE and not single and not _has_clause(pair):
             return f"{best} of {pair}"
+        if single and best.endswith(" other") and len(form.entities) == 2:
+            self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
+            return best
         if single:
             # `In what year was the one who died first born?` misleads who reads it.
             person = self._kind(winner) == "person"
@@ -294,6 +299,14 @@ class ComputationVerbaliser:
         """Words for several answers at once, marked; as they are where names are meant."""
         hops = [int(reference[3:]) for reference in references if reference.startswith("hop")]
         return mark(hops, text) if hops else text
+
+    def name_both(self, entities: Sequence[str], say: Say) -> str:
+        """`both X and Y`, or `both of the winners of X in 1950 and 1962`."""
+        each = sorted((say(one) for one in entities), key=lambda phrase: len(phrase.split()))
+        together = self._pair(entities) if say == self._text.described else ""
+        if together.count(" and ") == 1 and not together.startswith((each[0], each[1])):
+            return f"both of {together}"
+        return f"both {each[0]} and {each[1]}"
 
     def _pair(self, entities: Sequence[str], word: str = "and") -> str:
         """`the director and the composer of X`, or two descriptions."""
@@ -442,6 +455,8 @@ class ComputationVerbaliser:
     def _ask_distance(self, form: YearDistance, say: Say) -> str:
         if len(form.moments) > 2:
             return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
+        if asked := self._ask_of_two_lives(form, say):
+            return asked
         ordered = self._in_order(form.moments)
         if (person := self._find_born(ordered[0])) and isinstance(ordered[1], str):
             happened = self._happened(ordered[1], say).removeprefix("when ")
@@ -456,6 +471,22 @@ class ComputationVerbaliser:
             return self._pick(SINCE_FRAMES).format(a=one, when=when, When=upper_first(when))
         frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
         return frame.format(a=one, b=other, A=upper_first(one))
+
+    def _ask_of_two_lives(self, form: YearDistance, say: Say) -> str:
+        """The years between two births, or deaths, of which one is looked up on the way; empty for other moments."""
+        year, other = form.moments
+        derivation = self._text.step(year).derivation if isinstance(year, str) else None
+        if not isinstance(derivation, Lookup) or isinstance(other, str) or other[0] != derivation.property:
+            return ""
+        roles = self._text.table.roles
+        frames = {roles.birth: BORN_APART_FRAMES, roles.death: DIED_APART_FRAMES}.get(derivation.property)
+        if frames is None:
+            return ""
+        if say == self._text.described:
+            return self._pick(frames).format(pair=self._pair((derivation.subject, other[1])))
+        verb = "born" if derivation.property == roles.birth else "who died"
+        told = f"{self._text.stated(derivation.subject)}, {verb} in {say(str(year))}, and {say(other[1])}"
+        return self._pick(frames).format(pair=told)
 
     def _find_born(self, moment: str | tuple[str, str]) -> str:
         """The person (a reference) whose birth year a hop looks up; empty for another moment."""

@@ -74,6 +74,10 @@ DISTANCE_FRAMES = (
 )  # fmt: skip
 """Of two events in whatever order, in calendar years: the difference of the two years."""
 
+BORN_APART_FRAMES = ("How many years apart were {pair} born?", "How many years lie between the births of {pair}?")
+DIED_APART_FRAMES = ("How many years apart did {pair} die?", "How many years lie between the deaths of {pair}?")
+"""Of two people, in calendar years: the difference of the two years."""
+
 LATER_FRAMES = (
     "Counting from {a}, how many years is it to {b}?", "How many years after {a} came {b}?",
     "{A} came how many years before {b}?",

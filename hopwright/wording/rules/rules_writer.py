@@ -37,10 +37,10 @@ ReferenceWording = Callable[[str], str]
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
-_WHO_DID = re.compile("^((?:\x03[\\d+]+\x04)+)the ([a-z' ]+?) (?:who|that) (?=[a-z]+ )")
-"""`the person who won …`: told as `One person won …`."""
 _LONG = 20
 """Words of a question beyond which what it is about is told in a sentence before it."""
+_WHEN = " who was in office when "
+"""A clause after which one would not know to what the rest of a question belongs."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
@@ -116,6 +116,7 @@ class PlanVerbaliser:
         self.openings: list[str] = []
         self.listed: set[str] = set()
         self._told = ""
+        self._told_role = ""
         self._steps = steps
         self._claims = {claim.id: claim for step in steps for claim in step.claims}
         self._rng = rng
@@ -149,9 +150,7 @@ class PlanVerbaliser:
     def described(self, reference: str) -> str:
         """A reference by how it is arrived at, or back to the sentence that has told that."""
         if reference == self._told:
-            entity = self.entity(reference)
-            told = "that person" if self.names.kind(entity) == "person" else f"that {self._head_noun(entity)}"
-            return mark([int(reference[3:])], told)
+            return mark([int(reference[3:])], f"that {self._told_role}")
         if reference.startswith("hop"):
             return self._describe(int(reference[3:]))
         return f"\x01{reference}\x02" if reference.startswith("Q") else self.stated(reference)
@@ -207,8 +206,12 @@ class PlanVerbaliser:
     def ask_whole(self) -> str:
         """The last hop's question with all that leads to it."""
         question = self.ask(len(self._steps), self.described)
-        if len(question.split()) > _LONG and (told := self._find_told()):
-            question = self._ask_after(told)
+        if (len(question.split()) > _LONG or _WHEN in question) and (told := self._find_told()):
+            before = list(self.preludes), list(self.openings), set(self.listed)
+            if after := self._ask_after(told):
+                question = after
+            else:
+                self.preludes, self.openings, self.listed = before
         if not self.openings:
             return question
         opening = " ".join(self.openings)
@@ -225,15 +228,19 @@ class PlanVerbaliser:
         return 0
 
     def _ask_after(self, told: int) -> str:
-        """The last question, asked of what a sentence before it tells: clauses in clauses are hard to follow."""
+        """The last question, asked of what a sentence before it tells: clauses in clauses are hard to follow.
+
+        Empty where that has a sentence before it already.
+        """
         self.preludes.clear()
         self.openings.clear()
         self.listed.clear()
         phrase = self._describe(told, end=".")
-        frame = self.pick(TOLD_FRAMES)
-        told_of = _WHO_DID.sub(r"\1one \2 ", phrase)
-        self.openings.append(f"{upper_first(told_of)}." if told_of != phrase else frame.format(told=phrase))
+        if self.openings:
+            return ""
+        self.openings.append(self.pick(TOLD_FRAMES).format(told=phrase))
         self._told = f"hop{told}"
+        self._told_role = self._name_role(self._told, strip_marks(phrase))
         return self.ask(len(self._steps), self.described)
 
     def resolve(self, text: str) -> str:
@@ -262,6 +269,22 @@ class PlanVerbaliser:
             return self.names.phrase(entity)  # `the film` would not say which
         return f"the {noun}"
 
+    def _name_role(self, reference: str, told: str) -> str:
+        """What a told answer is called when it is meant again: `president`, `director`, `country`.
+
+        A role that two have in what was told would not say which of them is meant.
+        """
+        derivation = self.step(reference).derivation
+        role = ""
+        if isinstance(derivation, ReverseLookup) and derivation.property in self.table.literal:
+            role = self.table.literal[derivation.property].holder_noun
+        elif isinstance(derivation, Lookup) and derivation.property in self.table.entity:
+            role = self.table.entity[derivation.property].role
+        entity = self.entity(reference)
+        if role and told.count(role) < 2:
+            return role
+        return "person" if self.names.kind(entity) == "person" else self._head_noun(entity)
+
     def _head_noun(self, entity: str) -> str:
         return plain_noun(self.names.noun(entity)).split()[-1]
 
@@ -279,7 +302,8 @@ class PlanVerbaliser:
             if not derivation.constraints and (alone := self._reverse_phrases(derivation, entity)):
                 return self.fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
-            return f"the {self.who(entity, self.described)} {_joined(predicates)}"
+            only = "only " if is_met_by_both(derivation) else ""
+            return f"the {only}{self.who(entity, self.described)} {_joined(predicates)}"
         return self._computed.noun_phrase(step, derivation.expression)
 
     def event(self, reference: str) -> str:
@@ -360,11 +384,28 @@ class PlanVerbaliser:
         entry = self.table.literal.get(derivation.property)
         if entry is None or not entry.timeline or derivation.constraints:
             return ""
+        if (
+            say == self.described
+            and form == "holder_np"
+            and entry.holder_when
+            and (event := self._told_event(derivation))
+        ):
+            return entry.holder_when.replace("{e}", event)
         year = derivation.value if derivation.value.isdigit() else say(derivation.value)
         templates = entry.holder_ask if form == "holder_ask" else entry.holder_np
         # `the 1922 Nobel Prize`, but not `the the year in which X died Nobel Prize`.
         before = [one for one in templates if "{y} " in one] if year.isdigit() else []
         return self.pick(before or [one for one in templates if "{y} " not in one]).replace("{y}", year)
+
+    def _told_event(self, holder: ReverseLookup) -> str:
+        """The event whose year somebody holds, as a clause: `X died`; empty for a year that is stated or computed."""
+        lookup = self.step(holder.value).derivation if holder.value.startswith("hop") else None
+        if not isinstance(lookup, Lookup) or lookup.property not in self.table.literal:
+            return ""
+        predicates = self.table.literal[lookup.property].worded(self.names.kind(self.entity(lookup.subject)))
+        happened = predicates.year_predicate[0].removesuffix(" in {y}") if predicates.year_predicate else ""
+        subject = self.described(lookup.subject)
+        return mark([int(holder.value[3:])], f"{subject} {happened}") if happened else ""
 
     def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
         entry = self.table.entity.get(derivation.property)
@@ -374,6 +415,11 @@ class PlanVerbaliser:
 
     def _predicates(self, derivation: ReverseLookup, found: str, say: ReferenceWording) -> list[str]:
         conditions = [*derivation.constraints, Constraint(property=derivation.property, value=derivation.value)]
+        if is_met_by_both(derivation):
+            named = self.names.kind(found), self.names.kind(self.entity(derivation.value))
+            predicates = self.table.entity[derivation.property].worded(*named).predicate
+            both = self._computed.name_both([one.value for one in conditions], say)
+            return [self.pick(predicates).replace("{o}", both)]
         return [self._predicate(condition, found, say) for condition in conditions]
 
     def _predicate(self, condition: Constraint, found: str, say: ReferenceWording) -> str:
@@ -390,6 +436,11 @@ class PlanVerbaliser:
         if template.endswith(" in {y}"):
             return template.removesuffix(" in {y}") + f" {when}"
         return template.replace("{y}", f"the year that came {when}")
+
+
+def is_met_by_both(derivation: ReverseLookup) -> bool:
+    """Whether two conditions ask for the same of two entities: a country that borders both."""
+    return [one.property for one in derivation.constraints] == [derivation.property]
 
 
 def _joined(predicates: list[str]) -> str:
