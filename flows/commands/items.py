@@ -28,6 +28,7 @@ def show(
         int, typer.Option("--sample", min=1, max=10_000, help="Number of items to draw, evenly over the topologies.")
     ] = 5,
     seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
+    named: Annotated[str | None, typer.Option("--run", hidden=True)] = None,
     stage: Annotated[
         Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are drawn.")
     ] = "filter",
@@ -36,6 +37,7 @@ def show(
     """Print items of a run, drawn at random, with their sub-questions; or explain one item."""
     from flows.console.show import is_item_id, show_sample
 
+    run = run or named
     if is_item_id(run):
         explain(run, as_json=as_json)
     else:

@@ -51,6 +51,7 @@ def takes(
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
         listed = list(_make_options(model, leaving_out, hiding, prefix))
         made = {key: annotation for key, _, annotation in listed}
+        choices = {key for key in made if _is_list_of_choices(model, key)}
         names = {key.replace("__", "."): spelt.partition("/")[0] for key, spelt, _ in listed}
         own = inspect.signature(verb).parameters
         hints = get_type_hints(verb, include_extras=True)
@@ -61,6 +62,8 @@ def takes(
             options: Options = {}
             for key in made:
                 value = given.pop(key)
+                if key in choices and value is not None:
+                    value = [one.strip() for text in value for one in text.split(",")]
                 group, _, field = key.rpartition("__")
                 (options.setdefault(group, {}) if group else options)[field] = None if value == [] else value
             verb(options=options, **given)
@@ -119,6 +122,18 @@ def _make_options(
                 hidden=group in hiding and not spelling.main,
             )
             yield f"{group}__{name}" if group else name, names[0], Annotated[kind | None, option]
+
+
+def _is_list_of_choices(model: type[Parameters], key: str) -> bool:
+    """Whether a field (`group__field`) is a list of fixed choices, which may be given with commas between them."""
+    group, _, name = key.rpartition("__")
+    fields = model.model_fields
+    if group:
+        below = fields[group].annotation
+        assert isinstance(below, type) and issubclass(below, BaseModel)
+        fields = below.model_fields
+    annotation = fields[name].annotation
+    return get_origin(annotation) is list and get_origin(get_args(annotation)[0]) is Literal
 
 
 def _find_kind(annotation: Any) -> Any:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from flows.console.options import refuse_missing
 from flows.console.output import err, out, print_json
 from flows.console.read_back import ReadingOptions, add_reading
 from hopwright.errors import InputError
@@ -33,6 +34,7 @@ def audit_file(
     `scorecard`: a folder to write the scorecard to, of a release's folder into one folder a file. `reading`: have a
     model read the questions back.
     """
+    refuse_missing(path)
     files = [path / place.jsonl for place in find_split_files(path)] if path.is_dir() else [path]
     for file in files:
         refuse_strangers(file)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.console.estimate import estimate_evaluation_run
-from flows.console.options import merge_options, parameters_of
+from flows.console.options import merge_options, parameters_of, refuse_missing
 from flows.console.output import out, prefect_ready, print_json, show_stages
 from hopwright.runs import RunFolder, StageManifest
 from hopwright.settings import EvaluateRun, home, load_parameters
@@ -19,6 +19,8 @@ def evaluate_run(
     run: str | None, options: Mapping[str, Any], *, fresh: bool, as_json: bool, dry_run: bool = False
 ) -> None:
     """Run the evaluation and print the leaderboard; a dry run prints what it would ask and cost."""
+    if options["evaluate"]["data"] is not None:
+        refuse_missing(options["evaluate"]["data"])
     parameters = _read_parameters(run, options, fresh)
     # Refused here, it costs no start of Prefect.
     folder = RunFolder(home(), parameters.run)
@@ -28,6 +30,8 @@ def evaluate_run(
     else:
         describe_data(data, limit)
     if dry_run:
+        if not as_json:
+            out.print(f"of {data}" + (f", {limit:,} items" if limit else ""))
         estimate_evaluation_run(parameters, as_json=as_json)
         return
     with prefect_ready(_import_flow) as flow, show_stages():
@@ -48,10 +52,17 @@ def evaluate_run(
 def _read_parameters(run: str | None, options: Mapping[str, Any], fresh: bool) -> EvaluateRun:
     """A run's parameters; a dataset from elsewhere needs no run of its own: one named after the file is begun."""
     data = options["evaluate"]["data"]
-    name = run or (re.sub(r"[^A-Za-z0-9._-]+", "-", Path(data).stem).strip("-.") if data else None)
+    name = run or (_name_run(Path(data)) if data else None)
     if name is None or not data or RunFolder(home(), name).read_manifest() is not None:
         return parameters_of(EvaluateRun, name, options, fresh=fresh, holding="release")
     return load_parameters({**merge_options({}, options), "run": name, "fresh": fresh}, EvaluateRun)
+
+
+def _name_run(data: Path) -> str:
+    """The name of the run that evaluates a release's folder, or one file of a folder."""
+    place = data.resolve()
+    name = f"{place.parent.name}-{place.stem}" if place.is_file() else place.name
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
 
 
 def _describe(entry: Mapping[str, Any]) -> str:

@@ -18,6 +18,8 @@ from hopwright.settings import (
 )
 
 _LONGEST = 16 << 20
+_SHOWN = 5
+"""So many of the latest runs are named where another one is asked for."""
 _P = TypeVar("_P", bound=RunParameters)
 
 
@@ -76,10 +78,18 @@ def parameters_of(
     """
     name = pick_run(run, holding)
     manifest = RunFolder(home(), name).read_manifest()
-    if manifest is None:
-        raise InputError(f"no run {name!r} in {home() / 'runs'}: `hopwright build --run {name}` makes it")
+    assert manifest is not None
     known = {key: value for key, value in manifest.parameters.items() if key in model.model_fields}
     return load_parameters({**merge_options(known, options), "run": name, "fresh": fresh}, model)
+
+
+def refuse_missing(data: str | Path) -> None:
+    """Raises InputError for a path at which nothing is, and says where the release of a run of that name is."""
+    if Path(data).exists():
+        return
+    release = home() / "runs" / data / "release"
+    hint = f"; the release of the run of that name is below {release}" if release.is_dir() else ""
+    raise InputError(f"{data}: no such file or folder{hint}")
 
 
 def pick_run(run: str | None, holding: str = "") -> str:
@@ -87,9 +97,12 @@ def pick_run(run: str | None, holding: str = "") -> str:
 
     Where no run holds the stage, it is the last of all: whoever reads it says what it lacks.
     """
-    if run is not None:
-        return run
     runs = list_runs(home())
+    if run is not None:
+        if RunFolder(home(), run).read_manifest() is None:
+            known = f"; there are {', '.join(runs[-_SHOWN:])}" if runs else ""
+            raise InputError(f"no run {run!r} in {home() / 'runs'}{known}: `hopwright build --run {run}` makes it")
+        return run
     if not runs:
         raise InputError(f"no runs in {home() / 'runs'}: `hopwright build` makes one")
     return next((name for name in reversed(runs) if (home() / "runs" / name / holding).is_dir()), runs[-1])

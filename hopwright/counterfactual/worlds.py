@@ -46,6 +46,10 @@ _ID = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 _SPAN = re.compile(r"\bvalue\((P\d+), (\w+)\).*\bvalue\((P\d+), \2\)")
 """Two dates of one entity in one expression: how old somebody became."""
+_APART = re.compile(r"^abs\(hop\d - year\(value\((P\d+), (hop\d)\)\)\)$")
+"""A date of one entity against the same date of another."""
+_GROWN = 16
+"""The least number of years from a birth to whatever else is dated of somebody."""
 _STRETCH = (2, 9)
 """By how many years such a span becomes longer or shorter, at least and at most."""
 _SIZE = re.compile(r"^size\(all\((P\d+), (\w+)\)\)$")
@@ -179,6 +183,8 @@ def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
 def _find_ends(item: Item) -> dict[str, str]:
     """Entity → the later of its dates, where a hop measures the span between two of them.
 
+    Of two people whose births or deaths are set against each other, the second's.
+
     So does a hop that holds the year of one's death against another's birth, since what the two are known for pins
     both of them to years that move as one.
     """
@@ -191,6 +197,9 @@ def _find_ends(item: Item) -> dict[str, str]:
             if isinstance(found, Lookup) and before.answer_type != "entity":
                 holders = {one.subject for one in before.evidence.literals if one.property == found.property}
                 ends.update((one, found.property) for one in holders if _is_last(item, one, found.property))
+        if apart := _APART.match(hop.derivation.expression):
+            person = item.hops[int(apart[2][3:]) - 1].answer_id
+            ends.update({person: apart[1]} if person else {})
         if not (match := _SPAN.search(hop.derivation.expression)):
             continue
         reference, properties = match[2], {match[1], match[3]}
@@ -320,6 +329,15 @@ class _WorldAttempt:
             if one.subject == literal.subject and one.property != literal.property and one.datatype == "dateTime"
             if (year := read_year(one.value)) is not None and year < old
         ]
+        after = [
+            year
+            for hop in self._item.hops
+            for one in hop.evidence.literals
+            if one.subject == literal.subject and one.property != literal.property and one.datatype == "dateTime"
+            if (year := read_year(one.value)) is not None and year > old
+        ]
+        if after and old + longer > min(after) - _GROWN:
+            raise _ImplausibleWorldError(f"no room for a birth that is {longer} years later")
         if old + longer <= max(others, default=0) or old + move.years + longer > latest_year(literal.property, old):
             raise _ImplausibleWorldError(f"no room for a life that is {longer} years longer")
         return DateShift(move.years + longer, move.days)

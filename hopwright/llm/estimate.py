@@ -160,13 +160,17 @@ def render_estimate(estimate: CostEstimate) -> str:
             f"| {part.stage} | {part.model} | {part.requests:,} | {part.input_tokens:,} | {part.output_tokens:,} "
             f"| {usd} | {worst} | {part.minutes:,.1f} |"
         )
-    lines += [
-        "",
-        f"About {estimate.usd:,.2f} dollars, at most {estimate.worst_usd:,.2f} unless answers must be repaired or "
-        f"retried (prices of {estimate.prices_dated}); about {estimate.minutes:,.1f} minutes.",
-    ]
-    if estimate.unpriced:
-        lines.append(f"No price is known for {', '.join(estimate.unpriced)}.")
+    minutes = f"about {estimate.minutes:,.1f} minutes."
+    priced = (
+        f"{estimate.usd:,.2f} dollars, at most {estimate.worst_usd:,.2f} unless answers must be repaired or retried"
+    )
+    unpriced = f"no price is known for {', '.join(estimate.unpriced)}"
+    if len(estimate.unpriced) == len({part.model for part in estimate.models}) > 0:
+        lines += ["", f"What it would cost is not known, for {unpriced}; {minutes}"]
+    elif estimate.unpriced:
+        lines += ["", f"At least {priced} (prices of {estimate.prices_dated}); {unpriced}; {minutes}"]
+    else:
+        lines += ["", f"About {priced} (prices of {estimate.prices_dated}); {minutes}"]
     return "\n".join(lines)
 
 

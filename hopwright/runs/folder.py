@@ -194,6 +194,6 @@ def refuse_differences(what: str, before: Mapping[str, Any], now: Mapping[str, A
         shown = ", ".join(differences[:_SHOWN])
         more = f" and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
         raise RunError(
-            f"{what} was started with other parameters ({shown}{more}): "
+            f"{what} was made with other parameters ({shown}{more}): "
             f"use another {name_parameter('run')} name, or {name_parameter('fresh')} to start it over"
         )

@@ -105,7 +105,7 @@ def test_other_parameters_are_refused_in_one_line(built: tuple[Home, dict[str, A
     done = built[0].call("build", *SMALL, "--seed", "1")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1].startswith(
-        "hopwright: run 'sample' was started with other parameters (--seed 0 → 1)"
+        "hopwright: run 'sample' was made with other parameters (--seed 0 → 1)"
     )
     assert "Traceback" not in done.stderr
     assert built[0].files() == before

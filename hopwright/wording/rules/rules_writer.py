@@ -39,7 +39,7 @@ _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
 _LONG = 20
 """Words of a question beyond which what it is about is told in a sentence before it."""
-_WHEN = " who was in office when "
+_WHEN = " who was US President when "
 """A clause after which one would not know to what the rest of a question belongs."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""

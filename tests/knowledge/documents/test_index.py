@@ -179,6 +179,7 @@ def test_a_damaged_shard_is_noticed_and_named(tmp_path: Path) -> None:
     shard = corpus / "index" / manifest.shards[0]
     postings = next(shard.glob("*.idx"))
     content = postings.read_bytes()
+    postings.unlink()  # written over in place, the file would end under whoever has mapped it
     postings.write_bytes(bytes([content[0] ^ 0xFF]) + content[1:])
     with pytest.raises(StoreError, match=rf"{postings.name} is damaged, gone"):
         Retriever.open(corpus, verify=True)
