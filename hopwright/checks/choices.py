@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from hopwright.checks.case import Check, CheckContext, CheckedItem, Finding
-from hopwright.checks.open_conditions import FEWEST_COMPARED, list_compared
+from hopwright.checks.open_conditions import list_compared
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, matches
 from hopwright.planning.expressions import evaluate, read_hop
@@ -113,17 +113,17 @@ CHOICES = (
 
 
 def count_options(case: CheckedItem, hop: Hop) -> int:
-    """How many options a hop has to offer: four, or all that it compares where these are fewer and it is not the last.
+    """How many options a hop has to offer: four, or on the way all that it compares where it offers just these.
 
     A row without a plan does not show what is compared: where it picks one of its inputs' answers, two options will do.
     """
-    if hop is case.last or not case.by_selection(hop):
+    offered = len(hop.options)
+    if hop is case.last or not 1 < offered < len(LABELS) or not case.by_selection(hop):
         return len(LABELS)
     if not case.planned:
-        return min(len(LABELS), max(2, len(hop.options)))
+        return offered
     assert isinstance(hop.derivation, Compute)
-    compared = len(list_compared(hop.derivation, case.stated, None))
-    return compared if 1 < compared < FEWEST_COMPARED else len(LABELS)
+    return offered if len(list_compared(hop.derivation, case.stated, None)) == offered else len(LABELS)
 
 
 def is_true(

@@ -141,6 +141,12 @@ def is_hidden_choice(derivation: Derivation) -> bool:
     )  # fmt: skip
 
 
+def is_choice_of_hops(derivation: Derivation) -> bool:
+    """Whether a computation chooses among what earlier hops find."""
+    form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+    return isinstance(form, Extreme) and any(one.startswith("hop") for one in form.entities)
+
+
 def resolve_value(text: str, answers: Mapping[int, Value], facts: Facts) -> Value | None:
     """What a condition asks for: the Q-id, number or date of its value; None where it cannot be worked out."""
     if _ENTITY.match(text):

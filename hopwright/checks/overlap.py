@@ -268,7 +268,8 @@ def _recognise(record: Any) -> str:
     if not isinstance(record, dict):
         return ""
     if "question_decomposition" in record:
-        return "MuSiQue"
+        # Anchors of others are written in MuSiQue's layout, too, but without its paragraphs.
+        return "MuSiQue" if record.get("paragraphs") else ""
     if "evidences" in record and "supporting_facts" in record:
         return "2WikiMultihopQA"
     if "supporting_facts" in record and ("level" in record or "context" in record):

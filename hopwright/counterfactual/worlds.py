@@ -46,8 +46,8 @@ _ID = re.compile(r"\bQ[0-9A-Za-z_]+\b")
 _ENTITY = re.compile(r"^Q[0-9A-Za-z_]+$")
 _SPAN = re.compile(r"\bvalue\((P\d+), (\w+)\).*\bvalue\((P\d+), \2\)")
 """Two dates of one entity in one expression: how old somebody became."""
-_APART = re.compile(r"^abs\(hop\d - year\(value\((P\d+), (hop\d)\)\)\)$")
-"""A date of one entity against the same date of another."""
+_AGE_THEN = re.compile(r"^age\(value\((P\d+), (hop\d)\), hop\d\)$")
+"""The birth of one against a date of another."""
 _GROWN = 16
 """The least number of years from a birth to whatever else is dated of somebody."""
 _STRETCH = (2, 9)
@@ -183,7 +183,7 @@ def _find_owners(item: Item, cast: Sequence[RenamedEntity]) -> _DateOwners:
 def _find_ends(item: Item) -> dict[str, str]:
     """Entity → the later of its dates, where a hop measures the span between two of them.
 
-    Of two people whose births or deaths are set against each other, the second's.
+    Where one's birth is set against a date of another, it is the birth.
 
     So does a hop that holds the year of one's death against another's birth, since what the two are known for pins
     both of them to years that move as one.
@@ -197,9 +197,9 @@ def _find_ends(item: Item) -> dict[str, str]:
             if isinstance(found, Lookup) and before.answer_type != "entity":
                 holders = {one.subject for one in before.evidence.literals if one.property == found.property}
                 ends.update((one, found.property) for one in holders if _is_last(item, one, found.property))
-        if apart := _APART.match(hop.derivation.expression):
-            person = item.hops[int(apart[2][3:]) - 1].answer_id
-            ends.update({person: apart[1]} if person else {})
+        if then := _AGE_THEN.match(hop.derivation.expression):
+            person = item.hops[int(then[2][3:]) - 1].answer_id
+            ends.update({person: then[1]} if person else {})
         if not (match := _SPAN.search(hop.derivation.expression)):
             continue
         reference, properties = match[2], {match[1], match[3]}

@@ -23,6 +23,7 @@ from hopwright.checks.guessing import overlap
 from hopwright.checks.open_conditions import (
     FEWEST_COMPARED,
     OpenCondition,
+    is_choice_of_hops,
     is_hidden_choice,
     is_met,
     list_compared,
@@ -48,7 +49,18 @@ from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.computation_forms import Extreme, NextHolder, read_form
 from hopwright.planning.execution import execute, hops_used, stated_value
-from hopwright.records import Compute, Constraint, Derivation, Distractor, DistractorKind, Hop, Lookup, ReverseLookup
+from hopwright.records import (
+    AnswerType,
+    Claim,
+    Compute,
+    Constraint,
+    Derivation,
+    Distractor,
+    DistractorKind,
+    Hop,
+    Lookup,
+    ReverseLookup,
+)
 from hopwright.records.values import Scalar, Value, parse, render
 from hopwright.text.matching import find_numbers, fold, pad
 
@@ -72,8 +84,10 @@ _MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
 _MOST_YEARS_HELD = 30
 """The same of the years that two holders of a timeline hold."""
-_MOST_YEARS_OFF = 16
+_MOST_YEARS_OFF = 25
 """How far a wrong age or number of years lies from the right one."""
+_FEWEST_CARRIED = 2
+"""So many other counts that wrong answers lead to leave no need for mere miscounts."""
 _FEWEST_CHOICES = 3
 """The least number of ways to choose that a reader would compute."""
 _BESIDE_IN_TIME = 15
@@ -88,6 +102,17 @@ _MOST_SIBLINGS = 1
 
 Likeness = Callable[[str, str], float]
 """How alike two names are, 0–1."""
+
+
+class Reader(NamedTuple):
+    """The computation or look-up that reads a hop's answer, and what it gives."""
+
+    derivation: Derivation
+    answer_type: AnswerType
+    value: Value
+    claims: Sequence[Claim] = ()
+
+
 ShortageReason = Literal["comparison", "losers", "conditions", "slips", "numbers", "counts", "dates", "form", "value"]
 
 
@@ -138,21 +163,38 @@ class DistractorMaker:
         asked: str = "",
         proposed: Sequence[Value] = (),
         key: str = "",
+        reader: Reader | None = None,
     ) -> tuple[Distractor, ...] | OptionShortage:
         """Make three distractors for a hop, or say why there are none.
 
         `answers` holds the values of the earlier hops, `earlier` those hops with their distractors; `asked` is the
         multi-hop question where the hop is its last. `proposed` are further candidates, ids or numbers; they are chosen
         by the same rules as all others. `key`: the item's id, so that the same hop in another item gets others.
+        `reader`: what comes next; where that can be, each wrong option leads on to something else there.
         """
         proposed = [*proposed, *propose(hop, answers)]
+        made = self._make(hop, answers, earlier, asked, proposed, key, reader)
+        if reader is not None and isinstance(made, OptionShortage):
+            return self._make(hop, answers, earlier, asked, proposed, key, None)
+        return made
+
+    def _make(
+        self,
+        hop: Hop,
+        answers: Mapping[int, Value],
+        earlier: Sequence[Hop],
+        asked: str,
+        proposed: Sequence[Value],
+        key: str,
+        reader: Reader | None,
+    ) -> tuple[Distractor, ...] | OptionShortage:
         way = "|".join(one.question for one in earlier)
         rng = random.Random(f"{self._seed}:{key}|{way}|{hop.question}|{hop.answer}")
         try:
             value = stated_value(hop)
         except InputError as error:
             return OptionShortage("value", str(error))
-        task = _Task(hop, answers, earlier, asked, rng)
+        task = _Task(hop, answers, earlier, asked, rng, reader)
         if isinstance(value, dt.date):
             return self._make_dates(task, value)
         if isinstance(value, str):
@@ -160,6 +202,25 @@ class DistractorMaker:
                 return OptionShortage("value", f"{hop.answer!r} is no entity")
             return self._make_entities(task, hop.answer_id, [one for one in proposed if isinstance(one, str)])
         return self._make_numbers(task, value, [one for one in proposed if isinstance(one, int | Decimal)])
+
+    def _leads_on(self, task: _Task, candidate: Value) -> bool:
+        """Whether a wrong answer leads to something at the next hop, and to something wrong, as far as is known yet.
+
+        A choice between two falls on either of them whatever the other one is.
+        """
+        reader = task.reader
+        if reader is None:
+            return True
+        inputs = {**task.answers, task.hop.index: candidate}
+        if not inputs.keys() >= {*hops_used(reader.derivation)}:
+            return True
+        try:
+            given = execute(
+                reader.derivation, reader.answer_type, inputs, self._facts, self._table, tuple(reader.claims)
+            )
+        except (ExpressionError, InputError, ArithmeticError):
+            return False
+        return given != reader.value or is_choice_of_hops(reader.derivation)
 
     # ---------------------------------------------------------------- numbers and dates
 
@@ -169,7 +230,10 @@ class DistractorMaker:
         hop, rng = task.hop, task.rng
         year = hop.unit == "year"
         derivation = hop.derivation
-        if isinstance(derivation, Compute) and derivation.kind == "counting":
+        carried = [one for one in self._propagate_wrong_answers(task) if isinstance(one, int | Decimal)]
+        counting = isinstance(derivation, Compute) and derivation.kind == "counting"
+        if counting and len({*carried}) < _FEWEST_CARRIED:
+            assert isinstance(derivation, Compute)
             counts = choose_count_distractors(
                 int(value), lowest=min(1, int(value)), highest=_find_most(derivation), rng=rng
             )
@@ -195,6 +259,8 @@ class DistractorMaker:
             apart=_MOST_YEARS_OFF if hop.unit == "years" else None,
             shown=shown,
             required=required,
+            carried=carried,
+            allowed=functools.partial(self._leads_on, task),
         )
         if chosen is None:
             return OptionShortage("numbers", "fewer than three slips or similar things give a number of its form")
@@ -206,6 +272,8 @@ class DistractorMaker:
         for missed in self._propagate_wrong_answers(task):
             if isinstance(missed, int | Decimal):
                 yield missed, "near_miss"
+        if isinstance(derivation, Compute) and derivation.kind == "counting":
+            return
         if isinstance(derivation, Compute):
             yield from self._propagate_similar_values(task)
             # A year is no wrong count: of the numbers on the way, those of the same unit.
@@ -271,6 +339,7 @@ class DistractorMaker:
             (one, "near_miss") for one in self._propagate_wrong_answers(task) if isinstance(one, dt.date)
         ]
         wrong += [(one, kind) for one, kind in self._list_wrong_values(task) if isinstance(one, dt.date)]
+        wrong = [(one, kind) for one, kind in wrong if self._leads_on(task, one)]
         if (value.month, value.day) != (1, 1):  # the first of January stands for a bare year
             wrong = [(one, kind) for one, kind in wrong if (one.month, one.day) != (1, 1)]
         # The day of a death stands out among days of birth.
@@ -374,6 +443,8 @@ class DistractorMaker:
                 if one not in choice and not self._suits(one, answer, stated, derivation, task.answers):
                     continue
                 if not all(is_met(condition, one, self._facts) for condition in conditions):
+                    continue
+                if not self._leads_on(task, one):
                     continue
                 names.add(name)
                 bonus = _DRAWN * (kind == "sibling" and one not in proposed)
@@ -773,9 +844,16 @@ class _Task:
     """One hop that options are made for, and what stands before it in the plan."""
 
     def __init__(
-        self, hop: Hop, answers: Mapping[int, Value], earlier: Sequence[Hop], asked: str, rng: random.Random
+        self,
+        hop: Hop,
+        answers: Mapping[int, Value],
+        earlier: Sequence[Hop],
+        asked: str,
+        rng: random.Random,
+        reader: Reader | None = None,
     ) -> None:
         self.hop = hop
+        self.reader = reader
         self.answers = answers
         self.earlier = earlier
         self.asked = asked

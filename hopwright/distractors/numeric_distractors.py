@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from decimal import Decimal
 
 from hopwright.checks.guessing import differs_in_one_digit, kinship
@@ -43,6 +43,8 @@ def choose_number_distractors(
     apart: int | None = None,
     shown: Container[Number] = (),
     required: Iterable[Number] = (),
+    carried: Collection[Number] = (),
+    allowed: Callable[[Number], bool] = lambda number: True,
 ) -> tuple[NumericSlip, NumericSlip, NumericSlip] | None:
     """Pick three of the wrong numbers that slips and other things' values give, the likeliest first.
 
@@ -51,6 +53,8 @@ def choose_number_distractors(
     which nobody takes for its answer. `apart`: how far they may lie from the right one, for an age that is far off
     falls on sight. `strict`: whether to give up where the drawn rank cannot be had, for else the right number would
     stand at an end less often than in the middle. `required`: what has to be among the three, at most three of it.
+    `carried`: what wrong answers on the way lead to; as many of these are taken as the rank leaves room for. `allowed`:
+    whether a number may be offered at all.
     None when fewer than three fit, or one that is required does not.
     """
     form = _Form(value, year=year, lowest=lowest, loose=loose, apart=apart, shown=shown)
@@ -61,10 +65,10 @@ def choose_number_distractors(
         found[number] = form.describe(number, "near_miss", 2.0)
     fixed = len(found)
     for number, kind in slips:
-        if number not in found and form.fits(number):
+        if number not in found and form.fits(number) and allowed(number):
             found[number] = form.describe(number, kind, 2.0 - 0.12 * len(found) + 0.5 * rng.random())
     if stepped and (len(found) < 3 if year else value < _STEPPED) and value == int(value):
-        _add_steps(form, found, rng)
+        _add_steps(form, found, rng, allowed)
     if len(found) < 3:
         return None
     own = form.describe(value, "operand", 0.0)
@@ -75,7 +79,14 @@ def choose_number_distractors(
         return None
     hub = rng.choice((2, 3) if rank in (1, 2) else (0, 1))
     targets = (rank, rng.randrange(4), rng.randrange(4), rng.randrange(4), hub)
-    pool = list(dict.fromkeys([*list(found)[:fixed], *_keep_both_sides(found, value, rank)]))[:MOST_CANDIDATES]
+    first = list(found)[:fixed]
+    if not first:
+        sides = ((rank, [one for one in carried if one < value]), (3 - rank, [one for one in carried if one > value]))
+        for room, side in sides:
+            able = [one for one in dict.fromkeys(side) if one in found]
+            first += rng.sample(able, min(room, len(able)))
+        fixed = len(first)
+    pool = list(dict.fromkeys([*first, *_keep_both_sides(found, value, rank)]))[:MOST_CANDIDATES]
     chosen = choose_three(
         own, [found[one] for one in pool], [_kinship_of_texts], rng, fixed=fixed, targets=targets, weights=_WEIGHTS
     )
@@ -168,7 +179,9 @@ class _Form:
         return OptionCandidate(text, str(number), kind, closeness, (float(number), len(text), _count_zeros(number)))
 
 
-def _add_steps(form: _Form, found: dict[Number, OptionCandidate], rng: random.Random) -> None:
+def _add_steps(
+    form: _Form, found: dict[Number, OptionCandidate], rng: random.Random, allowed: Callable[[Number], bool]
+) -> None:
     """Fill up with numbers a few away, so that there are three on each side where that can be."""
     reach = 15 if form.year else max(5, int(form.value) // 6)
     for side in (-1, 1):
@@ -177,7 +190,7 @@ def _add_steps(form: _Form, found: dict[Number, OptionCandidate], rng: random.Ra
             if sum((number > form.value) == (side > 0) for number in found) >= 3:
                 break
             number = int(form.value) + side * step
-            if number not in found and form.fits(number):
+            if number not in found and form.fits(number) and allowed(number):
                 found[number] = form.describe(number, _name_miscount(step), 0.6 * rng.random())
 
 

@@ -269,6 +269,8 @@ class LiteralProperty(_Entry):
     first: tuple[str, ...] = ()
     """Noun phrases for the one of two that has the smaller or earlier value: `the older`."""
     last: tuple[str, ...] = ()
+    by: str = ""
+    """What the superlative of these leaves open: `area`, for `the smallest by area`."""
     to: str = ""
     """The infinitive of the event: `be born`, to follow `the first to`."""
     year_predicate: tuple[str, ...] = ()

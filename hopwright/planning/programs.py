@@ -304,9 +304,9 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # beside a list stands an event of what those listed share
     if names["first-of"] and names["extend"] > 1:
         return False  # one of a list, and then places within places
-    if names["first-of"] and (names["age-in-year"] or names["apart-found"]):
+    if names["first-of"] and (names["age-in-year"] or names["age-found"]):
         return False  # what is found from one of a list is often the same for all
-    if names["named-event"] and names["named-year"]:
+    if names["named-event"] and (names["named-year"] or names["named-birth"]):
         return False  # who held the year of somebody's death, and how old in that of their birth
     if names["named-event"] and operations[0].name != "named-event":
         return False  # a second branch starts from what the first names

@@ -21,7 +21,7 @@ _TELLING_OF_ONE = 2
 _ENTITY_SHARE = 0.01
 """One person or work may take part in so many of the items."""
 _OF_LOOK_UPS = ("year", "named-year", "named-birth", "date")
-_OF_COMPUTATIONS = ("apart", "apart-found", "age", "age-in-year", "age-at-death", "age-named")
+_OF_COMPUTATIONS = ("apart", "age-found", "age", "age-in-year", "age-at-death", "age-named")
 _OF_TARGETS = ("holder", "named-holder", "named-event", "next-holder")
 _LEAST_ODDS = 0.05
 """An operation is not made rarer than this, however far over its share what it needs is."""

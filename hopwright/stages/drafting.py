@@ -10,7 +10,7 @@ from typing import get_args
 
 from hopwright.checks import CheckContext, run_checks
 from hopwright.checks.guessing import overlap
-from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortage
+from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortage, Reader
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.bank import parse_bank
@@ -21,7 +21,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.evidence import evidence_for
-from hopwright.planning.execution import render_answer
+from hopwright.planning.execution import hops_used, render_answer
 from hopwright.planning.expert_notes import write_expert_note
 from hopwright.planning.plan import Plan
 from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
@@ -165,7 +165,9 @@ class Synthesizer:
                 verify=write_expert_note(step, hops, self._source),
             )
             asked = wording.question if index == len(plan.steps) else ""
-            distractors = self.distractors.make(hop, answers, hops, asked, key=plan.id)
+            distractors = self.distractors.make(
+                hop, answers, hops, asked, key=plan.id, reader=_find_reader(plan, index)
+            )
             if isinstance(distractors, OptionShortage):
                 return Rejected(
                     key=plan.id,
@@ -176,6 +178,14 @@ class Synthesizer:
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
             answers[index] = step.value
         return tuple(hops)
+
+
+def _find_reader(plan: Plan, index: int) -> Reader | None:
+    """What reads the answer of a hop; None for the last."""
+    for step in plan.steps[index:]:
+        if index in hops_used(step.derivation):
+            return Reader(step.derivation, step.answer_type, step.value, step.claims)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

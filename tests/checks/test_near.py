@@ -133,7 +133,8 @@ class TestOverlap:
 
     def test_sub_questions_are_stated_apart(self, finder, tmp_path):
         asked = chain_item().hops[1].question
-        record = {"question": "?", "question_decomposition": [{"question": asked}, {"question": "Who led #1 ?"}]}
+        parts = [{"question": asked}, {"question": "Who led #1 ?"}]
+        record = {"question": "?", "paragraphs": [{"idx": 0}], "question_decomposition": parts}
         finder.compare(write(tmp_path / "m.json", [record]))
         report = finder.report()
         assert report.questions == ()
@@ -143,7 +144,8 @@ class TestOverlap:
     @pytest.mark.parametrize(
         ("record", "name"),
         [
-            ({"question": "q", "question_decomposition": []}, "MuSiQue"),
+            ({"question": "q", "question_decomposition": [], "paragraphs": [{"idx": 0}]}, "MuSiQue"),
+            ({"question": "q", "question_decomposition": [], "paragraphs": []}, "file.json"),
             ({"question": "q", "supporting_facts": [], "context": [], "level": "hard"}, "HotpotQA"),
             ({"question": "q", "supporting_facts": [], "context": [], "evidences": []}, "2WikiMultihopQA"),
             ({"question": "q"}, "file.json"),

@@ -400,7 +400,8 @@ def test_card_says_plainly_what_made_the_items_and_what_was_skipped() -> None:
 @pytest.mark.usefixtures("no_plots")
 def test_questions_that_only_look_like_musiques_are_called_what_they_are(tmp_path: Path) -> None:
     own = tmp_path / "anchors.jsonl"
-    own.write_text(json.dumps({"id": "2hop__1_2", "question": "Who was there?", "question_decomposition": []}) + "\n")
+    row = {"id": "2hop__1_2", "question": "Who was there?", "paragraphs": [{"idx": 0}], "question_decomposition": []}
+    own.write_text(json.dumps(row) + "\n")
     for folder, names, told in (
         ("one", {}, "MuSiQue (`anchors"),
         ("two", {own: "our own questions"}, "our own questions"),

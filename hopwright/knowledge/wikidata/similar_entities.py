@@ -144,12 +144,10 @@ class SimilarEntities:
     def lie_apart(self, candidate: str, answer: str) -> bool:
         """Whether a place or a country lies in another part of the world than the answer, as far as borders tell.
 
-        Of islands they tell little, so what borders on one country at most is taken to lie near.
+        Beside an island, of which they tell little, anything may stand.
         """
         mine, theirs = self.region(answer), self.region(candidate)
-        if not mine or not theirs:
-            return bool(mine)
-        if min(len(mine), len(theirs)) <= _FEW_BORDERS:
+        if len(mine) <= _FEW_BORDERS:
             return False
         return theirs.isdisjoint({*mine, *(further for one in mine for further in self.region(one))})
 

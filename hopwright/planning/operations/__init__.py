@@ -21,7 +21,7 @@ from hopwright.planning.operations.lookups import (
     number,
     year,
 )
-from hopwright.planning.operations.temporal import age_at_death, age_in_year, age_of, age_of_named, apart, apart_found
+from hopwright.planning.operations.temporal import age_at_death, age_found, age_in_year, age_of, age_of_named, apart
 from hopwright.planning.operations.timelines import holder, named_event, named_holder, next_holder, turned
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -46,10 +46,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),
     Operation("apart", ("year", "year"), "amount", "temporal", 2.5, apart, inner=False),
     Operation("age", ("date", "date"), "amount", "temporal", 4.0, age_of, inner=False),
-    Operation("age-in-year", ("entity", "year"), "amount", "temporal", 2.0, age_in_year, inner=False),
-    Operation("apart-found", ("entity", "year"), "amount", "temporal", 6.0, apart_found, inner=False),
+    Operation("age-in-year", ("entity", "year"), "amount", "temporal", 0.2, age_in_year, inner=False),
+    Operation("age-found", ("entity", "date"), "amount", "temporal", 6.0, age_found, inner=False),
     Operation("age-at-death", ("entity",), "amount", "temporal", 1.5, age_at_death, inner=False),
     Operation("age-named", ("date",), "amount", "temporal", 1.5, age_of_named, inner=False),
     Operation("rate", ("entity",), "number", "arithmetic", 0.03, rate, inner=False),
-    Operation("choose", ("amount",), "ways", "combinatorics", 0.03, choose_of, inner=False),
+    Operation("choose", ("amount",), "ways", "combinatorics", 0.004, choose_of, inner=False),
 )

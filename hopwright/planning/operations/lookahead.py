@@ -286,9 +286,8 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "age-in-year":
         birth = builder.traversals.roles.birth
         return lambda entity: birth in list_events(builder, entity)
-    if reader == "apart-found":
-        lived = (builder.traversals.roles.birth, builder.traversals.roles.death)
-        return lambda entity: not list_events(builder, entity).keys().isdisjoint(lived)
+    if reader == "age-found":
+        return lambda entity: full_date(builder, entity, builder.traversals.roles.birth) is not None
     if reader == "age-at-death":
         dates = (builder.traversals.roles.birth, builder.traversals.roles.death)
         return lambda entity: all(full_date(builder, entity, one) is not None for one in dates)

@@ -14,8 +14,6 @@ _OLDEST = 100
 _GROWN = 12
 _YOUNGEST = 15
 _FAREST = 150
-_CONTEMPORARIES = 60
-"""Years between the births, or the deaths, of two who had to do with each other."""
 
 
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -69,17 +67,16 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     return _give(builder, f"{then.ref} - year(value({birth}, {person.ref}))", years)
 
 
-def apart_found(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The years between the births, or the deaths, of two whom one work or one occasion joins."""
-    person, then = sorted(inputs, key=lambda state: state.type == "year")
+def age_found(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """How old somebody whom the plan found was when another, whom a work or an occasion joins to them, came or went."""
+    person, then = sorted(inputs, key=lambda state: state.type == "date")
     roles = builder.traversals.roles
-    years = list_events(builder, person.entity)
-    if then.of not in (roles.birth, roles.death) or then.of not in years or person.entity == then.entity:
+    if then.of not in (roles.birth, roles.death) or person.entity == then.entity:
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
-    apart = abs(years[then.of] - then.whole)
-    if not 2 <= apart <= _CONTEMPORARIES:
-        raise PlanningDeadEnd(DeadEnd.UNFIT_YEAR_DISTANCE)
-    return _give(builder, f"abs({then.ref} - year(value({then.of}, {person.ref})))", apart)
+    years = _age(builder, person.entity, _date_of(builder, then), alive=then.of == roles.birth)
+    if years < (_YOUNGEST if then.of == roles.death else 2):
+        raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
+    return _give(builder, f"age(value({roles.birth}, {person.ref}), {then.ref})", years)
 
 
 def age_of_named(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -147,10 +144,11 @@ def _check(years: int) -> int:
     return years
 
 
-def _age(builder: PlanBuilder, person: str, then: dt.date) -> int:
+def _age(builder: PlanBuilder, person: str, then: dt.date, *, alive: bool = False) -> int:
+    """Somebody's age on a day; `alive`: whether one whose death is not known was alive then."""
     born = full_date(builder, person, builder.traversals.roles.birth)
-    death = list_events(builder, person).get(builder.traversals.roles.death)
-    if born is None or then <= born or death is None or death <= then.year:
+    death = list_events(builder, person).get(builder.traversals.roles.death, LATEST if alive else 0)
+    if born is None or then <= born or death <= then.year:
         raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
     years = _years(born, then)
     if not 1 <= years <= _OLDEST:

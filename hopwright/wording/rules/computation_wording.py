@@ -31,9 +31,7 @@ from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AGE_FRAMES,
     AGE_IN_YEAR_FRAMES,
-    BORN_APART_FRAMES,
     COUNT_FRAMES,
-    DIED_APART_FRAMES,
     DISTANCE_FRAMES,
     FIRST_AFTER_FRAMES,
     FIRST_BY_AFTER_FRAMES,
@@ -241,7 +239,9 @@ class ComputationVerbaliser:
             return self._describe_pair(form, winner, best)
         best = self._best_of_many(form)
         if not form.entities:
-            return f"{best} of the {self._group_phrase(form.members, winner, said)}"
+            by = self._text.table.literal[form.property].by
+            chosen = f"{best} by {by}" if by else best
+            return f"{chosen} of the {self._group_phrase(form.members, winner, said)}"
         names = self._names(form.entities)
         if form.members.is_test():
             one = self._member_predicate(form.members, form.entities[0], said)
@@ -455,8 +455,6 @@ class ComputationVerbaliser:
     def _ask_distance(self, form: YearDistance, say: Say) -> str:
         if len(form.moments) > 2:
             return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
-        if asked := self._ask_of_two_lives(form, say):
-            return asked
         ordered = self._in_order(form.moments)
         if (person := self._find_born(ordered[0])) and isinstance(ordered[1], str):
             happened = self._happened(ordered[1], say).removeprefix("when ")
@@ -471,22 +469,6 @@ class ComputationVerbaliser:
             return self._pick(SINCE_FRAMES).format(a=one, when=when, When=upper_first(when))
         frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
         return frame.format(a=one, b=other, A=upper_first(one))
-
-    def _ask_of_two_lives(self, form: YearDistance, say: Say) -> str:
-        """The years between two births, or deaths, of which one is looked up on the way; empty for other moments."""
-        year, other = form.moments
-        derivation = self._text.step(year).derivation if isinstance(year, str) else None
-        if not isinstance(derivation, Lookup) or isinstance(other, str) or other[0] != derivation.property:
-            return ""
-        roles = self._text.table.roles
-        frames = {roles.birth: BORN_APART_FRAMES, roles.death: DIED_APART_FRAMES}.get(derivation.property)
-        if frames is None:
-            return ""
-        if say == self._text.described:
-            return self._pick(frames).format(pair=self._pair((derivation.subject, other[1])))
-        verb = "born" if derivation.property == roles.birth else "who died"
-        told = f"{self._text.stated(derivation.subject)}, {verb} in {say(str(year))}, and {say(other[1])}"
-        return self._pick(frames).format(pair=told)
 
     def _find_born(self, moment: str | tuple[str, str]) -> str:
         """The person (a reference) whose birth year a hop looks up; empty for another moment."""

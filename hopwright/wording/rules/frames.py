@@ -63,9 +63,9 @@ AGE_FRAMES = (
 )  # fmt: skip
 
 AGE_IN_YEAR_FRAMES = (
-    "How old did {p} turn in the year in which {happened}?",
-    "In the year in which {happened}, how old did {p} turn?",
-    "How old was {p} at the end of the year in which {happened}?",
+    "How old did {p} turn in the year {happened}?",
+    "What age did {p} reach in the year {happened}?",
+    "In the year {happened}, how old did {p} turn?",
 )
 
 DISTANCE_FRAMES = (
@@ -73,10 +73,6 @@ DISTANCE_FRAMES = (
     "How many years passed between {a} and {b}?", "How many years went by between {a} and {b}?",
 )  # fmt: skip
 """Of two events in whatever order, in calendar years: the difference of the two years."""
-
-BORN_APART_FRAMES = ("How many years apart were {pair} born?", "How many years lie between the births of {pair}?")
-DIED_APART_FRAMES = ("How many years apart did {pair} die?", "How many years lie between the deaths of {pair}?")
-"""Of two people, in calendar years: the difference of the two years."""
 
 LATER_FRAMES = (
     "Counting from {a}, how many years is it to {b}?", "How many years after {a} came {b}?",
