@@ -43,12 +43,13 @@ from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choo
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.knowledge.wikidata.confusions import BESIDE_IN_PLACE, CONFUSED_DATES, CONFUSED_ROLES
+from hopwright.knowledge.wikidata.confusions import BESIDE_IN_PLACE, CONFUSED_DATES, CONFUSED_ROLES, SAME_CALLING
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
-from hopwright.planning.computation_forms import Extreme, NextHolder, read_form
+from hopwright.planning.computation_forms import AgeAt, Extreme, NextHolder, read_form
 from hopwright.planning.execution import execute, hops_used, stated_value
+from hopwright.planning.expressions import evaluate
 from hopwright.records import (
     AnswerType,
     Claim,
@@ -82,7 +83,7 @@ _SHARED = 0
 """Place of the trait that counts the words that an option shares with the question."""
 _MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
-_MOST_YEARS_HELD = 30
+_MOST_YEARS_HELD = 15
 """The same of the years that two holders of a timeline hold."""
 _MOST_YEARS_OFF = 25
 """How far a wrong age or number of years lies from the right one."""
@@ -90,6 +91,9 @@ _FEWEST_CARRIED = 2
 """So many other counts that wrong answers lead to leave no need for mere miscounts."""
 _FEWEST_CHOICES = 3
 """The least number of ways to choose that a reader would compute."""
+_OWNERS = 12
+_MOST_ALIKE = 0.34
+"""The share of the owners of a set for which the same may be chosen as for the plan's."""
 _BESIDE_IN_TIME = 15
 """Years within which two entities are contemporaries."""
 _WELL_SUPPLIED = 6
@@ -245,6 +249,7 @@ class DistractorMaker:
         if isinstance(held, OptionShortage):
             return held
         required = [one.year if isinstance(one, dt.date) else one for one in held]
+        required += self._miss_birthday(task, value)
         texts = (hop.question, task.asked, *([derivation.expression] if isinstance(derivation, Compute) else ()))
         shown = {number for text in texts for number, _ in find_numbers(text)}
         chosen = choose_number_distractors(
@@ -312,6 +317,19 @@ class DistractorMaker:
             held = self._facts.scalars(entity, property)
             if len(held) == 1:
                 yield held[0], kind
+
+    def _miss_birthday(self, task: _Task, value: int | Decimal) -> list[int]:
+        """The age that somebody arrives at who takes one year from the other, or whose birthday slips by."""
+        derivation = task.hop.derivation
+        form = read_form(derivation.expression) if isinstance(derivation, Compute) else None
+        if not isinstance(form, AgeAt):
+            return []
+        born, then = (
+            moment if isinstance(moment, str) else f"value({moment[0]}, {moment[1]})"
+            for moment in (form.birth, form.then)
+        )
+        years = evaluate(f"year({then}) - year({born})", task.answers, self._facts)
+        return [int(years) if isinstance(years, int) and years != value else int(value) - 1]
 
     def _require_of_losers(self, task: _Task) -> list[Scalar] | OptionShortage:
         """The numbers or dates of what lost the comparison that the end of a plan rests on: they must be offered."""
@@ -685,16 +703,20 @@ class DistractorMaker:
         members = list_compared(derivation, task.answers, self._facts)
         wrong = [one.id for one in owner.distractors if one.id]
         found: dict[str, None] = {}
-        for other in (*wrong, *self._siblings.beside(owner.answer_id, task.rng)):
+        alike, tried = 0, 0
+        for other in dict.fromkeys([*wrong, *self._siblings.beside(owner.answer_id, task.rng, _OWNERS)]):
             with contextlib.suppress(ExpressionError, InputError, ArithmeticError):
                 inputs = {**task.answers, owner.index: other}
                 winner = execute(derivation, source.answer_type, inputs, self._facts, self._table)
+                tried += 1
+                alike += winner == source.answer_id
                 if winner in members or not isinstance(winner, str) or winner in task.list_used():
                     continue
                 (its, *_), (best, *_) = (self._facts.scalars(one, form.property) for one in (winner, source.answer_id))
                 if isinstance(its, int | Decimal) and isinstance(best, int | Decimal) and (its > best) == form.largest:
                     found[winner] = None
-        return list(found)
+        # What is chosen for whatever country one guesses needs no finding out of the right one.
+        return list(found) if alike <= _MOST_ALIKE * tried else []
 
     def _list_beside(self, derivation: ReverseLookup, answer: str) -> list[str]:
         """Entities whose dates or numbers come next to those that the look-up asks for."""
@@ -789,6 +811,8 @@ class DistractorMaker:
             return False  # whoever is asked for as a director has directed something, and in those years
         if noun and self._siblings.noun(candidate) != noun:
             return False  # asked for a Spanish city, nobody takes a Swiss one
+        if role in SAME_CALLING and self._siblings.noun(candidate) != self._siblings.noun(answer):
+            return False  # no biologist is taken for the teacher of a physicist
         years = self._siblings.years_apart(candidate, answer)
         if kind not in _MOST_YEARS or years is None:
             return kind != "person" or not self._siblings.has_era(answer)  # one whose time nobody can tell may be any

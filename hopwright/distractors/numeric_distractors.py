@@ -80,12 +80,13 @@ def choose_number_distractors(
     hub = rng.choice((2, 3) if rank in (1, 2) else (0, 1))
     targets = (rank, rng.randrange(4), rng.randrange(4), rng.randrange(4), hub)
     first = list(found)[:fixed]
-    if not first:
-        sides = ((rank, [one for one in carried if one < value]), (3 - rank, [one for one in carried if one > value]))
-        for room, side in sides:
-            able = [one for one in dict.fromkeys(side) if one in found]
-            first += rng.sample(able, min(room, len(able)))
-        fixed = len(first)
+    for room, side in (
+        (rank - sum(one < value for one in first), [one for one in carried if one < value]),
+        (3 - rank - sum(one > value for one in first), [one for one in carried if one > value]),
+    ):
+        able = [one for one in dict.fromkeys(side) if one in found and one not in first]
+        first += rng.sample(able, max(0, min(room, len(able), 3 - len(first))))
+    fixed = len(first)
     pool = list(dict.fromkeys([*first, *_keep_both_sides(found, value, rank)]))[:MOST_CANDIDATES]
     chosen = choose_three(
         own, [found[one] for one in pool], [_kinship_of_texts], rng, fixed=fixed, targets=targets, weights=_WEIGHTS

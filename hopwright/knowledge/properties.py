@@ -300,12 +300,6 @@ class LiteralProperty(_Entry):
     """The same of its last year before {y}."""
     years: tuple[int, ...] = ()
     """All years of a timeline with gaps, those included whose holders are not known here."""
-    near: tuple[str, ...] = ()
-    """Of a timeline, the nouns of those whose lives and works it has to do with: `physicist`, `film`."""
-    people_of: tuple[str, ...] = ()
-    """Of a timeline, the entities (countries, say) to whose people it means as much."""
-    known_to_all: bool = False
-    """Of a timeline, whether people tell the time by it, whatever the event: who was president when it happened."""
     variants: tuple[LiteralWording, ...] = ()
 
     def worded(self, subject: EntityKind) -> LiteralProperty:

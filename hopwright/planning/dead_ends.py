@@ -27,7 +27,6 @@ class DeadEnd(StrEnum):
     NOTHING_TO_COMPARE_BY = "nothing_to_compare_by"
     NOTHING_WITH_ANCHOR = "nothing_with_anchor"
     NOT_ALIVE_THEN = "not_alive_then"
-    NOT_A_BIRTH_YEAR = "not_a_birth_year"
     NOT_COMPUTED = "not_computed"
     NOT_PROVEN = "not_proven"
     NO_CLOSED_SET = "no_closed_set"
@@ -45,18 +44,15 @@ class DeadEnd(StrEnum):
     NO_HOLDER = "no_holder"
     NO_HOLDER_OF_YEAR = "no_holder_of_year"
     NO_LIFE_DATES = "no_life_dates"
-    NO_NEXT_HOLDER = "no_next_holder"
     NO_OPERATION_GOES_ON = "no_operation_goes_on"
     NO_PROGRAM = "no_program"
     NO_QUESTION_LEADS_THERE = "no_question_leads_there"
     NO_RATE = "no_rate"
-    NO_ROUND_AGE = "no_round_age"
     NO_START = "no_start"
     NO_TIMELINE_START = "no_timeline_start"
     NUMBER_NOT_WORDED = "number_not_worded"
     NUMBER_REPEATS = "number_repeats"
     NUMBER_UNFIT_FOR_CHOICE = "number_unfit_for_choice"
-    ONLY_TELLS_TIME = "only_tells_time"
     OTHER_DEPENDENCIES = "other_dependencies"
     SHORTCUT = "shortcut"
     START_IN_USE = "start_in_use"
@@ -92,7 +88,6 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.NOTHING_TO_COMPARE_BY: "the entities have nothing to compare them by",
     DeadEnd.NOTHING_WITH_ANCHOR: "nothing that is computed there goes with the anchor",
     DeadEnd.NOT_ALIVE_THEN: "the person did not live then",
-    DeadEnd.NOT_A_BIRTH_YEAR: "the year is not that of a birth",
     DeadEnd.NOT_COMPUTED: "the computation fails",
     DeadEnd.NOT_PROVEN: "the source does not prove it",
     DeadEnd.NOTHING_IN_COMMON: "the two have no one thing in common, or several",
@@ -110,18 +105,15 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.NO_HOLDER: "no timeline has a holder from whom to go on",
     DeadEnd.NO_HOLDER_OF_YEAR: "no timeline has a holder of that year from whom to go on",
     DeadEnd.NO_LIFE_DATES: "the days of birth and death are not known",
-    DeadEnd.NO_NEXT_HOLDER: "no timeline has a holder next to that year from whom to go on",
     DeadEnd.NO_OPERATION_GOES_ON: "no operation goes on from what was found",
     DeadEnd.NO_PROGRAM: "no sequence of operations gives that in this topology",
     DeadEnd.NO_QUESTION_LEADS_THERE: "no question leads to the entity",
     DeadEnd.NO_RATE: "the entity has no rate",
-    DeadEnd.NO_ROUND_AGE: "no round age leads to a year of a timeline",
     DeadEnd.NO_START: "nothing of the domain begins such a plan, or too little",
     DeadEnd.NO_TIMELINE_START: "no timeline of the domain begins such a plan",
     DeadEnd.NUMBER_NOT_WORDED: "the number cannot be worded",
     DeadEnd.NUMBER_REPEATS: "a number repeats",
     DeadEnd.NUMBER_UNFIT_FOR_CHOICE: "the number does not suit a choice",
-    DeadEnd.ONLY_TELLS_TIME: "the year leads only to what tells the time",
     DeadEnd.OTHER_DEPENDENCIES: "the dependencies are not the topology's",
     DeadEnd.SHORTCUT: "a shortcut skips a hop",
     DeadEnd.START_IN_USE: "what begins such a plan is in use",

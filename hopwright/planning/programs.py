@@ -29,7 +29,7 @@ _BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two"
 # Pairs of operation and reader that would say the same thing twice.
 _INCOMPATIBLE_OPERATIONS = frozenset({("most-of-all", "most-of-its"), ("first-of", "most-of-its")})
 _READERS: dict[str, frozenset[str]] = {
-    "named-event": frozenset({"turned", "holder", "next-holder"}), "turned": frozenset({"holder"}),
+    "named-event": frozenset({"holder"}),
 }  # fmt: skip
 """Operations that are for certain others to read."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}

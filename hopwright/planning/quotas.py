@@ -22,7 +22,7 @@ _ENTITY_SHARE = 0.01
 """One person or work may take part in so many of the items."""
 _OF_LOOK_UPS = ("year", "named-year", "named-birth", "date")
 _OF_COMPUTATIONS = ("apart", "age-found", "age", "age-in-year", "age-at-death", "age-named")
-_OF_TARGETS = ("holder", "named-holder", "named-event", "next-holder")
+_OF_TARGETS = ("holder", "named-holder", "named-event")
 _LEAST_ODDS = 0.05
 """An operation is not made rarer than this, however far over its share what it needs is."""
 # A property may take part in so many hops for each of its facts: four facts do not make a hundred questions.
@@ -30,13 +30,9 @@ _PER_FACT = 0.0005
 _LEAST_SHARE = 0.001
 _FRAME_SHARE = 0.03
 """Questions that differ in their names and direction only, such as a director's age at a release, may be so many."""
-_FAR_FETCHED_SLOTS = 0.12
-"""The share of the slots that may ask for the year in which somebody turned a round age: it is theirs by no event."""
 _FRAME = "frame:"
-_FAR_FETCHED = f"{_FRAME}the year in which somebody turned an age"
 _PROPERTY = re.compile(r"^P\d+$")
 _DIRECTION = re.compile(r"argmin|argmax|first_after|last_before")
-_TURNED = re.compile(r"^hop\d \+ \d+$")
 _WORD = re.compile(r"\w+(?:, )?")
 OperationOdds = tuple[tuple[str, float], ...]
 _Use = tuple[tuple[str, ...], str]
@@ -83,7 +79,7 @@ class QuotaController:
         self._themes = themes
         self._mix = distribution
         self._seed = seed
-        self.weights: Mapping[str, float] = weights or {_FAR_FETCHED: _FAR_FETCHED_SLOTS}
+        self.weights: Mapping[str, float] = weights or {}
         """Property or theme → the share of the slots that it is still open to; what is not in it is open to all."""
         self._uses = uses
         self._dates = frozenset(name for name, entry in traversals.table.literal.items() if entry.value != "number")
@@ -180,8 +176,6 @@ class QuotaController:
 
     def _find_frame(self, plan: Plan) -> str:
         """What a plan shares with those that differ from it in their names only: its dates, numbers and functions."""
-        if any(isinstance(d := step.derivation, Compute) and _TURNED.match(d.expression) for step in plan.steps):
-            return _FAR_FETCHED  # however it goes on
         steps = [self._find_step_frame(step.derivation) for step in plan.steps]
         return f"{_FRAME}{plan.topology} {' '.join(steps)}"
 

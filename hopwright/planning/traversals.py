@@ -26,8 +26,6 @@ MAX_EDGES = 300
 # Of a property's facts, or its literals' subjects, at most so many serve as a pool; they are taken evenly over all.
 MAX_POOL = 4000
 MAX_FACTS = 6000
-_NEXT = 8
-"""How many years the next holder of a timeline is away, at most."""
 FORMER_STATE = "former country"
 """The sort of states that are no more."""
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
@@ -82,8 +80,6 @@ class GraphTraversals:
         self._names = functools.lru_cache(100_000)(self._names_of)
         self.degree = functools.lru_cache(200_000)(graph.degree)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
-        self.timelines_near = functools.lru_cache(100_000)(self._list_near)
-        self.next_holders = functools.lru_cache(5_000)(self._next_holders)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
 
     def is_hub(self, entity: str) -> bool:
@@ -121,18 +117,6 @@ class GraphTraversals:
             single = {year: min(holders) for year, holders in sorted(held.items()) if len(holders) == 1}
             found[property] = {year: one for year, one in single.items() if self.nameable(one)}
         return found
-
-    def _next_holders(self, year: int) -> tuple[tuple[str, bool, str], ...]:
-        """Timeline, whether after the year, and who holds its next year on that side; where that is beyond doubt."""
-        found = []
-        for name, held in self.timelines.items():
-            years = self.table.literal[name].years
-            for later in (True, False) if years and year not in years else ():
-                beside = [one for one in years if (one > year) == later and abs(one - year) <= _NEXT]
-                nearest = (min(beside) if later else max(beside)) if beside else 0
-                if nearest in held:
-                    found.append((name, later, held[nearest]))
-        return tuple(found)
 
     def differ(self, property: str, one: Scalar, other: Scalar) -> bool:
         """Whether two values are apart by the property's margin, so that a comparison stays true."""
@@ -230,16 +214,6 @@ class GraphTraversals:
                 continue
             found.append(UsableLiteral(entity, property, values[0], entry))
         return tuple(found)
-
-    def _list_near(self, entity: str) -> frozenset[str]:
-        """The timelines that have to do with an entity: with what it is, or with the country of its people."""
-        noun = self.kinds.noun(entity)
-        ends = {end for _, end in self.graph.out_edges(entity)}
-        return frozenset(
-            name
-            for name in self.timelines
-            if noun in (entry := self.table.literal[name]).near or not ends.isdisjoint(entry.people_of)
-        )
 
     def _measured(self, property: str, sort: str) -> tuple[str, ...]:
         return tuple(

@@ -40,7 +40,7 @@ class TargetParameters(Parameters):
         default={}, title="Topologies", description="Shares of the topologies; those not named here have a share of 1."
     )
     kinds: dict[Literal["temporal", "counting", "comparison", "arithmetic", "combinatorics"], Share] = Field(
-        default={"comparison": 62, "temporal": 32, "counting": 3, "arithmetic": 2, "combinatorics": 1},
+        default={"comparison": 42, "temporal": 50, "counting": 5, "arithmetic": 2.5, "combinatorics": 0.5},
         min_length=1,
         title="Computations",
         description="Shares of what the computing hops do.",

@@ -25,14 +25,15 @@ def options_without_the_answer(row, graph):
 @fault("options", "distractors")
 def duplicated_options(row, graph):
     for faulty, hop in each_hop(row):
-        first, second = hop["distractors"][:2]
-        yield swap_option(faulty, hop, second["text"], first["text"])
+        first, *others = hop["distractors"]
+        if others:
+            yield swap_option(faulty, hop, others[0]["text"], first["text"])
 
 
 @fault("options", "distractors")
 def options_equal_but_for_case(row, graph):
     for faulty, hop in each_hop(row):
-        if hop["answer_type"] == "entity":
+        if hop["answer_type"] == "entity" and len(hop["distractors"]) > 1:
             yield swap_option(faulty, hop, hop["distractors"][1]["text"], hop["distractors"][0]["text"].upper())
 
 
@@ -63,7 +64,7 @@ def options_of_another_hop(row, graph):
 @fault("distractors")
 def missing_distractor(row, graph):
     for faulty, hop in each_hop(row):
-        hop["distractors"] = hop["distractors"][:2]
+        hop["distractors"] = hop["distractors"][:-1]
         yield faulty
 
 

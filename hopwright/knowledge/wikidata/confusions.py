@@ -32,5 +32,8 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
 }
 """A property → those whose objects are taken for its own, and whose being so does not make them true."""
 
+SAME_CALLING = frozenset(["P184"])
+"""Properties whose objects are all of one calling with what is asked about: a doctoral advisor."""
+
 BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706", "P30"])
 """Shares a border with; lies in; is located at; lies on; is on the continent: what makes two places neighbours."""

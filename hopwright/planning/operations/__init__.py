@@ -22,7 +22,7 @@ from hopwright.planning.operations.lookups import (
     year,
 )
 from hopwright.planning.operations.temporal import age_at_death, age_found, age_in_year, age_of, age_of_named, apart
-from hopwright.planning.operations.timelines import holder, named_event, named_holder, next_holder, turned
+from hopwright.planning.operations.timelines import holder, named_event, named_holder
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("lead", (), "entity", "", 8.0, lead, final=0),
@@ -39,8 +39,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.3),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
     Operation("holder", ("year",), "entity", "", 4.0, holder),
-    Operation("next-holder", ("year",), "entity", "temporal", 4.0, next_holder),
-    Operation("turned", ("year",), "year", "temporal", 0.1, turned, final=0),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),

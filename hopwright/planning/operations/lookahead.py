@@ -28,10 +28,6 @@ SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
 JOINING_OPERATIONS = SAME_SORT_OPERATIONS | {"neighbour-of-both"}
 """Operations that cannot take any two entities."""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
-AGES = (18, 20, 21, 30, 40, 50, 60)
-"""Ages that people mark: somebody's birth and one of them lead to a year."""
-_LATEST = 2020
-"""Somebody whose death is not known is taken to have lived until then."""
 _KIN = 24
 _FEWEST = 3
 
@@ -176,56 +172,26 @@ def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> l
     """The dated events of an entity whose year the readers can take: a timeline has to lead on from it."""
     found = [m for m in builder.traversals.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
     if readers[:1] == ("holder",):
-        return [
-            m for m in found if isinstance(m.value, dt.date) and leads_on(builder, readers[1:], m.value.year, entity)
-        ]
-    if readers[:1] == ("next-holder",):
-        suits = can_precede(builder, readers[1:])
-        return [
-            m
-            for m in found
-            if isinstance(m.value, dt.date)
-            and any(
-                suits(one) and may_enter(builder, entity, name)
-                for name, _, one in builder.traversals.next_holders(m.value.year)
-            )
-        ]
-    if readers[:1] == ("turned",):
-        return [m for m in found if m.property == builder.traversals.roles.birth and list_ages(builder, readers[1:], m)]
+        return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, readers[1:], m.value.year)]
     return found
 
 
-def list_ages(builder: PlanBuilder, readers: Sequence[str], birth: UsableLiteral) -> list[int]:
-    """The round ages that somebody lived to turn, in a year that the readers can take."""
-    assert isinstance(birth.value, dt.date)
-    born = birth.value.year
-    death = list_events(builder, birth.entity).get(builder.traversals.roles.death, _LATEST)
-    ages = [age for age in AGES if born + age < death]
-    if readers[:1] != ("holder",):
-        return ages
-    return [age for age in ages if leads_on(builder, readers[1:], born + age, birth.entity, near=True)]
-
-
-def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: str, *, near: bool = False) -> bool:
-    """Whether a timeline that an event of an entity may lead to has a holder of a year on whom the readers can follow.
-
-    `near`: only one that has to do with the entity.
-    """
+def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int) -> bool:
+    """Whether a timeline that a year may lead to has a holder of it on whom the readers can follow."""
     known, key = builder.traversals.entered, (tuple(readers), year)
     if (names := known.get(key)) is None:
         held = builder.traversals.timelines.items()
         names = tuple(name for name, by in held if year in by and _can_follow(builder, key[0], by[year]))
         known[key] = names
-    return any(may_enter(builder, entity, name, near=near) for name in names)
+    return any(may_enter(builder, name) for name in names)
 
 
-def may_enter(builder: PlanBuilder, entity: str, timeline: str, *, near: bool = False) -> bool:
-    """Whether a year of an entity's life may lead to a timeline: it has to do with the entity, or all tell time by it.
+def may_enter(builder: PlanBuilder, timeline: str) -> bool:
+    """Whether a year of somebody's life may lead to a timeline: only to one by which people tell the time.
 
-    `near`: only where it has to do with the entity.
+    Who was president when somebody was born is a question that people ask; who won a cup in the year of a death is not.
     """
-    known = not near and builder.traversals.table.literal[timeline].known_to_all
-    return known or timeline in builder.traversals.timelines_near(entity)
+    return bool(builder.traversals.table.literal[timeline].holder_when)
 
 
 def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:

@@ -20,7 +20,7 @@ from hopwright.planning.relations import Group
 from hopwright.planning.traversals import MAX_POOL, Edge, UsableLiteral, spread
 
 _DRAWN = 16
-_OF_ONE = 0.65
+_OF_ONE = 0.95
 _SELDOM = 0.2
 _SAMPLED = 120
 _OFTEN = 0.2

@@ -10,59 +10,32 @@ from collections.abc import Mapping, Sequence
 
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import fits_partner, list_ages, may_enter, satisfies_reader
+from hopwright.planning.operations.lookahead import fits_partner, may_enter, satisfies_reader
 from hopwright.planning.operations.starting_points import draw_dated, list_holders
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
-from hopwright.records import Compute, Lookup, ReverseLookup
+from hopwright.records import Lookup, ReverseLookup
 
-_FAR = 0.02
-"""How often a plan goes to a timeline that only tells the time, where none has to do with what the plan is about."""
-_TOGETHER = 0.8
-"""How often two holders got what they have on one occasion, where several things are given together."""
-_NEIGHBOURS = 15
+_NEIGHBOURS = 12
 """Years that lie between two holders of one timeline who are compared, at most."""
 
 
 def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """Who or what holds the year that is read, in a timeline that has to do with whose year it is."""
+    """Who or what holds the year that is read, in a timeline by which people tell the time."""
     (state,) = inputs
     suits = satisfies_reader(builder, context)
-    turned = isinstance(builder.draft.steps[int(state.ref[3:]) - 1].derivation, Compute)
     found = {
         name: one
         for name, held in builder.traversals.timelines.items()
         if (one := held.get(state.whole)) is not None
         and builder.admits(one)
         and suits(one)
-        and may_enter(builder, state.entity, name, near=turned)
+        and may_enter(builder, name)
     }
     if not found:
         raise PlanningDeadEnd(DeadEnd.NO_HOLDER_OF_YEAR)
-    near = [name for name in found if name in builder.traversals.timelines_near(state.entity)]
-    if not near and builder.rng.random() > _FAR:
-        raise PlanningDeadEnd(DeadEnd.ONLY_TELLS_TIME)
-    drawn = builder.prefer(near or list(found), str)
+    drawn = builder.prefer(list(found), str)
     return _add(builder, drawn, state.ref, found[drawn])
-
-
-def next_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """Who or what comes first after the year that is read, or last before it, in a timeline with gaps."""
-    (state,) = inputs
-    suits = satisfies_reader(builder, context)
-    ways = [
-        (name, later, one)
-        for name, later, one in builder.traversals.next_holders(state.whole)
-        if builder.admits(one)
-        and suits(one)
-        and may_enter(builder, state.entity, name, near=builder.rng.random() > _FAR)
-    ]
-    if not ways:
-        raise PlanningDeadEnd(DeadEnd.NO_NEXT_HOLDER)
-    name, later, one = builder.prefer(ways, lambda way: way[0])
-    builder.take(one)
-    expression = f"{'first_after' if later else 'last_before'}({name}, {state.ref})"
-    return StepOutput("entity", builder.compute(expression, "temporal", one), one)
 
 
 def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -105,7 +78,7 @@ def _list_partners(
         ]
 
     together = {name: list_fitting(name, 0) for name in _list_given_beside(builder, own)}
-    if any(together.values()) and builder.rng.random() < _TOGETHER:
+    if any(together.values()):
         return together
     return {own: list_fitting(own, _NEIGHBOURS)}
 
@@ -124,26 +97,6 @@ def named_event(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     measure = draw_dated(builder, context.readers)
     builder.name(measure.entity)
     return builder.measure(measure.entity, measure)
-
-
-def turned(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The year in which somebody whose year of birth was looked up turned a round age, and lived."""
-    (state,) = inputs
-    derivation = builder.draft.steps[int(state.ref[3:]) - 1].derivation
-    if state.of != builder.traversals.roles.birth or not isinstance(derivation, Lookup):
-        raise PlanningDeadEnd(DeadEnd.NOT_A_BIRTH_YEAR)
-    ages = [
-        age
-        for measure in builder.traversals.measures(state.entity)
-        if measure.property == state.of
-        for age in list_ages(builder, context.readers, measure)
-    ]
-    if not ages:
-        raise PlanningDeadEnd(DeadEnd.NO_ROUND_AGE)
-    age = draw(builder.rng, ages)
-    year = state.whole + age
-    step = Compute(expression=f"{state.ref} + {age}", kind="temporal")
-    return StepOutput("year", builder.add(step, year, "number", "year"), state.entity, year, "year")
 
 
 def _add(builder: PlanBuilder, timeline: str, year: str, found: str) -> StepOutput:

@@ -114,9 +114,6 @@ class Vocabulary:
                         "unit",
                         "value",
                         "timeline",
-                        "near",
-                        "people_of",
-                        "known_to_all",
                     }
                 )
             )

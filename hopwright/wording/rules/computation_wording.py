@@ -43,7 +43,6 @@ from hopwright.wording.rules.frames import (
     PAIR_FRAMES,
     PAIRS_FRAMES,
     SET_FRAMES,
-    SINCE_FRAMES,
     SPAN_FRAMES,
     THEN_FIRST_TO_FRAMES,
     THEN_FRAMES,
@@ -61,8 +60,6 @@ _IN_ONE_PHRASE = 0.4
 _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
-_BY_A_VERB = 0.6
-"""How often the later of two events is told by a verb: `when X died`, not `the death of X`."""
 _ASKED_FIRST = 0.5
 """How often which of a list is meant is a question of its own, before what is asked about it."""
 _VAGUE = frozenset({"thing", "class", "natural feature", "transport link", "event", "work", "place", "person"})
@@ -464,9 +461,6 @@ class ComputationVerbaliser:
             return f"How old did {born} turn in {say(ordered[1])}?"
         one, other = (self._moment(moment, say) for moment in ordered)
         known = all(isinstance(moment, str) for moment in ordered)
-        if known and say == self._text.described and self._text.draw() < _BY_A_VERB:
-            when = self._happened(ordered[1], say)
-            return self._pick(SINCE_FRAMES).format(a=one, when=when, When=upper_first(when))
         frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
         return frame.format(a=one, b=other, A=upper_first(one))
 

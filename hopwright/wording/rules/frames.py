@@ -70,7 +70,7 @@ AGE_IN_YEAR_FRAMES = (
 
 DISTANCE_FRAMES = (
     "How many years lie between {a} and {b}?", "How many years separate {a} from {b}?",
-    "How many years passed between {a} and {b}?", "How many years went by between {a} and {b}?",
+    "What is the difference in years between {a} and {b}?",
 )  # fmt: skip
 """Of two events in whatever order, in calendar years: the difference of the two years."""
 
@@ -79,9 +79,6 @@ LATER_FRAMES = (
     "{A} came how many years before {b}?",
 )  # fmt: skip
 """Of two events of which the first is the earlier."""
-
-SINCE_FRAMES = ("How many years had passed since {a} {when}?", "{When}, how many years had passed since {a}?")
-"""The same of a later event that can be told by a verb."""
 
 SPAN_FRAMES = (
     "How many years lie between the earliest and the latest of these: {all}?",

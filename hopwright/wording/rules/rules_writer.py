@@ -46,6 +46,8 @@ _SHORT = 0.8
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
 """Where a sentence ends in a name such as `Panathinaikos F.C.`"""
 _MENTION = re.compile("\x01([^\x02]+)\x02")
+_ROLE_OF = r"\bthe ((?:[a-z]+ )?[a-z]+) of NAME\b(?! [A-Z])"
+"""A role of somebody who is called by the last name."""
 _OF_NAME = re.compile(r"\b(?:of|the|von|van|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
 
 
@@ -255,7 +257,12 @@ class PlanVerbaliser:
                 return upper_first(phrase) if starts_with_name(text, match.start()) else phrase
             return self._refer_back(entity)
 
-        return _MENTION.sub(name, text)
+        said = _MENTION.sub(name, text)
+        for entity in seen:
+            short = self._refer_back(entity) if self.names.kind(entity) == "person" else ""
+            if short and " " not in short:  # `Wolf's doctoral advisor`, not `the doctoral advisor of Wolf`
+                said = re.sub(_ROLE_OF.replace("NAME", re.escape(short)), rf"{short}'s \1", said)
+        return said
 
     def _refer_back(self, entity: str) -> str:
         """How an entity is called again: a person by the last name, a work by its noun."""
