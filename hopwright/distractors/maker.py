@@ -117,6 +117,11 @@ class Reader(NamedTuple):
     claims: Sequence[Claim] = ()
 
 
+def find_reader(index: int, later: Iterable[Reader]) -> Reader | None:
+    """The first of the later hops that reads the answer of a hop; None for the last."""
+    return next((one for one in later if index in hops_used(one.derivation)), None)
+
+
 ShortageReason = Literal["comparison", "losers", "conditions", "slips", "numbers", "counts", "dates", "form", "value"]
 
 

@@ -21,7 +21,7 @@ from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.evidence import evidence_for
-from hopwright.planning.execution import hops_used, render_answer
+from hopwright.planning.execution import render_answer
 from hopwright.planning.expert_notes import write_expert_note
 from hopwright.planning.plan import Plan
 from hopwright.planning.plan_sampler import PlanSampler, SampledPlan
@@ -147,6 +147,7 @@ class Synthesizer:
         answers: dict[int, Value] = {}
         hops: list[Hop] = []
         rulings = self._planner.domains.of_steps(plan.steps)
+        readers = [Reader(step.derivation, step.answer_type, step.value, step.claims) for step in plan.steps]
         for index, (step, question) in enumerate(zip(plan.steps, wording.hop_questions, strict=True), start=1):
             entity = step.value if step.answer_type == "entity" and isinstance(step.value, str) else None
             hop = Hop(
@@ -178,14 +179,6 @@ class Synthesizer:
             hops.append(hop.model_copy(update={"distractors": distractors, "options": options, "label": label}))
             answers[index] = step.value
         return tuple(hops)
-
-
-def _find_reader(plan: Plan, index: int) -> Reader | None:
-    """What reads the answer of a hop; None for the last."""
-    for step in plan.steps[index:]:
-        if index in hops_used(step.derivation):
-            return Reader(step.derivation, step.answer_type, step.value, step.claims)
-    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,9 @@ def find_second_answers(derivation: Derivation, answers: Mapping[int, str], answ
     sets = [raw.subjects[pair] for pair in joined]
     peers = set.intersection(*sets)
     if not dated:
-        return sorted(peers - {answer}) + (["two open conditions"] if len(joined) > 1 else [])
+        # The neighbours of every country are listed, so that two of them single out who borders both.
+        listed = {property for property, _ in joined} == {"P47"}
+        return sorted(peers - {answer}) + (["two open conditions"] if len(joined) > 1 and not listed else [])
     (property,), ((condition, _),) = dated, joined
     (year,) = raw.years[answer, property]
     alike = {one for one in peers - {answer} if raw.classes[one] & raw.classes[answer]}

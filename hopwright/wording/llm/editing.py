@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hopwright.checks import CheckContext, run_checks
-from hopwright.distractors.maker import DistractorMaker, OptionShortage
+from hopwright.distractors.maker import DistractorMaker, OptionShortage, Reader, find_reader
 from hopwright.distractors.options import assign_options
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource
@@ -185,12 +185,16 @@ class Editor:
         """Make distractors anew from the first hop with a proposal on: later ones may follow from earlier ones."""
         start = next(place for place, candidates in enumerate(proposed) if candidates)
         values: dict[int, Value] = {hop.index: stated_value(hop) for hop in draft.hops}
+        readers = [
+            Reader(hop.derivation, hop.answer_type, values[hop.index], hop.evidence.claims) for hop in draft.hops
+        ]
         earlier = list(draft.hops[:start])
         hops = list(item.hops[:start])
         for hop, worded, candidates in zip(draft.hops[start:], item.hops[start:], proposed[start:], strict=True):
             asked = item.question if hop is draft.hops[-1] else ""
             before = {index: value for index, value in values.items() if index < hop.index}
-            made = self._maker.make(hop, before, earlier, asked, candidates, key=item.id)
+            reader = find_reader(hop.index, readers[hop.index :])
+            made = self._maker.make(hop, before, earlier, asked, candidates, key=item.id, reader=reader)
             three = hop.distractors if isinstance(made, OptionShortage) else made
             options, label = assign_options(hop.answer, three, f"{self._seed}:{item.id}:{hop.index}")
             update = {"distractors": three, "options": options, "label": label}
