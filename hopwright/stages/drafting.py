@@ -10,7 +10,7 @@ from typing import get_args
 
 from hopwright.checks import CheckContext, run_checks
 from hopwright.checks.guessing import overlap
-from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortage, Reader
+from hopwright.distractors.maker import DistractorMaker, Likeness, OptionShortage, Reader, find_reader
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.external.bank import parse_bank
@@ -166,9 +166,8 @@ class Synthesizer:
                 verify=write_expert_note(step, hops, self._source),
             )
             asked = wording.question if index == len(plan.steps) else ""
-            distractors = self.distractors.make(
-                hop, answers, hops, asked, key=plan.id, reader=_find_reader(plan, index)
-            )
+            reader = find_reader(index, readers[index:])
+            distractors = self.distractors.make(hop, answers, hops, asked, key=plan.id, reader=reader)
             if isinstance(distractors, OptionShortage):
                 return Rejected(
                     key=plan.id,
