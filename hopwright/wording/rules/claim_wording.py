@@ -85,7 +85,7 @@ class ClaimVerbaliser:
             return f"Which year is reached by {verb} {claimed} {joined} {say(form.reference)}?"
         direction = "after" if later else "before"
         options = (
-            (_TAKEN, f"Which year came that many years {direction} {{a}}?"),
+            (_TAKEN, f"Which year lies that many years {direction} {{a}}?"),
             (_TAKEN, f"What year was it that many years {direction} {{a}}?"),
         )
         return self._fill(options, claimed, self._text.event(form.reference))
