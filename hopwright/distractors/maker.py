@@ -807,7 +807,7 @@ class DistractorMaker:
         if timeline := self._find_timeline(derivation):
             return self._hold_alike(candidate, answer, timeline)
         kind = self._siblings.kind(answer)
-        if kind in ("country", "place") and self._siblings.lie_apart(candidate, answer):
+        if kind == "country" and self._siblings.lie_apart(candidate, answer):
             return False  # one from the other end of the world is dropped on sight
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False

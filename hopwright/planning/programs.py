@@ -20,6 +20,8 @@ from hopwright.topologies import Topology
 
 _ENUMERATED = 4
 _SAMPLED = 3000
+_ASKED_ALONE = "combinatorics"
+"""A kind of computation for the slots that ask for it: people seldom do."""
 _OFTEN = 6
 """So many times more samples are taken where only those with a claim are wanted."""
 _WITH_CLAIMS = (*OPERATIONS, *CLAIMED)
@@ -28,10 +30,6 @@ _BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two"
 """Elsewhere the last step of a plan: a claim's number may still be set against what they give."""
 # Pairs of operation and reader that would say the same thing twice.
 _INCOMPATIBLE_OPERATIONS = frozenset({("most-of-all", "most-of-its"), ("first-of", "most-of-its")})
-_READERS: dict[str, frozenset[str]] = {
-    "named-event": frozenset({"holder"}),
-}  # fmt: skip
-"""Operations that are for certain others to read."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 
 
@@ -159,7 +157,7 @@ class OperationSequenceIndex:
             self._cells[key] = tuple(
                 program
                 for program in self.programs
-                if (not kind or kind in program.kinds)
+                if (kind in program.kinds if kind else _ASKED_ALONE not in program.kinds)
                 and (not answer or answer == program.answer)
                 and (anchoring != "2" or program.pairs)
                 and (anchoring not in ("1", "0") or program.roots)
@@ -276,7 +274,6 @@ def _fitting(
         if sorted(one.takes) == types
         and (one.final > 0 if last else one.inner or (known is _WITH_CLAIMS and one.name in _BEFORE_CLAIMS))
         and not any((before[need - 1].name, one.name) in _INCOMPATIBLE_OPERATIONS for need in depends_on[place])
-        and all(one.name in _READERS.get(before[need - 1].name, (one.name,)) for need in depends_on[place])
         and _has_reader(one, place, depends_on, known)
     ]
 
@@ -306,10 +303,6 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
         return False  # one of a list, and then places within places
     if names["first-of"] and (names["age-in-year"] or names["age-found"]):
         return False  # what is found from one of a list is often the same for all
-    if names["named-event"] and (names["named-year"] or names["named-birth"]):
-        return False  # who held the year of somebody's death, and how old in that of their birth
-    if names["named-event"] and operations[0].name != "named-event":
-        return False  # a second branch starts from what the first names
     if names["named-holder"] and names["named-holder"] != roots:
         return False  # two holders are compared with each other
     if names["neighbour-of-both"] and roots > 1 and len({one.name for one in operations if not one.takes}) > 1:

@@ -29,6 +29,8 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
         if years > _OLDEST - _GROWN or not _is_tied(builder, one.entity, other.entity):
             raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     elif one.of == roles.birth:
+        if other.of == roles.release:
+            raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # one subtraction, and nothing to be found out for it
         if not _GROWN <= years <= _OLDEST - _GROWN:
             raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)
         if not _is_tied(builder, one.entity, other.entity):

@@ -173,7 +173,7 @@ class ComputationVerbaliser:
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
         if not form.entities:
-            noun = self._text.noun(winner, say)
+            noun = self._text.noun(winner)
             predicate = self._predicate(form)
             return f"Of all the {self._group_phrase(members, winner, say)}, which {predicate}?" if noun else ""
         names = self._names(form.entities)
@@ -279,7 +279,7 @@ class ComputationVerbaliser:
             best = superlative(best)
         if not named and self._text.draw() < _IN_ONE_PHRASE and not single and not _has_clause(pair):
             return f"{best} of {pair}"
-        if single and best.endswith(" other") and len(form.entities) == 2:
+        if single and " who died " in best and len(form.entities) == 2:
             self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
             return best
         if single:
@@ -521,8 +521,7 @@ class ComputationVerbaliser:
         if say != self._text.described or not isinstance(derivation, Lookup):
             return self._pick(
                 (f"How old did {say(form.entity)} turn in {say(form.year)}?",
-                 f"What age did {say(form.entity)} reach in {say(form.year)}?",
-                 f"How old was {say(form.entity)} at the end of {say(form.year)}?")
+                 f"What age did {say(form.entity)} reach in {say(form.year)}?")
             )  # fmt: skip
         happened = self._happened(form.year, say).removeprefix("when ")
         return self._pick(AGE_IN_YEAR_FRAMES).format(p=say(form.entity), happened=happened)

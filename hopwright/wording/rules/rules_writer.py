@@ -39,8 +39,6 @@ _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
 _LONG = 20
 """Words of a question beyond which what it is about is told in a sentence before it."""
-_WHEN = " who was US President when "
-"""A clause after which one would not know to what the rest of a question belongs."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
@@ -179,14 +177,13 @@ class PlanVerbaliser:
         """The step behind `hopN`."""
         return self._steps[int(reference[3:]) - 1]
 
-    def noun(self, entity: str, say: ReferenceWording) -> str:
-        """A common noun; in the whole question without a nationality, which gives a later hop away."""
-        noun = self.names.noun(entity)
-        return plain_noun(noun) if say == self.described else noun
+    def noun(self, entity: str) -> str:
+        """A common noun without a nationality, which gives a later hop away."""
+        return plain_noun(self.names.noun(entity))
 
-    def who(self, entity: str, say: ReferenceWording) -> str:
+    def who(self, entity: str) -> str:
         """`person who`, `film that`: how a description begins."""
-        return "person who" if self.names.kind(entity) == "person" else f"{self.noun(entity, say)} that"
+        return "person who" if self.names.kind(entity) == "person" else f"{self.noun(entity)} that"
 
     # ------------------------------------------------------------ questions
 
@@ -201,14 +198,14 @@ class PlanVerbaliser:
             if holder := self._holder(derivation, say, "holder_ask"):
                 return holder
             predicates = self._predicates(derivation, entity, say)
-            subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity, say)}"
+            subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity)}"
             return f"{subject} {_joined(predicates)}?"
         return self._computed.ask(step, derivation.expression, say)
 
     def ask_whole(self) -> str:
         """The last hop's question with all that leads to it."""
         question = self.ask(len(self._steps), self.described)
-        if (len(question.split()) > _LONG or _WHEN in question) and (told := self._find_told()):
+        if len(question.split()) > _LONG and (told := self._find_told()):
             before = list(self.preludes), list(self.openings), set(self.listed)
             if after := self._ask_after(told):
                 question = after
@@ -283,9 +280,7 @@ class PlanVerbaliser:
         """
         derivation = self.step(reference).derivation
         role = ""
-        if isinstance(derivation, ReverseLookup) and derivation.property in self.table.literal:
-            role = self.table.literal[derivation.property].holder_noun
-        elif isinstance(derivation, Lookup) and derivation.property in self.table.entity:
+        if isinstance(derivation, Lookup) and derivation.property in self.table.entity:
             role = self.table.entity[derivation.property].role
         entity = self.entity(reference)
         if role and told.count(role) < 2:
@@ -310,7 +305,7 @@ class PlanVerbaliser:
                 return self.fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
             only = "only " if is_met_by_both(derivation) else ""
-            return f"the {only}{self.who(entity, self.described)} {_joined(predicates)}"
+            return f"the {only}{self.who(entity)} {_joined(predicates)}"
         return self._computed.noun_phrase(step, derivation.expression)
 
     def event(self, reference: str) -> str:
@@ -377,7 +372,7 @@ class PlanVerbaliser:
             templates = getattr(literal.worded(kind), f"year_{form}" if step.unit == "year" else form)
         else:
             object = str(step.value)
-            noun = self.noun(object, say) if step.answer_type == "entity" else ""
+            noun = self.noun(object) if step.answer_type == "entity" else ""
             entry = self.table.entity[lookup.property]
             templates = getattr(entry.worded(kind, self.names.kind(object), noun), form)
         if not templates:
@@ -391,28 +386,11 @@ class PlanVerbaliser:
         entry = self.table.literal.get(derivation.property)
         if entry is None or not entry.timeline or derivation.constraints:
             return ""
-        if (
-            say == self.described
-            and form == "holder_np"
-            and entry.holder_when
-            and (event := self._told_event(derivation))
-        ):
-            return entry.holder_when.replace("{e}", event)
         year = derivation.value if derivation.value.isdigit() else say(derivation.value)
         templates = entry.holder_ask if form == "holder_ask" else entry.holder_np
         # `the 1922 Nobel Prize`, but not `the the year in which X died Nobel Prize`.
         before = [one for one in templates if "{y} " in one] if year.isdigit() else []
         return self.pick(before or [one for one in templates if "{y} " not in one]).replace("{y}", year)
-
-    def _told_event(self, holder: ReverseLookup) -> str:
-        """The event whose year somebody holds, as a clause: `X died`; empty for a year that is stated or computed."""
-        lookup = self.step(holder.value).derivation if holder.value.startswith("hop") else None
-        if not isinstance(lookup, Lookup) or lookup.property not in self.table.literal:
-            return ""
-        predicates = self.table.literal[lookup.property].worded(self.names.kind(self.entity(lookup.subject)))
-        happened = predicates.year_predicate[0].removesuffix(" in {y}") if predicates.year_predicate else ""
-        subject = self.described(lookup.subject)
-        return mark([int(holder.value[3:])], f"{subject} {happened}") if happened else ""
 
     def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
         entry = self.table.entity.get(derivation.property)
