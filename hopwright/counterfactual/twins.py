@@ -6,6 +6,7 @@ What cannot be done so without a trace of the original is rejected with the chec
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import itertools
 import random
@@ -281,6 +282,7 @@ class _TwinRelabeller:
             # Its sub-question may state the numbers that it computes with.
             before = [(self._item.hops[index - 1], self._world.values[index]) for index in old.depends_on]
             stated = {render_answer(held, hop.unit) for hop, held in before if not isinstance(held, str)}
+            stated |= {str(part) for _, held in before if isinstance(held, dt.date) for part in (held.day, held.year)}
             distractors = move_distractors(old, value, self._operands, self._shown | stated)
         return new.model_copy(
             update={

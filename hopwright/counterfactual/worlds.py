@@ -102,6 +102,13 @@ def solve_world(
     Every number and date among the answers changes, the last one in any case. Raises TwinError ("twin_underivable")
     with the last attempt's reason when 48 attempts fail.
     """
+    for hop in item.hops:
+        derivation = hop.derivation
+        if isinstance(derivation, ReverseLookup) and [one.property for one in derivation.constraints] == [
+            derivation.property
+        ]:
+            # Either condition alone would find the answer there: few others meet it in the passages.
+            raise TwinError("twin_underivable", f"hop {hop.index} asks for the same of two things")
     owners = _find_owners(item, cast)
     renamed: dict[tuple[str, str, str, str], Triplet] = {}
     reason = "no attempt was made"
@@ -423,6 +430,9 @@ class _WorldAttempt:
             if same(old, new) and (hop is originals[-1] or (self._strict and hop.index in moving)):
                 raise _ImplausibleWorldError(f"hop {hop.index} still gives {new}")
             text = render_answer(new, hop.unit)
+            dates = [held for index in hop.depends_on if isinstance(held := answers[index], dt.date)]
+            if text in {str(part) for date in dates for part in (date.day, date.year)}:
+                raise _ImplausibleWorldError(f"hop {hop.index} gives {text}, which stands in a date that it asks about")
             if text in said:
                 raise _ImplausibleWorldError(f"hop {hop.index} gives {text}, which the plan brings with it")
             if text != hop.answer and (text in stated or replace_number(self._item.question, text, "")[1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 from dataclasses import dataclass
@@ -10,12 +11,13 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from hopwright.distractors.maker import DistractorMaker, OptionShortage
 from hopwright.knowledge.facts import GraphFacts
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.planning.execution import execute
 from hopwright.planning.plan import Plan, PlanStep
-from hopwright.records import Derivation, Item
+from hopwright.records import Derivation, Distractor, Hop, Item
 from hopwright.records.values import Value
 from hopwright.stages.drafting import Synthesizer
 from hopwright.wording.marks import read_marks
@@ -35,8 +37,24 @@ class Told:
     marked: str
 
 
+class _AnyOptions:
+    """Options at any rate."""
+
+    def __init__(self, maker: DistractorMaker) -> None:
+        self._maker = maker
+
+    def make(self, hop: Hop, *given: Any, **options: Any) -> tuple[Distractor, ...]:
+        made = self._maker.make(hop, *given, **options)
+        if not isinstance(made, OptionShortage):
+            return made
+        return tuple(Distractor(text=f"{hop.answer} {number}", kind="sibling") for number in ("X", "Y", "Z"))
+
+
 def compose(graph: GraphStore, topology: str, steps: list[dict[str, Any]]) -> Item | None:
-    """The draft of a plan, given as derivations with the type and unit of their answers; None without wrong options."""
+    """The draft of a plan, given as derivations with the type and unit of their answers; None without words.
+
+    Where the sample has no wrong options that would do, it has others: a reading does not look at them.
+    """
     facts, table = GraphFacts(graph, default_table()), default_table()
     answers: dict[int, Value] = {}
     done = []
@@ -44,7 +62,9 @@ def compose(graph: GraphStore, topology: str, steps: list[dict[str, Any]]) -> It
         derivation = _READ.validate_python(step["derivation"])
         answers[index] = execute(derivation, step["answer_type"], answers, facts, table)
         done.append(PlanStep(derivation, answers[index], step["answer_type"], step["unit"]))
-    item = synthesizer(graph).compose(Plan(topology, tuple(done)))
+    maker = copy.copy(synthesizer(graph))
+    maker.distractors = _AnyOptions(maker.distractors)  # type: ignore[assignment]
+    item = maker.compose(Plan(topology, tuple(done)))
     return item if isinstance(item, Item) else None
 
 

@@ -173,7 +173,7 @@ class ComputationVerbaliser:
 
     def _ask_of_set(self, form: Extreme, members: Members, winner: str, say: Say) -> str:
         if not form.entities:
-            noun = self._text.noun(winner)
+            noun = self._text.noun(winner, say)
             predicate = self._predicate(form)
             return f"Of all the {self._group_phrase(members, winner, say)}, which {predicate}?" if noun else ""
         names = self._names(form.entities)

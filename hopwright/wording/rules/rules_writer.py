@@ -177,13 +177,14 @@ class PlanVerbaliser:
         """The step behind `hopN`."""
         return self._steps[int(reference[3:]) - 1]
 
-    def noun(self, entity: str) -> str:
-        """A common noun without a nationality, which gives a later hop away."""
-        return plain_noun(self.names.noun(entity))
+    def noun(self, entity: str, say: ReferenceWording) -> str:
+        """A common noun; in the whole question without a nationality, which gives a later hop away."""
+        noun = self.names.noun(entity)
+        return plain_noun(noun) if say == self.described else noun
 
-    def who(self, entity: str) -> str:
+    def who(self, entity: str, say: ReferenceWording) -> str:
         """`person who`, `film that`: how a description begins."""
-        return "person who" if self.names.kind(entity) == "person" else f"{self.noun(entity)} that"
+        return "person who" if self.names.kind(entity) == "person" else f"{self.noun(entity, say)} that"
 
     # ------------------------------------------------------------ questions
 
@@ -198,7 +199,7 @@ class PlanVerbaliser:
             if holder := self._holder(derivation, say, "holder_ask"):
                 return holder
             predicates = self._predicates(derivation, entity, say)
-            subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity)}"
+            subject = "Who" if self.names.kind(entity) == "person" else f"Which {self.noun(entity, say)}"
             return f"{subject} {_joined(predicates)}?"
         return self._computed.ask(step, derivation.expression, say)
 
@@ -305,7 +306,7 @@ class PlanVerbaliser:
                 return self.fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
             only = "only " if is_met_by_both(derivation) else ""
-            return f"the {only}{self.who(entity)} {_joined(predicates)}"
+            return f"the {only}{self.who(entity, self.described)} {_joined(predicates)}"
         return self._computed.noun_phrase(step, derivation.expression)
 
     def event(self, reference: str) -> str:
@@ -372,7 +373,7 @@ class PlanVerbaliser:
             templates = getattr(literal.worded(kind), f"year_{form}" if step.unit == "year" else form)
         else:
             object = str(step.value)
-            noun = self.noun(object) if step.answer_type == "entity" else ""
+            noun = self.noun(object, say) if step.answer_type == "entity" else ""
             entry = self.table.entity[lookup.property]
             templates = getattr(entry.worded(kind, self.names.kind(object), noun), form)
         if not templates:
