@@ -131,6 +131,10 @@ class PlanBuilder:
             return False
         return self._tokens.keys().isdisjoint(self._telling(entity))
 
+    def list_found(self) -> list[str]:
+        """The entities that the steps so far have found."""
+        return [step.value for step in self.draft.steps if step.answer_type == "entity" and isinstance(step.value, str)]
+
     def add(
         self, derivation: GraphDerivation, value: Scalar | str, answer_type: AnswerType = "entity", unit: str = ""
     ) -> str:

@@ -17,7 +17,9 @@ def count_all(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Opera
     (state,) = inputs
     for property in sorted(builder.traversals.table.closed):
         members = list_closed_set(builder, property, state.entity)
-        if len(members) >= _FEWEST:
+        # Who stops one step early must not arrive at the same number.
+        early = {len(list_closed_set(builder, property, one)) for one in builder.list_found() if one != state.entity}
+        if len(members) >= _FEWEST and len(members) not in early:
             ref = builder.compute(f"size(all({property}, {state.ref}))", "counting", len(members))
             return StepOutput("amount", ref, number=len(members))
     raise PlanningDeadEnd(DeadEnd.NO_CLOSED_SET)
