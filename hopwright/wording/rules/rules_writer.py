@@ -374,11 +374,18 @@ class PlanVerbaliser:
         else:
             object = str(step.value)
             noun = self.noun(object, say) if step.answer_type == "entity" else ""
+            noun = plain_noun(noun) if self._is_asked_for_its_country(step) else noun
             entry = self.table.entity[lookup.property]
             templates = getattr(entry.worded(kind, self.names.kind(object), noun), form)
         if not templates:
             raise ExpressionError(f"no {form} for {lookup.property}")
         return templates
+
+    def _is_asked_for_its_country(self, step: PlanStep) -> bool:
+        """Whether the next step asks in what this one's answer lies: then `Hungarian city` would say it."""
+        reference = f"hop{1 + next(place for place, one in enumerate(self._steps) if one is step)}"
+        lookups = [one.derivation for one in self._steps if isinstance(one.derivation, Lookup)]
+        return any(one.subject == reference and one.property in self.table.roles.within for one in lookups)
 
     def _holder(
         self, derivation: ReverseLookup, say: ReferenceWording, form: Literal["holder_ask", "holder_np"]
