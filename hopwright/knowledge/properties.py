@@ -286,6 +286,10 @@ class LiteralProperty(_Entry):
     """The same as a noun phrase: `the city that hosted the Summer Olympics in {y}`."""
     holders_np: tuple[str, ...] = ()
     """The same of several: `the cities that hosted the Summer Olympics in {y}`."""
+    holder_when: str = ""
+    """Who holds the year of an event {e} (`X was born`), where nobody would say the year."""
+    holder_noun: str = ""
+    """What a person who holds a year is called when meant again: `president`."""
     share: str = ""
     """Of a timeline, what is given in it, where several things are given together: `Best Actor`."""
     together_np: tuple[str, ...] = ()

@@ -33,6 +33,7 @@ class DeadEnd(StrEnum):
     NOTHING_IN_COMMON = "nothing_in_common"
     NO_CLOSED_SET_START = "no_closed_set_start"
     NO_CLOSED_SET_TO_COMPARE = "no_closed_set_to_compare"
+    NO_DATED_START = "no_dated_start"
     NO_FITTING_CLAIM = "no_fitting_claim"
     NO_FITTING_COMPUTATION = "no_fitting_computation"
     NO_FITTING_EVENT = "no_fitting_event"
@@ -41,6 +42,7 @@ class DeadEnd(StrEnum):
     NO_GROUP_START = "no_group_start"
     NO_GROUP_TO_CHOOSE_FROM = "no_group_to_choose_from"
     NO_HOLDER = "no_holder"
+    NO_HOLDER_OF_YEAR = "no_holder_of_year"
     NO_LIFE_DATES = "no_life_dates"
     NO_OPERATION_GOES_ON = "no_operation_goes_on"
     NO_PROGRAM = "no_program"
@@ -53,6 +55,7 @@ class DeadEnd(StrEnum):
     NUMBER_UNFIT_FOR_CHOICE = "number_unfit_for_choice"
     OTHER_DEPENDENCIES = "other_dependencies"
     SHORTCUT = "shortcut"
+    START_IN_USE = "start_in_use"
     START_IN_USE_OR_ALONE = "start_in_use_or_alone"
     THEME_OVER_SHARE = "theme_over_share"
     TOO_FEW_DOMAINS = "too_few_domains"
@@ -91,6 +94,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.NO_CLOSED_SET: "nothing that the entity has is known to the last",
     DeadEnd.NO_CLOSED_SET_START: "no set of the domain that is known to the last begins such a plan",
     DeadEnd.NO_CLOSED_SET_TO_COMPARE: "no set that is known to the last can be compared",
+    DeadEnd.NO_DATED_START: "nothing of the domain has a date that leads into a timeline",
     DeadEnd.NO_FITTING_CLAIM: "no claim suits the number",
     DeadEnd.NO_FITTING_COMPUTATION: "nothing that is computed there suits what was found",
     DeadEnd.NO_FITTING_EVENT: "the entity has no dated event that suits",
@@ -99,6 +103,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.NO_GROUP_START: "no group of the domain begins such a plan",
     DeadEnd.NO_GROUP_TO_CHOOSE_FROM: "nothing to choose from that belongs together",
     DeadEnd.NO_HOLDER: "no timeline has a holder from whom to go on",
+    DeadEnd.NO_HOLDER_OF_YEAR: "no timeline has a holder of that year from whom to go on",
     DeadEnd.NO_LIFE_DATES: "the days of birth and death are not known",
     DeadEnd.NO_OPERATION_GOES_ON: "no operation goes on from what was found",
     DeadEnd.NO_PROGRAM: "no sequence of operations gives that in this topology",
@@ -111,6 +116,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.NUMBER_UNFIT_FOR_CHOICE: "the number does not suit a choice",
     DeadEnd.OTHER_DEPENDENCIES: "the dependencies are not the topology's",
     DeadEnd.SHORTCUT: "a shortcut skips a hop",
+    DeadEnd.START_IN_USE: "what begins such a plan is in use",
     DeadEnd.START_IN_USE_OR_ALONE: "what begins such a plan is in use, or goes with nothing",
     DeadEnd.THEME_OVER_SHARE: "its theme is over its share",
     DeadEnd.TOO_FEW_DOMAINS: "too few domains",

@@ -30,6 +30,10 @@ _BEFORE_CLAIMS = frozenset({"apart", "apart-three", "apart-named", "between-two"
 """Elsewhere the last step of a plan: a claim's number may still be set against what they give."""
 # Pairs of operation and reader that would say the same thing twice.
 _INCOMPATIBLE_OPERATIONS = frozenset({("most-of-all", "most-of-its"), ("first-of", "most-of-its")})
+_READERS: dict[str, frozenset[str]] = {
+    "named-event": frozenset({"holder"}),
+}  # fmt: skip
+"""Operations that are for certain others to read."""
 _ANSWER = {"entity": "entity", "year": "year", "date": "date", "number": "number", "amount": "number", "ways": "number"}
 
 
@@ -274,6 +278,7 @@ def _fitting(
         if sorted(one.takes) == types
         and (one.final > 0 if last else one.inner or (known is _WITH_CLAIMS and one.name in _BEFORE_CLAIMS))
         and not any((before[need - 1].name, one.name) in _INCOMPATIBLE_OPERATIONS for need in depends_on[place])
+        and all(one.name in _READERS.get(before[need - 1].name, (one.name,)) for need in depends_on[place])
         and _has_reader(one, place, depends_on, known)
     ]
 
@@ -299,10 +304,16 @@ def _reads_well(operations: Sequence[Operation]) -> bool:
     roots = sum(not one.takes for one in operations)
     if roots > 1 and names["first-of"] and (operations[0].name != "first-of" or names["lead"]):
         return False  # beside a list stands an event of what those listed share
+    if names["first-of"] and names["holder"]:
+        return False  # who was president when the youngest of four died
     if names["first-of"] and names["extend"] > 1:
         return False  # one of a list, and then places within places
     if names["first-of"] and (names["age-in-year"] or names["age-found"]):
         return False  # what is found from one of a list is often the same for all
+    if names["named-event"] and (names["named-year"] or names["named-birth"]):
+        return False  # who held the year of somebody's death, and how old in that of their birth
+    if names["named-event"] and operations[0].name != "named-event":
+        return False  # a second branch starts from what the first names
     if names["named-holder"] and names["named-holder"] != roots:
         return False  # two holders are compared with each other
     if names["neighbour-of-both"] and roots > 1 and len({one.name for one in operations if not one.takes}) > 1:

@@ -22,7 +22,7 @@ _ENTITY_SHARE = 0.01
 """One person or work may take part in so many of the items."""
 _OF_LOOK_UPS = ("year", "named-year", "named-birth", "date")
 _OF_COMPUTATIONS = ("apart", "age-found", "age", "age-in-year", "age-at-death", "age-named")
-_OF_TARGETS = ("named-holder",)
+_OF_TARGETS = ("holder", "named-holder", "named-event")
 _LEAST_ODDS = 0.05
 """An operation is not made rarer than this, however far over its share what it needs is."""
 # A property may take part in so many hops for each of its facts: four facts do not make a hundred questions.

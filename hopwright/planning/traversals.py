@@ -68,6 +68,8 @@ class GraphTraversals:
         """What has been found out: whether operations can follow on an entity."""
         self.paired: dict[tuple[tuple[str, ...], str, str], bool] = {}
         """What has been found out: whether operations can take two entities together."""
+        self.entered: dict[tuple[tuple[str, ...], int], tuple[str, ...]] = {}
+        """What has been found out: the timelines with a holder in a year on whom operations can follow."""
         self.lookups_from = functools.lru_cache(100_000)(self._lookups_from)
         self.lookups_to = functools.lru_cache(20_000)(self._lookups_to)
         self.reverse_from = functools.lru_cache(50_000)(self._reverse_from)

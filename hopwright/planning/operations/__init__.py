@@ -22,11 +22,12 @@ from hopwright.planning.operations.lookups import (
     year,
 )
 from hopwright.planning.operations.temporal import age_at_death, age_found, age_in_year, age_of, age_of_named, apart
-from hopwright.planning.operations.timelines import named_holder
+from hopwright.planning.operations.timelines import holder, named_event, named_holder
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("lead", (), "entity", "", 8.0, lead, final=0),
     Operation("named-holder", (), "entity", "", 2.0, named_holder, final=0),
+    Operation("named-event", (), "year", "", 2.0, named_event, final=0),
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
     Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
     Operation("first-of", (), "entity", "comparison", 0.5, first_of, final=0),
@@ -37,6 +38,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("year", ("entity",), "year", "", 1.2, year, final=0.4),
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.3),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
+    Operation("holder", ("year",), "entity", "", 2.0, holder),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),

@@ -168,9 +168,30 @@ def _can_ask_of_both(builder: PlanBuilder, readers: Sequence[str], shared: Seque
     return True
 
 
-def list_dated(builder: PlanBuilder, entity: str) -> list[UsableLiteral]:
-    """The dated events of an entity whose year can be asked for."""
-    return [m for m in builder.traversals.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
+def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> list[UsableLiteral]:
+    """The dated events of an entity whose year the readers can take: a timeline has to lead on from it."""
+    found = [m for m in builder.traversals.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
+    if readers[:1] == ("holder",):
+        return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, readers[1:], m.value.year)]
+    return found
+
+
+def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int) -> bool:
+    """Whether a timeline that a year may lead to has a holder of it on whom the readers can follow."""
+    known, key = builder.traversals.entered, (tuple(readers), year)
+    if (names := known.get(key)) is None:
+        held = builder.traversals.timelines.items()
+        names = tuple(name for name, by in held if year in by and _can_follow(builder, key[0], by[year]))
+        known[key] = names
+    return any(may_enter(builder, name) for name in names)
+
+
+def may_enter(builder: PlanBuilder, timeline: str) -> bool:
+    """Whether a year of somebody's life may lead to a timeline: only to one by which people tell the time.
+
+    Who was president when somebody was born is a question that people ask; who won a cup in the year of a death is not.
+    """
+    return bool(builder.traversals.table.literal[timeline].holder_when)
 
 
 def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:
@@ -195,6 +216,8 @@ def _can_follow(builder: PlanBuilder, readers: tuple[str, ...], entity: str) -> 
             )
         else:
             verdict = _need_of(builder, readers[0])(entity)
+            if verdict and readers[0] == "year" and len(readers) > 1:
+                verdict = bool(list_entered(builder, readers[1:], entity))
             if verdict and readers[0].startswith("compare"):  # it may win, and then something has to follow
                 verdict = _can_follow(builder, readers[1:], entity)
             elif verdict and readers[0] in ("most-of-its", "neighbour-of-both"):

@@ -11,7 +11,7 @@ from hopwright.planning.execution import hops_used
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.lookahead import (
     fits_partner,
-    list_dated,
+    list_entered,
     list_parallel,
     list_partners,
     satisfies_reader,
@@ -89,7 +89,7 @@ def neighbour_of_both(builder: PlanBuilder, inputs: Sequence[StepOutput], contex
 
 def year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
     """The year of an entity's event."""
-    found = list_dated(builder, inputs[0].entity)
+    found = list_entered(builder, context.readers, inputs[0].entity)
     if not found:
         raise PlanningDeadEnd(DeadEnd.NO_FITTING_EVENT)
     measure = builder.prefer_measure(found)

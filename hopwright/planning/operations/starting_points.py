@@ -6,17 +6,18 @@ is what the lists are kept by: whichever plan asks first, they are the same.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from hopwright.planning.dead_ends import DeadEnd, NothingBegins, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_precede, list_beside
+from hopwright.planning.operations.lookahead import OUTWARD_LOOKUP, can_precede, list_beside, list_entered
 from hopwright.planning.operations.operation_inputs import full_date, list_closed_set, list_events
 from hopwright.planning.plan_builder import PlanBuilder
 from hopwright.planning.random_draws import draw
 from hopwright.planning.relations import Group
-from hopwright.planning.traversals import Edge, spread
+from hopwright.planning.traversals import MAX_POOL, Edge, UsableLiteral, spread
 
 _DRAWN = 16
 _OF_ONE = 0.95
@@ -67,6 +68,31 @@ def draw_paired_edge(builder: PlanBuilder, context: OperationContext) -> Edge:
         )
 
     return _draw_edge(builder, context, has_partner)
+
+
+def draw_dated(builder: PlanBuilder, readers: tuple[str, ...]) -> UsableLiteral:
+    """A dated event of something of the domain, whose year the readers can take. Raises PlanningDeadEnd without one."""
+
+    def find() -> dict[str, tuple[UsableLiteral, ...]]:
+        found: dict[str, list[UsableLiteral]] = {}
+        traversals = builder.traversals
+        enter = functools.cache(functools.partial(list_entered, builder, readers))
+        dated = [name for name, entry in traversals.table.literal.items() if entry.event and entry.value != "number"]
+        for name in dated:
+            for entity in spread(traversals.graph.literal_subjects(name), MAX_POOL):
+                if traversals.nameable(entity) and not traversals.is_hub(entity):
+                    found.setdefault(name, []).extend(one for one in enter(entity) if one.property == name)
+        return {name: tuple(events) for name, events in found.items() if events}
+
+    pools = _focus(builder, ("dated", *readers), find, lambda one: one.entity)
+    if not pools:
+        raise NothingBegins(DeadEnd.NO_DATED_START)
+    names, weights = _weigh(builder, pools)
+    for name in builder.rng.choices(names, weights, k=_DRAWN) if any(weights) else ():
+        one = draw(builder.rng, pools[name])
+        if builder.admits(one.entity):
+            return one
+    raise PlanningDeadEnd(DeadEnd.START_IN_USE)
 
 
 def list_holders(

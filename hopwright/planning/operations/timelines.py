@@ -10,14 +10,32 @@ from collections.abc import Mapping, Sequence
 
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import fits_partner
-from hopwright.planning.operations.starting_points import list_holders
+from hopwright.planning.operations.lookahead import fits_partner, may_enter, satisfies_reader
+from hopwright.planning.operations.starting_points import draw_dated, list_holders
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
 from hopwright.records import Lookup, ReverseLookup
 
 _NEIGHBOURS = 12
 """Years that lie between two holders of one timeline who are compared, at most."""
+
+
+def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """Who or what holds the year that is read, in a timeline by which people tell the time."""
+    (state,) = inputs
+    suits = satisfies_reader(builder, context)
+    found = {
+        name: one
+        for name, held in builder.traversals.timelines.items()
+        if (one := held.get(state.whole)) is not None
+        and builder.admits(one)
+        and suits(one)
+        and may_enter(builder, name)
+    }
+    if not found:
+        raise PlanningDeadEnd(DeadEnd.NO_HOLDER_OF_YEAR)
+    drawn = builder.prefer(list(found), str)
+    return _add(builder, drawn, state.ref, found[drawn])
 
 
 def named_holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
@@ -72,6 +90,13 @@ def _list_given_beside(builder: PlanBuilder, timeline: str) -> list[str]:
     return [
         one for one in builder.traversals.timelines if one != timeline and literal[one].together_np == together != ()
     ]
+
+
+def named_event(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """The year of an event of somebody or something named, from which a timeline is entered."""
+    measure = draw_dated(builder, context.readers)
+    builder.name(measure.entity)
+    return builder.measure(measure.entity, measure)
 
 
 def _add(builder: PlanBuilder, timeline: str, year: str, found: str) -> StepOutput:

@@ -39,6 +39,8 @@ _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
 _LONG = 20
 """Words of a question beyond which what it is about is told in a sentence before it."""
+_WHEN = " who was US President when "
+"""A clause after which one would not know to what the rest of a question belongs."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
@@ -206,7 +208,7 @@ class PlanVerbaliser:
     def ask_whole(self) -> str:
         """The last hop's question with all that leads to it."""
         question = self.ask(len(self._steps), self.described)
-        if len(question.split()) > _LONG and (told := self._find_told()):
+        if (len(question.split()) > _LONG or _WHEN in question) and (told := self._find_told()):
             before = list(self.preludes), list(self.openings), set(self.listed)
             if after := self._ask_after(told):
                 question = after
@@ -281,7 +283,9 @@ class PlanVerbaliser:
         """
         derivation = self.step(reference).derivation
         role = ""
-        if isinstance(derivation, Lookup) and derivation.property in self.table.entity:
+        if isinstance(derivation, ReverseLookup) and derivation.property in self.table.literal:
+            role = self.table.literal[derivation.property].holder_noun
+        elif isinstance(derivation, Lookup) and derivation.property in self.table.entity:
             role = self.table.entity[derivation.property].role
         entity = self.entity(reference)
         if role and told.count(role) < 2:
@@ -394,11 +398,24 @@ class PlanVerbaliser:
         entry = self.table.literal.get(derivation.property)
         if entry is None or not entry.timeline or derivation.constraints:
             return ""
+        told = say == self.described and form == "holder_np" and entry.holder_when
+        if told and (event := self._told_event(derivation)):
+            return entry.holder_when.replace("{e}", event)
         year = derivation.value if derivation.value.isdigit() else say(derivation.value)
         templates = entry.holder_ask if form == "holder_ask" else entry.holder_np
         # `the 1922 Nobel Prize`, but not `the the year in which X died Nobel Prize`.
         before = [one for one in templates if "{y} " in one] if year.isdigit() else []
         return self.pick(before or [one for one in templates if "{y} " not in one]).replace("{y}", year)
+
+    def _told_event(self, holder: ReverseLookup) -> str:
+        """The event whose year somebody holds, as a clause: `X died`; empty for a year that is stated or computed."""
+        lookup = self.step(holder.value).derivation if holder.value.startswith("hop") else None
+        if not isinstance(lookup, Lookup) or lookup.property not in self.table.literal:
+            return ""
+        predicates = self.table.literal[lookup.property].worded(self.names.kind(self.entity(lookup.subject)))
+        happened = predicates.year_predicate[0].removesuffix(" in {y}") if predicates.year_predicate else ""
+        subject = self.described(lookup.subject)
+        return mark([int(holder.value[3:])], f"{subject} {happened}") if happened else ""
 
     def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
         entry = self.table.entity.get(derivation.property)

@@ -100,7 +100,7 @@ def test_a_literal_that_may_be_asked_can_be_worded(id: str, entry: LiteralProper
         assert entry.value == "year" and entry.holder_ask and entry.holder_np and entry.year_predicate
         assert not (entry.more or entry.less or entry.ask or entry.year_ask or entry.event)
         return
-    assert not (entry.holder_ask or entry.holder_np)
+    assert not (entry.holder_ask or entry.holder_np or entry.holder_when)
     assert entry.more and entry.less
     if entry.value == "number":
         assert entry.np
