@@ -16,18 +16,18 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-3c365db6b958629d",
-    "hw-f393fd5b4692268a",
-    "hw-314b387a96c15e56",
-    "hw-c01ba01f4d623543",
-    "hw-417fd1ed14ded7b9",
-    "hw-c6e2a99810786e54",
-    "hw-93ef2ac24f49db1c",
-    "hw-262485361bb468df",
-    "hw-297a83f617455444",
-    "hw-9594bb8d72871073",
-    "hw-e4d8bb1fdc7b347d",
-    "hw-4302f1f8a27059ba",
+    "hw-5a05296f192ffcc7",
+    "hw-8c7a17f46ed2c02c",
+    "hw-9db39c3f633e5dcf",
+    "hw-2112177881914470",
+    "hw-02b50491fa0b08d1",
+    "hw-0dee22d7cf2778a3",
+    "hw-1f668cc84f3171c5",
+    "hw-63a02d27b023caaa",
+    "hw-0ed999ed175099bc",
+    "hw-03209d0d2b76247a",
+    "hw-82edaab6a554fa56",
+    "hw-02756bc77231c95a",
 )
 HEAD = """# Twelve items
 
