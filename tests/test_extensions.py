@@ -153,9 +153,9 @@ def test_what_a_package_proposes_becomes_a_distractor(install: Install, sample: 
         "PROPOSED = []\n"
         "def propose(hop, answers):\n"
         "    if hop.answer_type != 'number' or not hop.answer.isdigit(): return []\n"
-        "    PROPOSED.append(str(int(hop.answer) + 21))\n"
-        "    return [int(hop.answer) + 21]\n",
-        {"hopwright.distractors": "twenty_one_more = added_parts:propose"},
+        "    PROPOSED.append(str(int(hop.answer) + 7))\n"
+        "    return [int(hop.answer) + 7]\n",
+        {"hopwright.distractors": "seven_more = added_parts:propose"},
     )
     gained = list_options() - before
     assert gained & set(importlib.import_module("added_parts").PROPOSED)

@@ -94,9 +94,10 @@ def shift_date(raw: str, move: DateShift) -> str:
     if (month, day) == (1, 1) or month == 0 or day == 0:
         return f"{year:04d}-{match[2]}-{match[3]}{match[4]}"
     date = dt.date(year, month, min(day, calendar.monthrange(year, month)[1]))
-    moved = date + dt.timedelta(days=move.days)
+    days = move.days if date.toordinal() + move.days > 0 else -move.days  # there is no year before the first
+    moved = date + dt.timedelta(days=days)
     if moved.year != year or (moved.month, moved.day) == (1, 1):
-        moved = date - dt.timedelta(days=move.days)
+        moved = date - dt.timedelta(days=days)
     return f"{moved.year:04d}-{moved.month:02d}-{moved.day:02d}{match[4]}"
 
 

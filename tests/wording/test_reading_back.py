@@ -32,7 +32,7 @@ from hopwright.wording.llm.vocabulary import Vocabulary
 from tests.drafts import draft_items
 from tests.e2e.serving import serving
 from tests.llm.builders import settings
-from tests.planning.plans import synthesizer
+from tests.planning.plans import read_natural, synthesizer
 from tests.wording.fallible_model import FallibleModel, Rates
 
 _SAID = {
@@ -109,11 +109,11 @@ def test_who_understands_a_question_agrees_with_its_plan(drafts: tuple[Item, ...
         assert reader.judge(item, AnsweredBack(answer=item.answer)) == ""
 
 
-def test_who_understands_another_question_does_not(drafts: tuple[Item, ...]) -> None:
+def test_who_understands_another_question_does_not(drafts: tuple[Item, ...], sample: GraphStore) -> None:
     """A branch that is left out, another direction, a negation, names that are lost: each is told."""
     reader = make_reader("local/tiny", default_table())
     told = {"branch": 0, "direction": 0, "negated": 0, "dropped": 0}
-    for item in drafts:
+    for item in (*drafts, *(one.draft for one in read_natural(sample))):
         places, read = PLACES.lay_out(item), understand(item)
         by_number = {step.number: step for step in read.steps}
         joins = [step for step in read.steps if len({tuple(by_number[one].names) for one in step.uses} - {()}) > 1]
