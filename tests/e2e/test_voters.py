@@ -109,7 +109,7 @@ def test_verdicts_are_right_for_fewer_calls_and_silence_is_no_wrong_answer(
     assert replaced["notes"]["replaced_by"] == ["v-0.2-0"]
     before = expected(shy)
     assert all(fate == before[id] or before[id] == "held_back" for id, fate in verdicts(home, "replace").items())
-    assert "started with other parameters (filter.max_right 1 → 2)" in refused
+    assert "made with other parameters (filter.max_right 1 → 2)" in refused
 
 
 def test_killed_in_the_middle_it_goes_on_and_asks_nothing_twice(server: VotingServer, tmp_path: Path) -> None:
