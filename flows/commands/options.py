@@ -50,9 +50,9 @@ def takes(
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
         listed = list(_make_options(model, leaving_out, hiding, prefix))
-        made = {key: annotation for key, _, annotation in listed}
-        choices = {key for key in made if _is_list_of_choices(model, key)}
-        names = {key.replace("__", "."): spelt.partition("/")[0] for key, spelt, _ in listed}
+        made = {key: annotation for key, _, annotation, _ in listed}
+        choices = {key for key, _, _, of_choices in listed if of_choices}
+        names = {key.replace("__", "."): spelt.partition("/")[0] for key, spelt, _, _ in listed}
         own = inspect.signature(verb).parameters
         hints = get_type_hints(verb, include_extras=True)
 
@@ -97,8 +97,11 @@ def run_stage(
 
 def _make_options(
     model: type[Parameters], leaving_out: Container[str], hiding: Container[str], prefix: str
-) -> Iterator[tuple[str, str, Any]]:
-    """Keys (`group__field`, or a field of the run), names, and the annotations from which Typer makes options."""
+) -> Iterator[tuple[str, str, Any, bool]]:
+    """Keys (`group__field`, or a field of the run), names, and the annotations from which Typer makes options.
+
+    Last whether the option is a list of fixed choices, which may be given with commas between them.
+    """
     taken: set[str] = set()
     for place in order_fields(model.model_fields):
         found = model.model_fields[place]
@@ -121,19 +124,8 @@ def _make_options(
                 metavar=spelling.metavar or _show_bounds(field, kind),
                 hidden=group in hiding and not spelling.main,
             )
-            yield f"{group}__{name}" if group else name, names[0], Annotated[kind | None, option]
-
-
-def _is_list_of_choices(model: type[Parameters], key: str) -> bool:
-    """Whether a field (`group__field`) is a list of fixed choices, which may be given with commas between them."""
-    group, _, name = key.rpartition("__")
-    fields = model.model_fields
-    if group:
-        below = fields[group].annotation
-        assert isinstance(below, type) and issubclass(below, BaseModel)
-        fields = below.model_fields
-    annotation = fields[name].annotation
-    return get_origin(annotation) is list and get_origin(get_args(annotation)[0]) is Literal
+            key, of_choices = f"{group}__{name}" if group else name, bool(_list_choices(field, kind))
+            yield key, names[0], Annotated[kind | None, option], of_choices
 
 
 def _find_kind(annotation: Any) -> Any:
@@ -161,13 +153,18 @@ def _spell(name: str, kind: Any) -> str:
 def _show_bounds(field: FieldInfo, kind: Any) -> str | None:
     """`1..12` for a number with bounds, the choices of a list; None for what Typer shows by itself."""
     if get_origin(kind) is list:
-        inner = get_args(field.annotation)[0]
-        return "|".join(map(str, get_args(inner))) if get_origin(inner) is Literal else None
+        return "|".join(_list_choices(field, kind)) or None
     low = next((one for one in field.metadata if isinstance(one, annotated_types.Ge | annotated_types.Gt)), None)
     high = next((one for one in field.metadata if isinstance(one, annotated_types.Le | annotated_types.Lt)), None)
     if kind not in (int, float) or low is None or high is None:
         return None
     return f"{getattr(low, 'ge', None) or getattr(low, 'gt', 0)}..{getattr(high, 'le', None) or getattr(high, 'lt', 0)}"
+
+
+def _list_choices(field: FieldInfo, kind: Any) -> list[str]:
+    """The fixed choices of which an option is a list; empty for another option."""
+    inner = get_args(field.annotation)[0] if get_origin(kind) is list else None
+    return list(map(str, get_args(inner))) if get_origin(inner) is Literal else []
 
 
 def _keyword(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:

@@ -89,7 +89,7 @@ def refuse_missing(data: str | Path) -> None:
         return
     release = home() / "runs" / data / "release"
     hint = f"; the release of the run of that name is below {release}" if release.is_dir() else ""
-    raise InputError(f"{data}: no such file or folder{hint}")
+    raise InputError(f"{data}: there is no such file or folder{hint}")
 
 
 def pick_run(run: str | None, holding: str = "") -> str:
@@ -97,12 +97,13 @@ def pick_run(run: str | None, holding: str = "") -> str:
 
     Where no run holds the stage, it is the last of all: whoever reads it says what it lacks.
     """
-    runs = list_runs(home())
     if run is not None:
         if RunFolder(home(), run).read_manifest() is None:
+            runs = list_runs(home())
             known = f"; there are {', '.join(runs[-_SHOWN:])}" if runs else ""
             raise InputError(f"no run {run!r} in {home() / 'runs'}{known}: `hopwright build --run {run}` makes it")
         return run
+    runs = list_runs(home())
     if not runs:
         raise InputError(f"no runs in {home() / 'runs'}: `hopwright build` makes one")
     return next((name for name in reversed(runs) if (home() / "runs" / name / holding).is_dir()), runs[-1])

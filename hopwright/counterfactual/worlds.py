@@ -103,10 +103,7 @@ def solve_world(
     with the last attempt's reason when 48 attempts fail.
     """
     for hop in item.hops:
-        derivation = hop.derivation
-        if isinstance(derivation, ReverseLookup) and [one.property for one in derivation.constraints] == [
-            derivation.property
-        ]:
+        if isinstance(hop.derivation, ReverseLookup) and hop.derivation.asks_same_of_two():
             # Either condition alone would find the answer there: few others meet it in the passages.
             raise TwinError("twin_underivable", f"hop {hop.index} asks for the same of two things")
     owners = _find_owners(item, cast)
@@ -329,23 +326,17 @@ class _WorldAttempt:
         """The move of the later date of a span, which stays after everything else that is dated of its entity."""
         old, longer = read_year(literal.value), self._stretches[literal.subject]
         assert old is not None
-        others = [
+        dated = [
             year
             for hop in self._item.hops
             for one in hop.evidence.literals
             if one.subject == literal.subject and one.property != literal.property and one.datatype == "dateTime"
-            if (year := read_year(one.value)) is not None and year < old
+            if (year := read_year(one.value)) is not None
         ]
-        after = [
-            year
-            for hop in self._item.hops
-            for one in hop.evidence.literals
-            if one.subject == literal.subject and one.property != literal.property and one.datatype == "dateTime"
-            if (year := read_year(one.value)) is not None and year > old
-        ]
+        before, after = [year for year in dated if year < old], [year for year in dated if year > old]
         if after and old + longer > min(after) - _GROWN:
             raise _ImplausibleWorldError(f"no room for a birth that is {longer} years later")
-        if old + longer <= max(others, default=0) or old + move.years + longer > latest_year(literal.property, old):
+        if old + longer <= max(before, default=0) or old + move.years + longer > latest_year(literal.property, old):
             raise _ImplausibleWorldError(f"no room for a life that is {longer} years longer")
         return DateShift(move.years + longer, move.days)
 

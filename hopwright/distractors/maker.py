@@ -259,7 +259,7 @@ class DistractorMaker:
         shown = {number for text in texts for number, _ in find_numbers(text)}
         chosen = choose_number_distractors(
             value,
-            [*self._list_wrong_numbers(task, value, year=year), *((one, "neighbour") for one in proposed)],
+            [*self._list_wrong_numbers(task, carried, year=year), *((one, "neighbour") for one in proposed)],
             year=year,
             lowest=_FEWEST_CHOICES if choosing else 1 if value == int(value) else 0,
             rng=rng,
@@ -276,12 +276,12 @@ class DistractorMaker:
             return OptionShortage("numbers", "fewer than three slips or similar things give a number of its form")
         return _join(Distractor(text=render(number, year=year), kind=kind) for number, kind in chosen)
 
-    def _list_wrong_numbers(self, task: _Task, value: int | Decimal, *, year: bool) -> Iterator[NumericSlip]:
-        """Wrong numbers, the likeliest first."""
+    def _list_wrong_numbers(
+        self, task: _Task, carried: Sequence[int | Decimal], *, year: bool
+    ) -> Iterator[NumericSlip]:
+        """Wrong numbers, the likeliest first: those that wrong answers on the way lead to (`carried`), then others."""
         hop, derivation = task.hop, task.hop.derivation
-        for missed in self._propagate_wrong_answers(task):
-            if isinstance(missed, int | Decimal):
-                yield missed, "near_miss"
+        yield from ((missed, "near_miss") for missed in carried)
         if isinstance(derivation, Compute) and derivation.kind == "counting":
             return
         if isinstance(derivation, Compute):
@@ -681,12 +681,12 @@ class DistractorMaker:
     def _compare_wrongly(self, source: Hop, task: _Task) -> Iterator[str]:
         """Wrong options of the compared hops that win the comparison."""
         used = hops_used(source.derivation)
-        for input in task.earlier:
-            for one in input.distractors if input.index in used else ():
+        for compared in task.earlier:
+            for one in compared.distractors if compared.index in used else ():
                 if one.id is None or self._graph.degree(one.id) > _MOST_FACTS:
                     continue
                 with contextlib.suppress(ExpressionError, InputError, ArithmeticError):
-                    inputs = {**task.answers, input.index: one.id}
+                    inputs = {**task.answers, compared.index: one.id}
                     chosen = execute(source.derivation, source.answer_type, inputs, self._facts, self._table)
                     if chosen == one.id:
                         yield one.id

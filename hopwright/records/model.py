@@ -71,6 +71,10 @@ class ReverseLookup(Record):
         """All conditions, the first of them included."""
         return (Constraint(property=self.property, value=self.value), *self.constraints)
 
+    def asks_same_of_two(self) -> bool:
+        """Whether both of two conditions are of one property: a country that borders two others."""
+        return [one.property for one in self.constraints] == [self.property]
+
     def references(self) -> tuple[str, ...]:
         """What the step rests on, in its own notation: ids, numbers, hops."""
         return (self.value, *(constraint.value for constraint in self.constraints))

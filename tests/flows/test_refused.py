@@ -33,7 +33,7 @@ def list_folders(home: Path) -> list[str]:
     ("arguments", "message"),
     [
         (["evaluate", "data.jsonl"], "no model to evaluate"),
-        (["evaluate", "absent.jsonl", "--model", "local/tiny"], "absent.jsonl: no such file or folder"),
+        (["evaluate", "absent.jsonl", "--model", "local/tiny"], "absent.jsonl: there is no such file or folder"),
         (["evaluate", "notes.md", "--model", "local/tiny"], "notes.md"),
         (["evaluate", "--run", "held", "--model", "local/tiny"], "no finished stage release"),
     ],

@@ -39,8 +39,6 @@ _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
 _LONG = 20
 """Words of a question beyond which what it is about is told in a sentence before it."""
-_WHEN = " who was US President when "
-"""A clause after which one would not know to what the rest of a question belongs."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
 _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
@@ -208,12 +206,10 @@ class PlanVerbaliser:
     def ask_whole(self) -> str:
         """The last hop's question with all that leads to it."""
         question = self.ask(len(self._steps), self.described)
-        if (len(question.split()) > _LONG or _WHEN in question) and (told := self._find_told()):
-            before = list(self.preludes), list(self.openings), set(self.listed)
-            if after := self._ask_after(told):
-                question = after
-            else:
-                self.preludes, self.openings, self.listed = before
+        # What has a sentence before it already gets no second one.
+        hard = len(question.split()) > _LONG or self._tells_time()
+        if hard and not self.openings and (told := self._find_told()):
+            question = self._ask_after(told)
         if not self.openings:
             return question
         opening = " ".join(self.openings)
@@ -230,16 +226,10 @@ class PlanVerbaliser:
         return 0
 
     def _ask_after(self, told: int) -> str:
-        """The last question, asked of what a sentence before it tells: clauses in clauses are hard to follow.
-
-        Empty where that has a sentence before it already.
-        """
+        """The last question, asked of what a sentence before it tells: clauses in clauses are hard to follow."""
         self.preludes.clear()
-        self.openings.clear()
         self.listed.clear()
         phrase = self._describe(told, end=".")
-        if self.openings:
-            return ""
         self.openings.append(self.pick(TOLD_FRAMES).format(told=phrase))
         self._told = f"hop{told}"
         self._told_role = self._name_role(self._told, strip_marks(phrase))
@@ -309,7 +299,7 @@ class PlanVerbaliser:
             if not derivation.constraints and (alone := self._reverse_phrases(derivation, entity)):
                 return self.fill(alone, "o", self.described(derivation.value))
             predicates = self._predicates(derivation, entity, self.described)
-            only = "only " if is_met_by_both(derivation) else ""
+            only = "only " if derivation.asks_same_of_two() else ""
             return f"the {only}{self.who(entity, self.described)} {_joined(predicates)}"
         return self._computed.noun_phrase(step, derivation.expression)
 
@@ -408,14 +398,26 @@ class PlanVerbaliser:
         return self.pick(before or [one for one in templates if "{y} " not in one]).replace("{y}", year)
 
     def _told_event(self, holder: ReverseLookup) -> str:
-        """The event whose year somebody holds, as a clause: `X died`; empty for a year that is stated or computed."""
+        """The event whose year somebody holds, as a clause: `X died`; empty for a year that no event gives."""
+        if (happened := self._find_event(holder)) is None:
+            return ""
+        lookup, predicate = happened
+        subject = self.described(lookup.subject)
+        return mark([int(holder.value[3:])], f"{subject} {predicate.removesuffix(' in {y}')}")
+
+    def _find_event(self, holder: ReverseLookup) -> tuple[Lookup, str] | None:
+        """The look-up of the year that somebody holds, and what is said of its subject: `died in {y}`."""
         lookup = self.step(holder.value).derivation if holder.value.startswith("hop") else None
         if not isinstance(lookup, Lookup) or lookup.property not in self.table.literal:
-            return ""
-        predicates = self.table.literal[lookup.property].worded(self.names.kind(self.entity(lookup.subject)))
-        happened = predicates.year_predicate[0].removesuffix(" in {y}") if predicates.year_predicate else ""
-        subject = self.described(lookup.subject)
-        return mark([int(holder.value[3:])], f"{subject} {happened}") if happened else ""
+            return None
+        worded = self.table.literal[lookup.property].worded(self.names.kind(self.entity(lookup.subject)))
+        return (lookup, worded.year_predicate[0]) if worded.year_predicate else None
+
+    def _tells_time(self) -> bool:
+        """Whether the question says who held a year by an event: to what would the rest of it belong then?"""
+        held = [one.derivation for one in self._steps[:-1] if isinstance(one.derivation, ReverseLookup)]
+        timed = [one for one in held if one.property in self.table.literal]
+        return any(self.table.literal[one.property].holder_when and self._find_event(one) for one in timed)
 
     def _reverse_phrases(self, derivation: ReverseLookup, found: str) -> tuple[str, ...]:
         entry = self.table.entity.get(derivation.property)
@@ -425,7 +427,7 @@ class PlanVerbaliser:
 
     def _predicates(self, derivation: ReverseLookup, found: str, say: ReferenceWording) -> list[str]:
         conditions = [*derivation.constraints, Constraint(property=derivation.property, value=derivation.value)]
-        if is_met_by_both(derivation):
+        if derivation.asks_same_of_two():
             named = self.names.kind(found), self.names.kind(self.entity(derivation.value))
             predicates = self.table.entity[derivation.property].worded(*named).predicate
             both = self._computed.name_both([one.value for one in conditions], say)
@@ -446,11 +448,6 @@ class PlanVerbaliser:
         if template.endswith(" in {y}"):
             return template.removesuffix(" in {y}") + f" {when}"
         return template.replace("{y}", f"the year that came {when}")
-
-
-def is_met_by_both(derivation: ReverseLookup) -> bool:
-    """Whether two conditions ask for the same of two entities: a country that borders both."""
-    return [one.property for one in derivation.constraints] == [derivation.property]
 
 
 def _joined(predicates: list[str]) -> str:
