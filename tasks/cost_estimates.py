@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from hopwright.llm.config import read_settings
 from hopwright.llm.estimate import ApproximateRequest, CostEstimate, add_estimates, estimate_run
 from hopwright.llm.prices import read_prices
-from hopwright.llm.store import Store
+from hopwright.llm.store import consult_store
 from hopwright.llm.types import Request
 from hopwright.runs import RunFolder
 from hopwright.settings import (
@@ -181,7 +181,7 @@ def _estimate_plan(plan: StagePlan, parameters: ModelRun, growth: float) -> Cost
     chosen = _draw_evenly(plan.specs, _SHARDS)
     settings = read_settings(parameters.models.endpoints_file())
     growth *= len(plan.specs) / len(chosen)
-    with Store(home() / STORE) as store:
+    with consult_store(home() / STORE) as store:
         return estimate_run(
             _list_requests(plan, chosen), settings, store, read_prices(settings.prices), parameters.models.batch,
             growth=growth, stage=plan.name,

@@ -196,7 +196,8 @@ def render_changelog(
     """
     if changes is not None and changes.bump == "none" and before:
         return before
-    head = f"# Changes of {name}\n\nNewest first. `changes.json` lists every item of the newest.\n"
+    listed = " `changes.json` lists every item of the newest." if changes is not None else ""
+    head = f"# Changes of {name}\n\nNewest first.{listed}\n"
     held = ", ".join(f"{count:,} in {one}" for one, count in rows.items())
     lines = [f"\n## {version}\n", f"{sum(rows.values()):,} items: {held}."]
     if changes is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hopwright.runs import RunFolder, Stage, list_runs
 from hopwright.settings import BuildParameters, load_parameters
 from tasks.engine import open_run
 from tasks.preflight import check_build
-from tests.builders import all_items
+from tests.builders import all_items, write_jsonl
 
 
 @pytest.fixture
@@ -56,6 +57,25 @@ def test_a_refused_evaluation_starts_nothing_and_leaves_nothing(
     assert len(result.err.strip().splitlines()) == 1
     assert list_folders(held) == ["held"]
     assert not (held / "prefect").exists(), "no server was started for it"
+
+
+def test_a_dry_run_says_what_it_would_ask_about_and_leaves_nothing(
+    home: Path,
+    call,  # type: ignore[no-untyped-def]
+    tmp_path: Path,
+) -> None:
+    home.mkdir()
+    (home / "endpoints.toml").write_text('[endpoints.local]\nbase_url = "http://127.0.0.1:9/v1"\nfree = true\n')
+    twins = [item.model_copy(update={"id": f"{item.id}c", "variant": "counterfactual"}) for item in all_items()[:1]]
+    write_jsonl([*all_items(), *twins], tmp_path / "data.jsonl")
+    asked = ("evaluate", tmp_path / "data.jsonl", "--model", "local/tiny", "--workers", "1", "--dry-run")
+    told = call(*asked)
+    assert told.code == 0
+    assert told.out.startswith(f"3 items and 1 counterfactual twins of {tmp_path / 'data.jsonl'}, 1 model\n")
+    values = json.loads(call(*asked, "--json").out)
+    assert (values["items"], values["factual"], values["counterfactual"]) == (4, 3, 1)
+    assert values["requests"] > 0
+    assert sorted(path.name for path in home.iterdir()) == ["endpoints.toml"]
 
 
 def test_a_run_that_is_refused_before_its_first_stage_is_gone(held: Path) -> None:
