@@ -12,9 +12,11 @@ import json
 import math
 import os
 import re
+import tomllib
 import unicodedata
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any, cast
 
 from hopwright.errors import InputError
@@ -32,6 +34,7 @@ _BLOCK = 1 << 20
 _DEPTH = 64
 """Levels of arrays and objects in one JSON value. A release's row has 8."""
 _SHOWN = 200
+_SHOWN_OF_FILE = 300
 
 # What a terminal obeys (C0, C1), what turns text round or hides it (bidirectional marks), and what is no character.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -250,6 +253,21 @@ def read_bounded(file: IO[bytes], most: int, what: object) -> bytes:
     if len(data) > most:
         raise InputError(f"{what} is too large: more than {most >> 20:,} MiB are not read at once")
     return data
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file. Raises InputError, with the file, for one that cannot be read or is none."""
+    try:
+        with path.open("rb") as file:
+            return tomllib.loads(read_bounded(file, LONGEST_LINE, path).decode("utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8") from None
+    except RecursionError:
+        raise InputError(f"{path}: it is nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{path}: {show(error, _SHOWN_OF_FILE)}") from None
 
 
 def show(text: object, longest: int = _SHOWN) -> str:

@@ -103,6 +103,7 @@ def estimate_build(parameters: BuildParameters) -> CostEstimate:
     """What a whole run would ask and cost; nothing is kept of the rehearsal but the graph store."""
     if not any(list_named_models(parameters)):
         return add_estimates([])
+    read_prices(read_settings(parameters.models.endpoints_file()).prices)  # refused here, they cost no rehearsal
     drafts = min(parameters.synthesize.drafts, DRAFTS)
     small = parameters.synthesize.model_copy(update={"drafts": drafts, "items": 0})
     wanted = parameters.model_copy(update={"synthesize": small})

@@ -42,6 +42,7 @@ from hopwright.llm.answers import WordedItem
 from hopwright.llm.config import read_settings
 from hopwright.llm.headers import read_headroom, read_retry_after
 from hopwright.llm.judging import judge
+from hopwright.llm.prices import read_prices
 from hopwright.llm.providers import CallError, anthropic_wire, openai_wire
 from hopwright.llm.providers.base import read_json, wrap_status
 from hopwright.llm.types import Message, Request, Sampling
@@ -71,6 +72,8 @@ _ANCHOR: dict[str, Any] = {
     ],
 }  # fmt: skip
 _PASSAGES: list[Any] = [[{"title": "Zorin Vale", "text": "An actor."}], {"title": "Iria", "text": "A country."}]
+_ENDPOINTS = b'prices = "p"\n[endpoints.local]\nbase_url = "http://x/v1"\nfree = true\nlimits.max_concurrency = 8\n'
+_PRICES = b'dated = "2026-11-20"\nbatch_factor = 0.5\n[models."tiny"]\ninput = 1.5\noutput = 2\n'
 _PARAMETERS = BuildParameters().model_dump(mode="json")
 _WORDED: dict[str, Any] = {
     "sub_questions": [
@@ -200,7 +203,8 @@ def check_claims(data: bytes, folder: Path) -> None:
 
 
 def check_parameters(data: bytes, folder: Path) -> None:
-    for name, read in (("parameters.json", _load_parameters), ("endpoints.toml", read_settings)):
+    readers = (("parameters.json", _load_parameters), ("endpoints.toml", read_settings), ("prices.toml", read_prices))
+    for name, read in readers:
         path = folder / name
         path.write_bytes(data)
         with _only_lines():
@@ -347,7 +351,7 @@ TARGETS = (
     ),
     Target("rows", _documents(*ROWS), check_rows),
     Target("claims", _documents(*(json.loads(one.model_dump_json()) for one in BANK)), check_claims),
-    Target("parameters", _documents(_PARAMETERS), check_parameters),
+    Target("parameters", st.one_of(_documents(_PARAMETERS), mangled([_ENDPOINTS, _PRICES])), check_parameters),
     Target(
         "answers",
         st.tuples(
