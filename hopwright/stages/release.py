@@ -204,10 +204,13 @@ def _find_review(run: RunFolder, parameters: ReleaseRun) -> ReviewParts | None:
 
 
 def _find_previous(parameters: ReleaseRun) -> Path:
-    """The folder of the release before. Raises InputError when it is none."""
+    """The folder of the release before. Raises InputError when it is none, before anything of this one is removed."""
+    from hopwright.release.dataset import read_manifest
+
     folder = Path(parameters.release.previous).expanduser().absolute()
     if not (folder / "manifest.json").is_file():
         raise InputError(f"{folder} is not a release: no manifest.json in it ({name_parameter('release.previous')})")
+    read_manifest(folder)
     return folder
 
 
@@ -394,6 +397,8 @@ def _check(run: RunFolder, parameters: BuildParameters) -> None:
     if is_finished(run, "release"):
         return
     require_paths([("release.against", path) for path in wanted.against])
+    if wanted.previous:
+        _find_previous(parameters)
     if wanted.reviewed and not is_finished(run, _REVIEWED):
         raise InputError(
             "release.reviewed: a new run has no reviews yet; release it without, and after the review once more "

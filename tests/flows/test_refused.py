@@ -10,7 +10,8 @@ import pytest
 from flows.console.options import pick_run
 from hopwright.errors import InputError
 from hopwright.runs import RunFolder, Stage, list_runs
-from hopwright.settings import BuildParameters, load_parameters
+from hopwright.settings import BuildParameters, ReleaseRun, load_parameters, narrow
+from hopwright.stages.release import make_release
 from tasks.engine import open_run
 from tasks.preflight import check_build
 from tests.builders import all_items, write_jsonl
@@ -117,6 +118,23 @@ def test_a_start_over_is_checked_before_anything_is_removed(held: Path, monkeypa
     with pytest.raises(InputError, match="/no/corpus does not exist"):
         check_build(run, load_parameters({**values, "fresh": True}, BuildParameters))
     assert (run.path / "rewrite").is_dir()
+
+
+def test_a_release_before_that_is_none_is_refused_before_the_present_one_is_removed(held: Path, tmp_path: Path) -> None:
+    run = RunFolder(held, "held")
+    with run.hold():
+        for stage in ("rewrite/passages", "rewrite", "release"):
+            begun = Stage(run, stage)
+            begun.begin({})
+            begun.finish()
+    (tmp_path / "manifest.json").write_text('{"sets": {"../../x": {}}}')
+    values = {"run": "held", "release": {"previous": str(tmp_path)}, "fresh": True, "workers": 1}
+    parameters = load_parameters(values, BuildParameters)
+    with pytest.raises(InputError, match=r"is not a release: no readable manifest\.json"):
+        check_build(run, parameters)
+    with pytest.raises(InputError, match=r"is not a release: no readable manifest\.json"), open_run(parameters) as engine:
+        make_release(engine, narrow(parameters, ReleaseRun), lambda _: {})
+    assert Stage(run, "release").find_finished() is not None
 
 
 def test_show_says_that_there_is_no_such_item(held: Path, call) -> None:  # type: ignore[no-untyped-def]

@@ -26,6 +26,7 @@ FOUND: tuple[tuple[str, Any], ...] = (
     ("parameters", b'dated = "x"\n[models.a]\ninput = inf\noutput = nan\n'),
     ("rows", json.dumps(_HALF).encode()),
     ("rows", json.dumps(ROWS[0] | {"id": []}).encode()),
+    ("rows", json.dumps(ROWS[0] | {"motif_type": "( " * 5_000}).encode()),
     ("answers", (200, json.dumps(_LONG).encode(), {}, "")),
     ("audit", json.dumps(_HALF).encode()),
 )
