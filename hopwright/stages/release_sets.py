@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopwright.checks.overlap import OverlapFinder, OverlapScreen
 from hopwright.records import Item, Rejected
 from hopwright.records.arrow import read_columns, read_items, read_rejected, read_reviews
 from hopwright.records.model import Variant
@@ -151,6 +150,8 @@ def _find_repeated(order: ReleaseSpec, parts: list[Path]) -> dict[str, Rejected]
     """The items and twins of some parts whose question repeats a published one, by id."""
     if not order.against or not parts:
         return {}
+    from hopwright.checks.overlap import OverlapFinder, OverlapScreen  # slow to load, and of no use to the workers
+
     finder = OverlapFinder(OverlapScreen(order.against))
     for part in parts:
         for id, question in read_columns(part, "id", "question"):

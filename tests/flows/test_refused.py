@@ -130,9 +130,10 @@ def test_a_release_before_that_is_none_is_refused_before_the_present_one_is_remo
     (tmp_path / "manifest.json").write_text('{"sets": {"../../x": {}}}')
     values = {"run": "held", "release": {"previous": str(tmp_path)}, "fresh": True, "workers": 1}
     parameters = load_parameters(values, BuildParameters)
-    with pytest.raises(InputError, match=r"is not a release: no readable manifest\.json"):
+    refusal = r"is not a release: no readable manifest\.json"
+    with pytest.raises(InputError, match=refusal):
         check_build(run, parameters)
-    with pytest.raises(InputError, match=r"is not a release: no readable manifest\.json"), open_run(parameters) as engine:
+    with pytest.raises(InputError, match=refusal), open_run(parameters) as engine:
         make_release(engine, narrow(parameters, ReleaseRun), lambda _: {})
     assert Stage(run, "release").find_finished() is not None
 

@@ -73,7 +73,8 @@ PAGES: list[tuple[str, Any]] = [
     (".txt", [b"Oslo lies far.\n"]),
     (".md", [b"# Oslo\n\nIt *lies*.\n\n| a | b |\n|---|---|\n| `c` | d |\n"]),
     (".html", [b"<html><head><title>Oslo</title></head><body><p>" + b"Oslo lies far. " * 20 + b"</p></body>"]),
-    (".pdf", [write_pdf()]), (".parquet", [write_parquet([PASSAGE_ROWS[0]] * 3)]), (".jsonl.gz", [pack_gzip(_TABLE_ROWS)]),
+    (".pdf", [write_pdf()]), (".parquet", [write_parquet([PASSAGE_ROWS[0]] * 3)]),
+    (".jsonl.gz", [pack_gzip(_TABLE_ROWS)]),
     (".tar.gz", [pack_tar("a.jsonl", _TABLE_ROWS)]),
     (".zip", [pack_zip("a.jsonl", _TABLE_ROWS), pack_zip("a.txt", b"Oslo lies.")]),
 ]  # fmt: skip
