@@ -7,6 +7,8 @@ from hopwright.settings.corpus import (
     CorpusIndexParameters,
     CorpusName,
     CorpusServeParameters,
+    EnvironmentServeParameters,
+    ExportParameters,
 )
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
 from hopwright.settings.form import list_form_titles, read_form
@@ -47,7 +49,9 @@ __all__ = [
     "CorpusServeParameters",
     "DomainName",
     "EvaluateParameters",
+    "EnvironmentServeParameters",
     "EvaluateRun",
+    "ExportParameters",
     "FilterParameters",
     "FilterRun",
     "ModelParameters",

@@ -7,6 +7,7 @@ The file begins with what that rests on (tasks, corpus); over anything else it i
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -109,6 +110,19 @@ class Journal:
                 if file.read(1) != b"\n":
                     entries, whole = entries[:-1], _find_line_end(self.path, whole)
         return entries, whole
+
+
+def read_journal(folder: Path) -> list[dict[str, Any]]:
+    """The entries of a journal that another process may be writing. Raises InputError where there is none."""
+    path = folder / NAME
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; `hopwright environment serve` writes it into its --journal")
+    entries: list[dict[str, Any]] = []
+    with path.open("rb") as file:
+        for _, line in read_lines(file):
+            with contextlib.suppress(JsonError):  # of a line that is being written
+                entries.append(load_json(line or b""))
+    return entries[1:]
 
 
 def _write(entries: Iterable[Entry]) -> bytes:
