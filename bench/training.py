@@ -15,6 +15,8 @@ import argparse
 import json
 import os
 import random
+import resource
+import socket
 import subprocess
 import sys
 import tempfile
@@ -43,8 +45,8 @@ def main() -> None:
     """Make the world, train every seed, and say what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=60, help="updates of GRPO")
-    parser.add_argument("--imitation", type=int, default=300, help="updates of the imitation before")
+    parser.add_argument("--steps", type=int, default=70, help="updates of GRPO")
+    parser.add_argument("--imitation", type=int, default=350, help="updates of the imitation before")
     parser.add_argument("--no-plot", action="store_true")
     given = parser.parse_args()
     if not TRL.is_file():
@@ -54,6 +56,8 @@ def main() -> None:
         home = Path(name)
         make_world(home)
         results = train(home, given)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{(used.ru_utime + used.ru_stime) / 60:.1f} minutes of processor time")
     report(results, plot=not given.no_plot)
 
 
@@ -116,11 +120,14 @@ def prove(line: TaskLine, texts: dict[str, str]) -> None:
 def train(home: Path, given: argparse.Namespace) -> list[dict[str, Any]]:
     """Serve the world and train every seed over it, one after the other."""
     environment = {**os.environ, "HOPWRIGHT_HOME": str(home), "OMP_NUM_THREADS": "1"}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     command = [
         sys.executable, "-m", "flows.cli", "environment", "serve", str(home / "tasks.jsonl"), "--corpus", "world",
-        "--journal", str(home / "journal"), "--port", "8141",
+        "--journal", str(home / "journal"), "--port", str(port),
     ]  # fmt: skip
-    url = "http://127.0.0.1:8141"
+    url = f"http://127.0.0.1:{port}"
     server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
     try:
         wait(url)

@@ -16,6 +16,8 @@ from hopwright.evaluation.analysis import Table, TableRow, estimate
 from hopwright.training.task_files import TaskLine
 
 MEASURES = ("right", *REWARDS)
+_GROUPS = ("split", "variant", "length")
+"""`length`: how many hops a task has; `hops` is the reward of that name."""
 
 
 def tabulate_results(tasks: Sequence[TaskLine], results: Iterable[Mapping[str, Any]]) -> list[Table]:
@@ -32,7 +34,7 @@ def tabulate_results(tasks: Sequence[TaskLine], results: Iterable[Mapping[str, A
                 "pair": line.pair or line.id,
                 "split": line.split,
                 "variant": line.variant,
-                "hops": len(line.hops),
+                "length": len(line.hops),
                 "right": float(result["right"]),
                 "steps": float(result["steps"]),
                 "useless": float(result["useless"]),
@@ -47,8 +49,8 @@ def tabulate_results(tasks: Sequence[TaskLine], results: Iterable[Mapping[str, A
 
 def _tabulate_rewards(frame: pl.DataFrame) -> Table:
     rows: list[TableRow] = []
-    for key, group in sorted(frame.group_by(["split", "variant", "hops"])):
-        row: TableRow = dict(zip(("split", "variant", "hops"), key, strict=True))
+    for key, group in sorted(frame.group_by(list(_GROUPS))):
+        row: TableRow = dict(zip(_GROUPS, key, strict=True))
         row["episodes"] = group.height
         for name in (*MEASURES, "steps", "useless"):
             row |= estimate(name, group, name)

@@ -80,6 +80,7 @@ class TrajectoryMaker:
         steps, last = _Guide(task, self._finder, form, self._seed, self._recoveries).plan()
         episode = Episode(task, self._finder, read_tagged_answer if form == "tags" else read_final_answer)
         trained = [_take(episode, step, form, number) and step.trained for number, step in enumerate(steps)]
+        _require_open(episode)
         if form == "tags":
             take_tagged(episode, f"<think>{last}</think>\n<answer>{task.answers[0]}</answer>")
         else:
@@ -217,8 +218,7 @@ def write_rows(rows: Iterable[dict[str, Any]]) -> bytes:
 
 
 def _take(episode: Episode, step: Step, form: Form, number: int) -> bool:
-    if episode.transcript is not None:
-        raise NoTrajectoryError(f"it takes more than the {episode.task.max_steps} calls of the budget")
+    _require_open(episode)
     if form == "tags":
         take_tagged(episode, f"<think>{step.words}</think>\n<{step.tool}>{step.argument}</{step.tool}>")
     else:
@@ -230,11 +230,15 @@ def _take(episode: Episode, step: Step, form: Form, number: int) -> bool:
     return True
 
 
+def _require_open(episode: Episode) -> None:
+    if episode.transcript is not None:
+        raise NoTrajectoryError(f"it takes more than the {episode.task.max_steps} calls of the budget")
+
+
 def _check(task: Task, episode: Episode, failed: int) -> None:
     """Hold the transcript to what it promises. Raises NoTrajectoryError where it does not keep it."""
     transcript = episode.transcript
-    if transcript is None or transcript.ended != "answered":
-        raise NoTrajectoryError(f"it takes more than the {task.max_steps} calls of the budget")
+    assert transcript is not None
     verdict = verify(task, transcript)
     best = 1.0 + HOP_CREDIT * any(hop.gold for hop in task.hops) - CALL_COST * failed
     if not verdict.right or abs(reward_hops(task, transcript) - best) > 1e-9:
