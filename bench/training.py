@@ -5,7 +5,7 @@
 
 A small world is made in which every hop has one answer that one passage states (that is checked), and is served by
 `hopwright environment serve`. A policy of some hundred thousand weights, at first an imitation of a crowd of good and bad
-agents, is trained over HTTP in the environment of `make trl`. What it is worth is measured before and after on people
+agents, is trained over HTTP in the environment of `make trl`; every seed begins with the same imitation. What it is worth is measured before and after on people
 whom it was not trained on; the exit code is 1 where it is not worth significantly more (paired t-test over the seeds).
 """
 
@@ -46,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=70, help="updates of GRPO")
-    parser.add_argument("--imitation", type=int, default=350, help="updates of the imitation before")
+    parser.add_argument("--imitation", type=int, default=1000, help="updates of the imitation before")
     parser.add_argument("--no-plot", action="store_true")
     given = parser.parse_args()
     if not TRL.is_file():
@@ -132,12 +132,14 @@ def train(home: Path, given: argparse.Namespace) -> list[dict[str, Any]]:
     try:
         wait(url)
         results = []
+        script = ROOT / "bench" / "training_policy" / "train.py"
+        call = [str(TRL), str(script), str(home / "world.json"), str(home / "policy.pt"), "--url", url]
+        began = time.monotonic()
+        subprocess.run([*call, "--imitation", str(given.imitation)], check=True, env=environment)
+        print(f"imitation: {time.monotonic() - began:.0f} s", flush=True)
         for seed in range(given.seeds):
-            call = [
-                str(TRL), str(ROOT / "bench" / "training_policy" / "train.py"), str(home / "world.json"), "--url", url,
-                "--seed", str(seed), "--steps", str(given.steps), "--imitation", str(given.imitation),
-            ]  # fmt: skip
-            done = subprocess.run(call, capture_output=True, text=True, check=False, env=environment)
+            seeded = [*call, "--seed", str(seed), "--steps", str(given.steps)]
+            done = subprocess.run(seeded, capture_output=True, text=True, check=False, env=environment)
             lines = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
             if not lines:
                 sys.exit(done.stdout[-2000:] + done.stderr[-4000:])
@@ -146,7 +148,7 @@ def train(home: Path, given: argparse.Namespace) -> list[dict[str, Any]]:
             print(
                 f"seed {seed}: worth {row['before']['worth']:.2f} → {row['after']['worth']:.2f}, right "
                 f"{row['before']['right']:.2f} → {row['after']['right']:.2f}, {row['seconds']['all']:.0f} s "
-                f"({row['seconds']['imitation']:.0f} s of imitation, {row['seconds']['server']:.0f} s in the server)",
+                f"({row['seconds']['server']:.0f} s of them in the server)",
                 flush=True,
             )
         return results
