@@ -29,13 +29,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "hopwright" / "exports" / "templates" / "agents"))
 
-from hopwright_client import Environment, ServerError
+from hopwright_client import Environment, ServerError  # noqa: E402
 
-from hopwright.environments.task import GoldPlace, Task, TaskHop
-from hopwright.knowledge.documents.adding import add_source
-from hopwright.knowledge.documents.index import Retriever, build_index
-from hopwright.settings import CorpusAddParameters, CorpusIndexParameters
-from hopwright.training.task_files import TaskLine, write_tasks
+from hopwright.environments.task import GoldPlace, Task, TaskHop  # noqa: E402
+from hopwright.knowledge.documents.adding import add_source  # noqa: E402
+from hopwright.knowledge.documents.index import Retriever, build_index  # noqa: E402
+from hopwright.settings import CorpusAddParameters, CorpusIndexParameters  # noqa: E402
+from hopwright.training.task_files import TaskLine, write_tasks  # noqa: E402
 
 HOPS = 3
 TASKS = 500
@@ -111,7 +111,9 @@ def make_world(home: Path, passages: int) -> list[TaskLine]:
             question = f"What does thing {name(task, hop)} lead on to?"
             hops.append(TaskHop(hop + 1, question, (name(task, hop + 1),), (hop,) if hop else (), gold))
         answer = name(task, HOPS)
-        lines.append(TaskLine.from_task(Task(f"t{task}", f"Where does {name(task, 0)} end?", (answer,), "text", tuple(hops))))
+        lines.append(
+            TaskLine.from_task(Task(f"t{task}", f"Where does {name(task, 0)} end?", (answer,), "text", tuple(hops)))
+        )
     (home / "tasks.jsonl").write_bytes(write_tasks(lines))
     return lines
 

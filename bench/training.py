@@ -4,9 +4,10 @@
     python bench/training.py --seeds 1 --steps 20 --no-plot
 
 A small world is made in which every hop has one answer that one passage states (that is checked), and is served by
-`hopwright environment serve`. A policy of some hundred thousand weights, at first an imitation of a crowd of good and bad
-agents, is trained over HTTP in the environment of `make trl`; every seed begins with the same imitation. What it is worth is measured before and after on people
-whom it was not trained on; the exit code is 1 where it is not worth significantly more (paired t-test over the seeds).
+`hopwright environment serve`. A policy of some hundred thousand weights, at first an imitation of a crowd of good and
+bad agents, is trained over HTTP in the environment of `make trl`; every seed begins with the same imitation. What it is
+worth is measured before and after on people whom it was not trained on; the exit code is 1 where it is not worth
+significantly more (paired t-test over the seeds).
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scipy import stats
+from scipy import stats  # noqa: E402
 
-from hopwright.environments.task import GoldPlace, Task, TaskHop
-from hopwright.knowledge.documents.adding import add_source
-from hopwright.knowledge.documents.index import Retriever, build_index
-from hopwright.settings import CorpusAddParameters, CorpusIndexParameters
-from hopwright.training.task_files import TaskLine, write_tasks
+from hopwright.environments.task import GoldPlace, Task, TaskHop  # noqa: E402
+from hopwright.knowledge.documents.adding import add_source  # noqa: E402
+from hopwright.knowledge.documents.index import Retriever, build_index  # noqa: E402
+from hopwright.settings import CorpusAddParameters, CorpusIndexParameters  # noqa: E402
+from hopwright.training.task_files import TaskLine, write_tasks  # noqa: E402
 
 TRL = ROOT / ".venvs" / "trl" / "bin" / "python"
 PLOT = ROOT / "docs" / "images" / "training.png"
@@ -191,9 +192,13 @@ def draw_curves(curves: list[list[float]], mean: list[float]) -> None:
 
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     for number, curve in enumerate(curves):
-        axes.plot(range(1, len(curve) + 1), curve, color="#9db8d2", linewidth=0.9, label="one seed" if not number else None)
+        axes.plot(
+            range(1, len(curve) + 1), curve, color="#9db8d2", linewidth=0.9, label="one seed" if not number else None
+        )
     together = [sum(values) / len(values) for values in zip(*curves, strict=True)]
-    axes.plot(range(1, len(together) + 1), together, color="#1f4e79", linewidth=2.2, label=f"mean of {len(curves)} seeds")
+    axes.plot(
+        range(1, len(together) + 1), together, color="#1f4e79", linewidth=2.2, label=f"mean of {len(curves)} seeds"
+    )
     axes.axhline(1.5, color="#888888", linewidth=0.8, linestyle="--")
     axes.annotate("best possible: right, both hops found, no useless call", (1, 1.515), fontsize=8, color="#555555")
     axes.set(xlabel="update of GRPO", ylabel="mean reward `hops` of 64 episodes", ylim=(0, 1.62))

@@ -250,14 +250,14 @@ def export_dataset(
     variant: Annotated[
         Literal["factual", "counterfactual", "both"] | None,
         typer.Option(
-            help="Export the items, their twins, or both. Without it, agents' environments get both and others the items."
+            help="Export the items, their twins, or both. Without it, environments of agents get both, others the items."
         ),
     ] = None,
     run: Run = None,
     options: Options,
     as_json: Json = False,
 ) -> None:
-    """Write a dataset for lm-evaluation-harness, Inspect, LLaMA-Factory or verl, or environments of searching agents."""
+    """Write a dataset for lm-evaluation-harness, Inspect, LLaMA-Factory, verl, or for training agents that search."""
     from flows.console.export import export_to
 
     export_to(data, to, out, variant, run, options, as_json=as_json)

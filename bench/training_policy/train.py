@@ -2,8 +2,8 @@
 
 The first call makes the imitation from which every seed begins.
 
-Runs in an environment of its own (`make trl`) and needs nothing of Hopwright's but the client that it exports. The policy
-begins as an imitation of a crowd: some agents search hop by hop, others guess, give up half-way, pad, or write no
+Runs in an environment of its own (`make trl`) and needs nothing of Hopwright's but the client that it exports. The
+policy begins as an imitation of a crowd: some agents search hop by hop, others guess, give up half-way, pad, or write no
 action. The crowd lives in worlds that are drawn anew for every transcript, so the imitation knows how to copy names and
 no fact. What GRPO then has to find is which of these ways pays. Only tokens that the policy wrote enter the loss.
 """
@@ -34,8 +34,8 @@ from trl import GRPOConfig, GRPOTrainer
 PIECE = re.compile(r"\[[^\]]*\]|</?[a-z]+>|[A-Za-z_]+|\S")
 TAGS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<information>", "</information>"]
 WORDS = (
-    "[id] Which land is the home of lives in lies . ? This call cannot be carried out : there no tool ' no_action ; tools "
-    "are search , read No left Give final answer now passage was found"
+    "[id] Which land is the home of lives in lies . ? This call cannot be carried out : there no tool ' no_action ; "
+    "tools are search , read No left Give final answer now passage was found"
 ).split()
 ENDS = ("</search>", "</answer>")
 LONGEST_TURN = 10
@@ -192,9 +192,7 @@ class Rollouts:
         ends = {self._words.number[word] for word in ENDS} | {1}
         done = [False] * len(contexts)
         for _ in range(LONGEST_TURN):
-            out = policy(
-                input_ids=ids, attention_mask=seen, position_ids=places, past_key_values=cache, use_cache=True
-            )
+            out = policy(input_ids=ids, attention_mask=seen, position_ids=places, past_key_values=cache, use_cache=True)
             logs = out.logits[:, -1].float().log_softmax(-1)
             drawn = torch.multinomial(logs.exp(), 1)
             for place, token in enumerate(drawn[:, 0].tolist()):

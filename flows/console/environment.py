@@ -58,5 +58,7 @@ def report(journal: Path, tasks: Path, *, as_json: bool) -> None:
     for table in tables:
         out.out(f"{table.title} ({table.note})")
         for row in table.rows:
-            shown = [f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()]
+            shown = [
+                f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {value}" for name, value in row.items()
+            ]
             out.out("  " + ", ".join(shown))

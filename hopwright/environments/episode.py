@@ -57,7 +57,8 @@ class Episode:
     def take(self, text: str, calls: Sequence[ToolCall], said: str = "") -> list[str]:
         """Take a turn in. Returns the results of its calls, in order; an empty list when the episode has ended.
 
-        Malformed calls take no step. `said` is the turn to the letter where its calls stood in it as text. Raises ValueError when the episode had ended before.
+        Malformed calls take no step. `said` is the turn to the letter where its calls stood in it as text.
+        Raises ValueError when the episode had ended before.
         """
         if self.transcript is not None:
             raise ValueError("the episode has ended")

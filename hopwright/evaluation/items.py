@@ -27,7 +27,7 @@ _YEAR = re.compile(r"^\d{4}$")
 class EvalHop:
     """One sub-question. `domain` and `kind` (of its computation) are empty where the file does not say.
 
-    `spans` and `facts` are what its evidence cites of documents and of the graph, `passages` the texts that came with it.
+    `spans` and `facts` are what its evidence cites of documents and of the graph, `passages` the texts with it.
     """
 
     index: int

@@ -90,7 +90,9 @@ def export_verl_agent(export: AgentExport) -> dict[str, bytes]:
     return {
         "train.parquet": _encode([line for line in lines if line.split == "train"]),
         "test.parquet": _encode(tested),
-        "tools.yaml": yaml.safe_dump({"tools": [_describe_tool(spec) for spec in to_function_specs()]}, sort_keys=False).encode(),
+        "tools.yaml": yaml.safe_dump(
+            {"tools": [_describe_tool(spec) for spec in to_function_specs()]}, sort_keys=False
+        ).encode(),
         "hopwright_tools.py": read_template("verl", "hopwright_tools.py"),
         "agent_reward.py": read_template("verl", "agent_reward.py"),
         "hopwright_client.py": read_template("agents", "hopwright_client.py"),
@@ -165,9 +167,7 @@ def _encode(lines: Sequence[TaskLine]) -> bytes:
                 "id": line.id,
                 "variant": line.variant,
                 "need_tools_kwargs": True,
-                "tools_kwargs": {
-                    spec["name"]: {"create_kwargs": {"task": line.id}} for spec in to_function_specs()
-                },
+                "tools_kwargs": {spec["name"]: {"create_kwargs": {"task": line.id}} for spec in to_function_specs()},
             },
         }
         for line in lines

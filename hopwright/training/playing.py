@@ -77,7 +77,9 @@ def score_episode(episode: Episode) -> dict[str, Any]:
     }
 
 
-def score_rollout(task: Task, form: Form, messages: Sequence[Mapping[str, Any]], finder: PassageFinder) -> dict[str, Any]:
+def score_rollout(
+    task: Task, form: Form, messages: Sequence[Mapping[str, Any]], finder: PassageFinder
+) -> dict[str, Any]:
     """Score a rollout that another loop played, from its chat messages: its turns are played again.
 
     Only the messages of the assistant count, for the others are what the tools gave. A rollout that ends without an

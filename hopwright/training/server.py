@@ -162,15 +162,19 @@ class EpisodeService:
                 continue
             try:
                 replies[place] = self._answer_one(kind, asked)
-            except Exception as error:  # noqa: BLE001 - it belongs to one request, and is raised there
+            except Exception as error:
                 replies[place] = error
         if steps:
             try:
-                rows = [(one.episode, one.turn, WireTurn(text=one.text, calls=one.calls)) for _, asked in steps for one in asked.steps]
+                rows = [
+                    (one.episode, one.turn, WireTurn(text=one.text, calls=one.calls))
+                    for _, asked in steps
+                    for one in asked.steps
+                ]
                 results = iter(self.pool.step(rows))
                 for place, asked in steps:
                     replies[place] = {"results": [next(results) for _ in asked.steps]}
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 for place, _ in steps:
                     replies[place] = error
         return replies

@@ -80,7 +80,9 @@ def _tabulate_gap(frame: pl.DataFrame) -> Table:
                     **estimate("gap", found, "gap"),
                 }
             )
-    return Table("gap", "Factual against counterfactual", "A gap above 0 is what an agent knew without searching.", rows)
+    return Table(
+        "gap", "Factual against counterfactual", "A gap above 0 is what an agent knew without searching.", rows
+    )
 
 
 def _mean(frame: pl.DataFrame, column: str) -> float:

@@ -97,7 +97,7 @@ def rate(line: TaskLine) -> tuple[int, float, float]:
 
 
 def rank_gold(task: Task, retriever: Retriever) -> tuple[int | None, ...]:
-    """For each hop, the rank at which its question finds the last of its facts; 0 without gold, None below the hundredth."""
+    """For each hop, the rank at which its question finds the last of its facts; 0 without gold, None past 100."""
     ranks: list[int | None] = []
     for hop in task.hops:
         if not hop.gold:

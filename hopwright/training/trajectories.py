@@ -30,7 +30,11 @@ from hopwright.training.task_files import Form, TaskLine
 _SHOWN = 3
 """Passages that a search shows which does not say how many."""
 _MORE = MOST_PASSAGES
-_BEGIN = ("I begin with this: {question}", "First I need to know: {question}", "The first thing to find out: {question}")
+_BEGIN = (
+    "I begin with this: {question}",
+    "First I need to know: {question}",
+    "The first thing to find out: {question}",
+)
 _GO_ON = ("Now I look for this: {question}", "Next: {question}", "That leads on to this: {question}")
 _AGAIN = (
     "These passages do not say it. I put it in other words.",

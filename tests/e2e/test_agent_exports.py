@@ -87,7 +87,14 @@ def call(command: list[str], folder: Path, **environment: str) -> str:
 
 def test_vf_eval_runs_the_taskset_against_an_endpoint(exported: Path, url: str, tmp_path: Path) -> None:
     tools = make_environment("verifiers")
-    package = ["--quiet", "--no-deps", "--no-build-isolation", "--target", str(tmp_path / "site"), str(exported / "verifiers")]
+    package = [
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        str(tmp_path / "site"),
+        str(exported / "verifiers"),
+    ]
     call([str(tools / "pip"), "install", *package], tmp_path)
     with serve("tests.training.replay_server", str(exported / "trajectories" / "sft.jsonl"), "--pads", "1") as model:
         call(
@@ -125,6 +132,7 @@ def test_inspect_runs_the_task_with_its_tools_over_the_wire(exported: Path, url:
     assert found["hops"] == pytest.approx(1.5 - 0.05 * found["useless"])
 
 
+# ruff: noqa: E501 - the programs that follow run elsewhere.
 VERL_TOOLS = """
 import asyncio, json, sys, types
 from hydra import compose, initialize_config_module
@@ -183,7 +191,9 @@ def test_verl_parses_tools_and_configuration_and_scores_a_rollout(exported: Path
     folder = exported / "verl-agent"
     launched = (folder / "run_agent_grpo.sh").read_text().split("verl.trainer.main_ppo", 1)[1]
     overrides = [line.strip().removesuffix("\\").strip() for line in launched.splitlines() if "=" in line]
-    overrides = [one for one in overrides if "$" not in one] + ["actor_rollout_ref.rollout.multi_turn.max_assistant_turns=12"]
+    overrides = [one for one in overrides if "$" not in one] + [
+        "actor_rollout_ref.rollout.multi_turn.max_assistant_turns=12"
+    ]
     script = tmp_path / "check.py"
     script.write_text(VERL_TOOLS)
     printed = call(
@@ -191,9 +201,13 @@ def test_verl_parses_tools_and_configuration_and_scores_a_rollout(exported: Path
          str(exported / "trajectories" / "sft.jsonl")],
         folder, HOPWRIGHT_ENVIRONMENT=url, PYTHONPATH=str(folder),
     )  # fmt: skip
-    found = json.loads(next(line for line in printed.splitlines() if line.startswith("RESULT ")).removeprefix("RESULT "))
+    found = json.loads(
+        next(line for line in printed.splitlines() if line.startswith("RESULT ")).removeprefix("RESULT ")
+    )
     assert (found["tools"], found["turns"], found["format"]) == (["read", "search"], 12, "hermes")
-    assert found["rows"] == sum(1 for line in (folder / "tasks.jsonl").read_text().splitlines() if '"split":"train"' in line)
+    assert found["rows"] == sum(
+        1 for line in (folder / "tasks.jsonl").read_text().splitlines() if '"split":"train"' in line
+    )
     assert found["score"]["right"] == 1.0 and found["shown"] >= 2
     assert found["score"]["score"] == pytest.approx(1.5 - 0.05 * found["score"]["useless"])
     assert found["silent"] == 0.0
@@ -213,6 +227,8 @@ def test_trajectories_load_as_trainers_load_them(exported: Path, tmp_path: Path)
     tools = make_tools()
     for name in ("sft.jsonl", "sft_tags.jsonl"):
         path = str(exported / "trajectories" / name)
-        rows, roles, flags = json.loads(call([str(tools / "python"), "-c", LOAD, path, "cache"], tmp_path).splitlines()[-1])
+        rows, roles, flags = json.loads(
+            call([str(tools / "python"), "-c", LOAD, path, "cache"], tmp_path).splitlines()[-1]
+        )
         assert rows > 0 and len(roles) == len(flags)
         assert {role for role, flag in zip(roles, flags, strict=True) if flag} == {"assistant"}

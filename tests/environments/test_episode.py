@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -82,7 +83,7 @@ def test_a_token_counts_when_all_of_it_was_written(pieces: list[tuple[bool, int]
         else:
             joined.append((start, end))
     cuts = sorted(data.draw(st.sets(st.integers(0, place), max_size=12)) | {0, place})
-    offsets = list(zip(cuts, cuts[1:], strict=False)) + [(0, 0)]
+    offsets = [*itertools.pairwise(cuts), (0, 0)]
     mask = mask_tokens(offsets, joined)
     assert mask == [int(start < end and all(owner[start:end])) for start, end in offsets]
 
@@ -122,7 +123,9 @@ def test_a_turn_without_an_action_is_told_so_and_costs_what_a_malformed_call_cos
     (told,) = take_tagged(episode, said)
     assert told.startswith("This call cannot be carried out")
     for hop in task.hops:
-        take_tagged(episode, f"<think>{task.hop(max(hop.index - 1, 1)).answers[0]}</think><search>Fact {hop.index}:</search>")
+        take_tagged(
+            episode, f"<think>{task.hop(max(hop.index - 1, 1)).answers[0]}</think><search>Fact {hop.index}:</search>"
+        )
     take_tagged(episode, "<answer>Answer3</answer>")
     transcript = episode.transcript
     assert transcript is not None and transcript.malformed == 1

@@ -1,7 +1,7 @@
 """A model in OpenAI's chat format that says what exported trajectories say, turn after turn.
 
-As a program (`python -m tests.training.replay_server sft.jsonl`) it prints its address as one line of JSON. With `--pads`
-it searches for nothing of use so many times first; with `--remembers` it answers without searching.
+As a program (`python -m tests.training.replay_server sft.jsonl`) it prints its address as one line of JSON. With
+`--pads` it searches for nothing of use so many times first; with `--remembers` it answers without searching.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,8 @@ async def _run(server: ReplayServer) -> None:
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    print(json.dumps({"url": f"http://127.0.0.1:{runner.addresses[0][1]}"}), flush=True)  # noqa: T201
+    sys.stdout.write(json.dumps({"url": f"http://127.0.0.1:{runner.addresses[0][1]}"}) + "\n")
+    sys.stdout.flush()
     parent = os.getppid()
     while os.getppid() == parent:
         await asyncio.sleep(1)

@@ -145,7 +145,9 @@ def test_a_rollout_scored_from_its_messages_is_worth_what_its_episode_was(world:
     messages: list[dict[str, object]] = [{"role": "user", "content": "?"}]
     for number in range(len(line.hops) + 1):
         turn = say(line, number)
-        calls = [{"id": one.id, "function": {"name": one.name, "arguments": json.loads(one.arguments)}} for one in turn.calls]
+        calls = [
+            {"id": one.id, "function": {"name": one.name, "arguments": json.loads(one.arguments)}} for one in turn.calls
+        ]
         messages += [{"role": "assistant", "content": turn.text, "tool_calls": calls}, {"role": "tool", "content": "…"}]
     finder = CorpusFinder(world[0])
     scored = score_rollout(line.to_task(), "tools", messages, finder)
@@ -181,7 +183,10 @@ def test_tasks_are_read_back_as_written_and_bad_lines_are_named(world: World, tm
     for text, said in (
         ("{}", r":1: id: Field required"),
         ("[", r":1: "),
-        (path.read_text().splitlines()[0] * 1 + "\n" + path.read_text().splitlines()[0], r":2: the task 'item-0' is there"),
+        (
+            path.read_text().splitlines()[0] * 1 + "\n" + path.read_text().splitlines()[0],
+            r":2: the task 'item-0' is there",
+        ),
         ("", "no task in it"),
     ):
         (tmp_path / "bad.jsonl").write_text(text)

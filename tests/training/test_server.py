@@ -30,7 +30,7 @@ from tests.training.worlds import make_lines, open_pool, say
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "hopwright" / "exports" / "templates" / "agents"))
 
-from hopwright_client import Environment, ServerError
+from hopwright_client import Environment, ServerError  # noqa: E402
 
 World = tuple[Path, Retriever, list[TaskLine]]
 
@@ -84,7 +84,9 @@ def test_a_client_resets_steps_calls_and_scores(world: World, tmp_path: Path) ->
             replies = environment.step([to_step(id, number, say(going[id], number)) for id in open_ones])
             for id, reply in zip(open_ones, replies, strict=True):
                 turn = say(going[id], number)
-                calls = [{"id": one.id, "function": {"name": one.name, "arguments": one.arguments}} for one in turn.calls]
+                calls = [
+                    {"id": one.id, "function": {"name": one.name, "arguments": one.arguments}} for one in turn.calls
+                ]
                 messages[id].append({"role": "assistant", "content": turn.text, "tool_calls": calls})
                 if reply["done"]:
                     ended[id] = reply
@@ -180,7 +182,16 @@ def test_a_killed_server_goes_on_with_every_episode(world: World, tmp_path: Path
                     ended[id] = reply
         assert client_tries == 2 and len(ended) == 40
         assert {one["rewards"]["hops"] for one in ended.values()} == {1.5}
-        report = [sys.executable, "-m", "flows.cli", "environment", "report", str(tmp_path / "journal"), str(home), "--json"]
+        report = [
+            sys.executable,
+            "-m",
+            "flows.cli",
+            "environment",
+            "report",
+            str(tmp_path / "journal"),
+            str(home),
+            "--json",
+        ]
         done = subprocess.run(report, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
         (row,) = json.loads(done.stdout)["episodes"]
         assert (row["split"], row["length"], row["episodes"], row["right"], row["hops"]) == ("train", 4, 40, 1.0, 1.5)

@@ -73,7 +73,9 @@ def test_an_ideal_transcript_searches_reads_and_answers(form: Form) -> None:
 def test_a_search_fails_first_where_that_is_wanted() -> None:
     made = TrajectoryMaker(WordFinder(), 0, 1.0).make(make_line(), "tools")
     assert made.failed == 2
-    flags = [flag for turn, flag in zip(made.row["messages"], made.row["train"], strict=True) if turn["role"] == "assistant"]
+    flags = [
+        flag for turn, flag in zip(made.row["messages"], made.row["train"], strict=True) if turn["role"] == "assistant"
+    ]
     assert sorted(flags) == [0, 0, 1, 1, 1] and flags[-1] == 1
 
 

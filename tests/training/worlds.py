@@ -24,7 +24,9 @@ def make_lines(folder: Path, count: int) -> tuple[Retriever, tuple[EvalItem, ...
     retriever, items = open_world(folder, count)
     gold = GoldFinder(retriever)
     lines = [
-        TaskLine.from_task(gold.make_task(item), order=place, split="test" if place % 4 == 3 else "train", prompts=PROMPT)
+        TaskLine.from_task(
+            gold.make_task(item), order=place, split="test" if place % 4 == 3 else "train", prompts=PROMPT
+        )
         for place, item in enumerate(items)
     ]
     return retriever, items, lines
@@ -41,7 +43,9 @@ def say(line: TaskLine, number: int) -> WireTurn:
     if number == len(line.hops):
         return WireTurn(text=f"{found}\nFINAL ANSWER: {line.answers[0]}")
     arguments = json.dumps({"query": line.hops[number].question, "k": 1})
-    return WireTurn.model_validate({"text": found, "calls": [{"id": f"c{number}", "name": "search", "arguments": arguments}]})
+    return WireTurn.model_validate(
+        {"text": found, "calls": [{"id": f"c{number}", "name": "search", "arguments": arguments}]}
+    )
 
 
 def play_on(pool: EpisodePool, going: dict[str, tuple[str, int]], rounds: int = 20) -> dict[str, dict[str, object]]:

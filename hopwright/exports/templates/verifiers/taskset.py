@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-import verifiers.v1 as vf
-
 from hopwright_search.client import Environment
 from hopwright_search.toolset import SearchToolset
+
+import verifiers.v1 as vf
 
 TASKS = Path(__file__).resolve().parent / "tasks.jsonl"
 
@@ -59,7 +59,7 @@ class SearchTask(vf.Task[SearchData, vf.State, SearchTaskConfig]):
 
 
 class SearchConfig(vf.TasksetConfig):
-    """`split` is train or test; `variant` factual, counterfactual or empty for both; `easiest` the part of the curriculum."""
+    """`split`: train or test; `variant`: factual, counterfactual or empty; `easiest`: part of the curriculum."""
 
     split: str = "train"
     variant: str = ""

@@ -1,9 +1,9 @@
 """The tools of the environment as a server of verifiers', one a rollout: it counts the calls that were carried out."""
 
-import verifiers.v1 as vf
+from hopwright_search.client import Environment
 from mcp.types import CallToolResult, TextContent, Tool
 
-from hopwright_search.client import Environment
+import verifiers.v1 as vf
 
 
 class SearchToolset(vf.Toolset[vf.ToolsetConfig]):

@@ -52,6 +52,11 @@ def to_wire(message):
     for number, call in enumerate(message.get("tool_calls") or []):
         arguments = call["function"]["arguments"]
         text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-        calls.append({"id": call.get("id") or f"call_{number}", "function": {"name": call["function"]["name"], "arguments": text}})
+        calls.append(
+            {
+                "id": call.get("id") or f"call_{number}",
+                "function": {"name": call["function"]["name"], "arguments": text},
+            }
+        )
     content = message.get("content") or ""
     return {"role": message["role"], "content": content if isinstance(content, str) else "", "tool_calls": calls}
