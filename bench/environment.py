@@ -95,7 +95,7 @@ def make_world(home: Path, passages: int) -> list[TaskLine]:
         text = " ".join(next(filler) for _ in range(60))
         task, hop = divmod(number, HOPS)
         if task < TASKS:
-            text = f"Thing {name(task, hop)} leads on to {name(task, hop + 1)}. {text}"
+            text = f"{name(task, hop)}, then {name(task, hop + 1)}. {text}"
         rows.append({"id": f"p{number}", "title": f"Page {number}", "text": text})
     (home / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     corpus = home / "corpora" / "bench"
@@ -107,8 +107,8 @@ def make_world(home: Path, passages: int) -> list[TaskLine]:
         hops = []
         for hop in range(HOPS):
             document, _, _ = retriever.store.find(f"p{task * HOPS + hop}")
-            gold = ((GoldPlace(document.id, 0, 40),),)
-            question = f"What does thing {name(task, hop)} lead on to?"
+            gold = ((GoldPlace(document.id, 0, 20),),)
+            question = f"{name(task, hop)} {' '.join(draw.choices(words, k=3))}"
             hops.append(TaskHop(hop + 1, question, (name(task, hop + 1),), (hop,) if hop else (), gold))
         answer = name(task, HOPS)
         lines.append(

@@ -250,7 +250,7 @@ def export_dataset(
     variant: Annotated[
         Literal["factual", "counterfactual", "both"] | None,
         typer.Option(
-            help="Export the items, their twins, or both. Without it, environments of agents get both, others the items."
+            help="Export the items, their twins, or both. Without it, environments of agents get both."
         ),
     ] = None,
     run: Run = None,

@@ -2,8 +2,8 @@
 
 The first call makes the imitation from which every seed begins.
 
-Runs in an environment of its own (`make trl`) and needs nothing of Hopwright's but the client that it exports. The
-policy begins as an imitation of a crowd: some agents search hop by hop, others guess, give up half-way, pad, or write no
+Runs in an environment of its own (`make trl`); of Hopwright it needs only the client that it exports. The policy begins
+as an imitation of a crowd: some agents search hop by hop, others guess, give up half-way, pad, or write no
 action. The crowd lives in worlds that are drawn anew for every transcript, so the imitation knows how to copy names and
 no fact. What GRPO then has to find is which of these ways pays. Only tokens that the policy wrote enter the loss.
 """
