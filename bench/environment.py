@@ -76,9 +76,9 @@ def measure(home: Path, given: argparse.Namespace) -> dict[str, Any]:
     server = Server(home)
     client = Environment(server.url)
     try:
-        single = step_singly(client, lines, given.clients)
+        single, alone = step_singly(client, lines, given.clients)
         figures |= describe(f"search step over HTTP, {given.clients} clients", single)
-        figures |= step_together(client, server, lines, given.episodes)
+        figures |= step_together(client, server, lines, given.episodes, alone)
     finally:
         server.kill()
     return figures
@@ -172,9 +172,12 @@ class Server:
         sys.exit("the server of episodes does not answer")
 
 
-def step_singly(client: Environment, lines: list[TaskLine], clients: int) -> list[float]:
-    """Seconds of each search step where every client has one episode at a time."""
+def step_singly(
+    client: Environment, lines: list[TaskLine], clients: int
+) -> tuple[list[float], dict[str, dict[str, float]]]:
+    """Seconds of each search step where every client has one episode at a time, and what each task was worth."""
     seconds: list[float] = []
+    worth: dict[str, dict[str, float]] = {}
 
     def play(number: int) -> None:
         for place in range(number, TASKS, clients):
@@ -182,19 +185,22 @@ def step_singly(client: Environment, lines: list[TaskLine], clients: int) -> lis
             client.reset(episodes=[{"episode": id, "task": lines[place].id}])
             for turn in range(HOPS + 1):
                 began = time.perf_counter()
-                client.step([{"episode": id, "turn": turn, **say(lines[place], turn)}])
+                (reply,) = client.step([{"episode": id, "turn": turn, **say(lines[place], turn)}])
                 if turn < HOPS:
                     seconds.append(time.perf_counter() - began)
+            worth[lines[place].id] = reply["rewards"]
 
     threads = [threading.Thread(target=play, args=(number,)) for number in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return seconds
+    return seconds, worth
 
 
-def step_together(client: Environment, server: Server, lines: list[TaskLine], episodes: int) -> dict[str, Any]:
+def step_together(
+    client: Environment, server: Server, lines: list[TaskLine], episodes: int, alone: dict[str, dict[str, float]]
+) -> dict[str, Any]:
     """All episodes at once, turn after turn; a kill before the third turn is answered."""
     tasks = {f"all-{number}": lines[number % TASKS] for number in range(episodes)}
     began = time.monotonic()
@@ -219,8 +225,8 @@ def step_together(client: Environment, server: Server, lines: list[TaskLine], ep
         else:
             seconds, steps = seconds + spent, steps + len(rows)
         assert not any("error" in one for one in replies)
-        worth += [one["rewards"]["hops"] for one in replies if one["done"]]
-    assert worth == [1.5] * episodes, "an episode was lost or changed"
+        worth += [one["rewards"] for one in replies if one["done"]]
+    assert worth == [alone[line.id] for line in tasks.values()], "an episode was lost or changed"
     return {
         "begun a second": episodes / resets,
         "steps a second, all at once": steps / seconds,
