@@ -172,6 +172,7 @@ class ExportParameters(Parameters):
     seed: int = Field(
         default=0,
         ge=0,
+        le=2**32 - 1,
         title="Seed",
         description="Draws the half of multiple-choice examples, the test set, and which searches fail.",
     )
