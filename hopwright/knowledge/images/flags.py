@@ -24,13 +24,17 @@ class FlagPictures:
     def read_pictures(self) -> Iterator[FoundPicture]:
         """See PictureSource."""
         files = read_archive(fetch_package(FLAGS, self._cache))
-        known = {one.alpha2: one.names for one in read_country_codes(read_archive(fetch_package(COUNTRIES, self._cache)))}
+        known = {
+            one.alpha2: one.names
+            for one in read_country_codes(read_archive(fetch_package(COUNTRIES, self._cache)))
+            if one.independent
+        }
         for row in _read_list(files["country.json"]):
             path = row.get("flag_4x3", "")
             if path not in files:
                 continue
-            # Flags of organisations and of parts of states have no ISO code of their own: nothing is asked of them,
-            # but they count where two flags look alike.
+            # Of organisations, parts of states and dependent territories nothing is asked ("the country" would not fit
+            # them), but their flags count where two look alike.
             names = known.get(row["code"], ()) if row.get("iso") else ()
             yield FoundPicture(
                 kind="flag",

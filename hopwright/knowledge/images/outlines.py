@@ -42,7 +42,8 @@ class OutlinePictures:
     def read_pictures(self) -> Iterator[FoundPicture]:
         """See PictureSource."""
         files = read_archive(fetch_package(ATLAS, self._cache))
-        names = {one.numeric: one.names for one in read_country_codes(read_archive(fetch_package(COUNTRIES, self._cache)))}
+        codes = read_country_codes(read_archive(fetch_package(COUNTRIES, self._cache)))
+        names = {one.numeric: one.names if one.independent else () for one in codes}
         for code, rings in read_shapes(files[_FILE]):
             shape = project_shape(rings)
             if code not in names or sum(map(len, shape)) < _FEWEST_POINTS:
