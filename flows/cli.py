@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands import cache, claims, corpus, graph, items, review
+from flows.commands import cache, claims, corpus, graph, images, items, review
 from flows.commands.options import (
     OWN_OPTIONS,
     BuildRun,
@@ -43,6 +43,7 @@ app.add_typer(claims.app, name="claims")
 app.add_typer(review.app, name="review")
 app.add_typer(graph.app, name="graph")
 app.add_typer(corpus.app, name="corpus")
+app.add_typer(images.app, name="images")
 
 _INTERRUPTED = 130
 """What Typer makes of Ctrl-C."""

@@ -10,6 +10,7 @@ import datetime as dt
 import functools
 import itertools
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,6 +55,7 @@ from hopwright.topologies import PICTURE_TOPOLOGIES
 from hopwright.wording.rules.picture_wording import ORDINALS, PictureWriter
 
 _MOST_ALIASES = 20
+_CODE = re.compile(r"^[a-z]{1,3}$")
 _OPTIONS = 3
 _NEAREST = 24
 """So many of the pictures that look most alike are asked for wrong options first."""
@@ -253,7 +255,7 @@ class PictureDrafter:
             for plan in self._list_plans(item, group):
                 if tuple(step.derivation for step in plan.steps) != steps:
                     continue
-                if same(plan.answers[plan.depth], stated_value(item.hops[-1])):
+                if not _differ(plan.answers[plan.depth], stated_value(item.hops[-1]), plan.steps[-1].unit):
                     continue
                 others = tuple(self.classes[one.kind][entity] for one, entity in zip(pictures, group, strict=True))
                 made = self.draft(Draft(plan, others), key=item.id, twin=item.id)
@@ -284,8 +286,9 @@ class PictureDrafter:
         return ""
 
     def list_names(self, entity: str) -> tuple[str, ...]:
-        """What an entity is called."""
-        return (self._source.graph.label(entity), *self._source.graph.aliases(entity)[:_MOST_ALIASES])
+        """What an entity is called, its label first; codes in small letters and pictographs are no names."""
+        aliases = [one for one in self._source.graph.aliases(entity) if one[:1].isalnum() and not _CODE.match(one)]
+        return (self._source.graph.label(entity), *aliases[:_MOST_ALIASES])
 
     def _list_steps(self, draft: Draft) -> list[PlanStep | Picture]:
         return [*draft.shown, *draft.plan.steps]
@@ -335,7 +338,7 @@ class PictureDrafter:
                     answer=answer,
                     answer_type=answer_type,
                     answer_id=entity,
-                    answer_aliases=graph.aliases(entity)[:_MOST_ALIASES] if entity else (),
+                    answer_aliases=self.list_names(entity)[1:] if entity else (),
                     unit=unit,
                     domain=domain,
                     domain_reason=reason,

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, Parameters
+from hopwright.settings.models import ModelParameters
 
 PictureSourceName = Literal["flags", "outlines", "marks"]
 
@@ -99,6 +100,6 @@ class PicturesEvaluateParameters(Parameters):
     max_tokens: int = Field(
         default=512, ge=16, le=32_768, title="Tokens", description="The most that a model may write for an answer."
     )
-    budget_usd: float = Field(
-        default=10.0, ge=0, le=100_000, title="Budget", description="US dollars that the requests may cost."
+    access: ModelParameters = Field(
+        default_factory=ModelParameters, title="Access", description="Where the models are asked and what they may cost."
     )

@@ -25,7 +25,7 @@ _DRAWN = 640
 _FEWEST_POINTS = 24
 _LEAST_INK = 0.12
 """A shape of fewer points, or one that covers less of its square (islands far apart), nobody would recognise."""
-_NEAR = 1.7
+_NEAR = 1.35
 """So many times as far from the middle as the largest part reaches, other parts still belong to the outline."""
 _LARGE = 0.2
 """A part that has this share of the largest one's area is drawn wherever it lies."""
