@@ -30,12 +30,15 @@ def fetch_pictures(
         list[Path] | None, typer.Option("--folder", help="A folder of your own pictures with a table, pictures.tsv.")
     ] = None,
     commons: Annotated[
-        Path | None, typer.Option("--commons", help="A file of Wikidata ids, one a line, to ask Wikimedia Commons about.")
+        Path | None,
+        typer.Option("--commons", help="A file of Wikidata ids, one a line, to ask Wikimedia Commons about."),
     ] = None,
     endpoint: Annotated[
         str | None, typer.Option("--endpoint", help="Address of a SPARQL service. Without it, Wikidata's is asked.")
     ] = None,
-    api: Annotated[str | None, typer.Option("--api", help="Address of a MediaWiki API. Without it, Commons' is asked.")] = None,
+    api: Annotated[
+        str | None, typer.Option("--api", help="Address of a MediaWiki API. Without it, Commons' is asked.")
+    ] = None,
     contact: Annotated[str, typer.Option("--contact", help="E-mail or web address to state in the User-Agent.")] = "",
     as_json: Json = False,
 ) -> None:
@@ -101,3 +104,16 @@ def export_questions(
     from flows.console.images import export
 
     export(folder, target, form or [], as_json=as_json)
+
+
+@app.command("tasks")
+def write_tasks(
+    folder: Folder,
+    target: Annotated[Path, typer.Argument(help="Folder for interface.xml and tasks.json.")],
+    most: Annotated[int, typer.Option("--most", min=1, help="Tasks to write, drawn evenly over the set.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Write a Label Studio interface that shows the pictures, and tasks to import."""
+    from flows.console.images import write_tasks
+
+    write_tasks(folder, target, most, as_json=as_json)

@@ -1,7 +1,7 @@
 """`hopwright images …`."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,11 @@ from hopwright.settings import (
 )
 from hopwright.stages.resources import describe_source, open_graph
 
-_EMBEDDED = {"flags": FlagPictures, "outlines": OutlinePictures, "marks": MarkPictures}
+_EMBEDDED: Mapping[str, Callable[[Path], PictureSource]] = {
+    "flags": FlagPictures,
+    "outlines": OutlinePictures,
+    "marks": MarkPictures,
+}
 _SHOWN = 20
 
 
@@ -157,6 +161,21 @@ def export(folder: Path, target: Path, forms: list[str], *, as_json: bool) -> No
         out.out(f"{target / name}: {rows:,} rows")
 
 
+def write_tasks(folder: Path, target: Path, most: int, *, as_json: bool) -> None:
+    """Write tasks for reviewers."""
+    from annotation.pictures import write_picture_tasks
+
+    found = read_picture_set(folder)
+    items = found.of_split("all")
+    number = min(most, len(items))
+    chosen = [items[place * len(items) // number] for place in range(number)]
+    written = write_picture_tasks(found, chosen, target)
+    if as_json:
+        print_json({"folder": str(target), "tasks": written})
+        return
+    out.out(f"{target}: {written:,} tasks, and interface.xml for their project")
+
+
 def find_folder(parameters: PicturesName) -> Path:
     """The folder of a store of pictures in Hopwright's home; it need not be there yet."""
     return home() / "pictures" / parameters.pictures
@@ -170,7 +189,9 @@ def _open_drafter(store: Path | None, parameters: PicturesName, seed: int) -> Pi
 
 def _tell_store(store: PictureStore, *, as_json: bool) -> None:
     kinds = Counter(one.kind for one in store.usable)
-    reasons = Counter(one.reason if not one.alike else "looks like another picture" for one in store.pictures if one.reason)
+    reasons = Counter(
+        one.reason if not one.alike else "looks like another picture" for one in store.pictures if one.reason
+    )
     if as_json:
         print_json({
             "folder": str(store.folder), "pictures": len(store.pictures), "usable": dict(sorted(kinds.items())),

@@ -1,7 +1,7 @@
 """The audit of a folder of picture questions: everything that was proven when they were made, proven again.
 
-It reads the folder, a graph and a store of pictures, and trusts none of what the items say of themselves: what a picture
-shows is the store's word, each answer is run again, and the need of every picture is shown by other pictures.
+It reads the folder, a graph and a store of pictures, and trusts none of what the items say of themselves: what a
+picture shows is the store's word, each answer is run again, and the need of every picture is shown by other pictures.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ def _check_repetition(found: PictureSet) -> Iterator[tuple[str, str]]:
 
 def _check_split(found: PictureSet) -> Iterator[tuple[str, str]]:
     """The parts are 7 : 1 : 2, give or take a few of a hundred."""
-    counts = Counter(split for _, split in found.items)
+    counts: Counter[str] = Counter(split for _, split in found.items)
     total = len(found.items)
     for split, share in _SHARES.items():
         if total >= 100 and abs(counts[split] / total - share) > _LARGEST_SHARE_OFF:

@@ -1,9 +1,9 @@
 """The data set of picture questions: a folder that `datasets.load_dataset` reads, pictures and all.
 
-    data/<split>.parquet, data/twins.parquet    the rows, their pictures embedded
-    items.jsonl, twins.jsonl                    the records, with derivations and evidence; `split` beside each
-    pictures.parquet, images/<sha256>.png       what each picture shows, its licence, author and origin
-    contact-sheet.png, README.md, counts.json, checksums.sha256
+data/<split>.parquet, data/twins.parquet    the rows, their pictures embedded
+items.jsonl, twins.jsonl                    the records, with derivations and evidence; `split` beside each
+pictures.parquet, images/<sha256>.png       what each picture shows, its licence, author and origin
+contact-sheet.png, README.md, counts.json, checksums.sha256
 """
 
 from __future__ import annotations
@@ -186,10 +186,10 @@ def _read_items(path: Path) -> Iterator[tuple[Item, dict[str, Any], str]]:
 
 
 def _read_split(row: Mapping[str, Any], place: str) -> Split:
-    split = row.get("split")
-    if split not in SPLITS:
-        raise InputError(f"{place}: split {show(split)} is none of {', '.join(SPLITS)}")
-    return split
+    for split in SPLITS:
+        if row.get("split") == split:
+            return split
+    raise InputError(f"{place}: split {show(row.get('split'))} is none of {', '.join(SPLITS)}")
 
 
 def _write_card(
@@ -218,5 +218,3 @@ def _write_card(
         examples=[row for row in rows if row["kind"] == "bridging"][:2]
         + [row for row in rows if row["kind"] == "comparison"][:2],
     )
-
-

@@ -222,7 +222,7 @@ class PictureDrafter:
         others = self._choose_others(draft, runs, id)
         hops = self._make_hops(draft, wording.hop_questions, others, id)
         last = hops[-1]
-        parts = (*_show(shown), TextPart(text=f" {wording.question}"))
+        parts: tuple[ImagePart | TextPart, ...] = (*_show(shown), TextPart(text=f" {wording.question}"))
         return Item(
             id=id,
             topology=plan.topology,
@@ -243,7 +243,11 @@ class PictureDrafter:
 
         Nothing but the pictures tells the twin from its original, so nobody gets both right who does not look at them.
         """
-        shown = [self.store.of_document(hop.derivation.document) for hop in item.hops if isinstance(hop.derivation, ReadRegion)]
+        shown = [
+            self.store.of_document(hop.derivation.document)
+            for hop in item.hops
+            if isinstance(hop.derivation, ReadRegion)
+        ]
         pictures = [one for one in shown if one is not None]
         steps = tuple(hop.derivation for hop in item.hops[len(pictures) :])
         rng = random.Random(f"{self._seed}:{item.id}:twin")
@@ -380,11 +384,9 @@ class PictureDrafter:
             ranked += [of_others[one] for one in (*first, *later)]
         if len(runs) > 1:
             rng.shuffle(ranked)
-        chosen: list[dict[int, Value]] = []
         last, gold = plan.depth, plan.answers[plan.depth]
         losers = [one for one in plan.pictures if one != gold] if gold in plan.pictures else []
-        for loser in losers[:2]:
-            chosen.append({**plan.answers, last: loser})
+        chosen: list[dict[int, Value]] = [{**plan.answers, last: loser} for loser in losers[:2]]
         unit = plan.steps[-1].unit
         for run in ranked:
             if len(chosen) == _OPTIONS:
@@ -479,7 +481,7 @@ def _differ(one: Value, other: Value, unit: str) -> bool:
         return abs((one - other).days) > _CLOSEST_DAYS
     if isinstance(one, int | Decimal) and isinstance(other, int | Decimal):
         if unit == "year":  # nobody takes 800 for 1960
-            return _CLOSEST_YEARS < abs(one - other) <= _FARTHEST_YEARS
+            return _CLOSEST_YEARS < abs(int(one) - int(other)) <= _FARTHEST_YEARS
         apart, larger = abs(Decimal(one) - Decimal(other)), max(abs(Decimal(one)), abs(Decimal(other)))
         return apart >= _APART * larger
     return type(one) is type(other)

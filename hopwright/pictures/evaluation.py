@@ -1,8 +1,8 @@
 """Models that see pictures: asked with the right ones, without any, and with wrong ones.
 
-A model that is as good without the pictures as with them did not look. With wrong pictures it should give the answer that these
-have; how often it still gives the right one says how much it guesses. Every request goes through `hopwright.llm`, so an answer is
-paid for once, and the same wire formats carry the pictures to any endpoint.
+A model that is as good without the pictures as with them did not look. With wrong pictures it should give the answer
+that these have; how often it still gives the right one says how much it guesses. Every request goes through
+`hopwright.llm`, so an answer is paid for once, and the same wire formats carry the pictures to any endpoint.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ def evaluate_pictures(
     queries = list(list_queries(found, items, parameters))
     tell(f"asking {len(queries):,} questions")
     outcomes = complete([query.request for query in queries])
-    verdicts = [
-        judge(query, outcome, parameters.protocol) for query, outcome in zip(queries, outcomes, strict=True)
-    ]
+    verdicts = [judge(query, outcome, parameters.protocol) for query, outcome in zip(queries, outcomes, strict=True)]
     failures = Counter(one.value for one in verdicts if one.outcome == "failed")
     return {
         "items": len(items),
@@ -119,7 +117,7 @@ def judge(query: PictureQuery, outcome: Outcome, protocol: Protocol) -> PictureV
     if not outcome.ok:
         return PictureVerdict(query, "failed", outcome.reason, False)
     asked = query.asked
-    read = extract(outcome.text, query.form, "direct", {key: text for key, text in asked.options.items()})
+    read = extract(outcome.text, query.form, "direct", {str(letter): text for letter, text in asked.options.items()})
     if read.outcome != "answered":
         return PictureVerdict(query, read.outcome, "", False)
     if query.form == "mcq":
@@ -184,5 +182,3 @@ def show_images(request: Request, images: Sequence[ImageData]) -> Request:
 
 def _load(found: PictureSet, media: Sequence[str]) -> list[ImageData]:
     return [ImageData(found.read_png(one)) for one in media]
-
-

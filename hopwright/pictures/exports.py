@@ -124,7 +124,9 @@ def _write_llama_factory(items: Sequence[Item]) -> dict[str, bytes]:
         }
     }  # fmt: skip
     return {
-        "hopwright_pictures.json": (json.dumps(list(map(_to_dialogue, items)), indent=1, ensure_ascii=False) + "\n").encode(),
+        "hopwright_pictures.json": (
+            json.dumps(list(map(_to_dialogue, items)), indent=1, ensure_ascii=False) + "\n"
+        ).encode(),
         "dataset_info.json": (json.dumps(info, indent=2) + "\n").encode(),
         "qwen2_5_vl_lora_sft.yaml": yaml.safe_dump(_VISION_SFT, sort_keys=False).encode(),
     }

@@ -1,9 +1,9 @@
-"""Plans whose first hops are pictures: what follows from one (bridging), or what two or three have in common (comparison).
+"""Plans whose first hops are pictures: what follows from one (bridging), or how two or three compare (comparison).
 
-MMhops (Data construction): a bridging question goes on from one picture by facts, a comparison sets an attribute of what
-several pictures show side by side. Hops 1 … n are the pictures; the steps after them are lookups and computations over
-`hop1` … as in any plan. A plan with its pictures left open is a *recipe*: it can be run on other pictures of the same
-class, which is how the need of each picture is proven and where wrong options come from.
+MMhops (Data construction): a bridging question goes on from one picture by facts, a comparison sets an attribute of
+what several pictures show side by side. Hops 1 … n are the pictures; the steps after them are lookups and computations
+over `hop1` … as in any plan. A plan with its pictures left open is a *recipe*: it can be run on other pictures of the
+same class, which is how the need of each picture is proven and where wrong options come from.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hopwright.planning.execution import execute
 from hopwright.planning.plan import PlanStep
 from hopwright.planning.traversals import Edge, GraphTraversals
 from hopwright.records import AnswerType, Compute, Constraint, GraphDerivation, Lookup, ReverseLookup
-from hopwright.records.values import Scalar, Value
+from hopwright.records.values import EntityKind, Scalar, Value
 
 PictureQuestionKind = Literal["bridging", "comparison"]
 APART = Decimal("0.2")
@@ -48,7 +48,7 @@ class RecipeStep:
 
 @dataclass(frozen=True, slots=True)
 class PicturePlan:
-    """`pictures` are the entities shown; `steps` follow them, hop `len(pictures) + 1` first. `form` names the recipe."""
+    """`pictures` are the entities shown, hop 1 first; `steps` are the hops that follow. `form` names the recipe."""
 
     kind: PictureQuestionKind
     form: str
@@ -127,7 +127,8 @@ class PicturePlanner:
         chosen_by = {
             form.property
             for step in steps
-            if isinstance(step.derivation, Compute) and isinstance(form := read_form(step.derivation.expression), Extreme)
+            if isinstance(step.derivation, Compute)
+            and isinstance(form := read_form(step.derivation.expression), Extreme)
         }
         if not chosen_by:
             yield from self._list_extreme_neighbours(ref, country)
@@ -136,8 +137,11 @@ class PicturePlanner:
         if last:
             borders = next(iter(self._table.closed), "")
             if len(neighbours := self.list_neighbours(country)) >= _FEWEST_NEIGHBOURS:
-                yield "neighbours", PlanStep(
-                    Compute(expression=f"size(all({borders}, {ref}))", kind="counting"), len(neighbours), "number"
+                yield (
+                    "neighbours",
+                    PlanStep(
+                        Compute(expression=f"size(all({borders}, {ref}))", kind="counting"), len(neighbours), "number"
+                    ),
                 )
             for property, entry in self._table.literal.items():
                 if entry.stable and entry.ask and entry.value == "number" and property not in chosen_by:
@@ -268,13 +272,11 @@ class PicturePlanner:
         if here and there and _YEARS_APART <= abs(here[1] - there[1]) <= _MOST_YEARS:
             property = here[0]
             expression = f"abs(year(value({property}, hop1)) - year(value({property}, hop2)))"
-            step = PlanStep(
-                Compute(expression=expression, kind="temporal"), abs(here[1] - there[1]), "number", "years"
-            )
+            step = PlanStep(Compute(expression=expression, kind="temporal"), abs(here[1] - there[1]), "number", "years")
             yield PicturePlan("comparison", "years-between", "converging-3", (one, other), (step,))
             for function in ("argmin", "argmax"):
-                first = here[1] < there[1]
-                winner = one if first == (function == "argmin") else other
+                earlier = here[1] < there[1]
+                winner = one if earlier == (function == "argmin") else other
                 expression = f"{function}({property}, hop1, hop2)"
                 step = PlanStep(Compute(expression=expression, kind="comparison"), winner, "entity")
                 yield PicturePlan("comparison", f"{function}-year", "converging-3", (one, other), (step,))
@@ -306,13 +308,13 @@ class PicturePlanner:
 
     # ------------------------------------------------------------ what the source says
 
-    def list_comparable(self, kind: str) -> list[str]:
+    def list_comparable(self, kind: EntityKind) -> list[str]:
         """Numbers by which things of a kind may be compared and about which a choice can be worded."""
         return sorted(
             property
             for property, entry in self._table.literal.items()
             if entry.value == "number" and not entry.axis and kind in entry.subject
-            and entry.worded(kind).first and entry.worded(kind).last  # type: ignore[arg-type]
+            and entry.worded(kind).first and entry.worded(kind).last
         )  # fmt: skip
 
     def list_neighbours(self, country: str) -> tuple[str, ...]:

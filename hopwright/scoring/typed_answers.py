@@ -1,9 +1,10 @@
 """Answers by type, judged by one of two named protocols.
 
-`absolute` is the tolerance of `hopwright.scoring.answers`: a number may be off by 0.1. `infoseek` is InfoSeek's (Chen et al. 2023),
-which MMhops adopts (its section on evaluation): a number is right within a tenth of the gold number; a range is right that lies in
-that interval, or overlaps it by half (intersection over union). Both take a name by its aliases, and a year that is one off; of a day,
-every order of day, month and year, the neighbouring years included (MMhops, prompt for time-based answers).
+`absolute` is the tolerance of `hopwright.scoring.answers`: a number may be off by 0.1. `infoseek` is InfoSeek's (Chen
+et al. 2023), which MMhops adopts (its section on evaluation): a number is right within a tenth of the gold number; a
+range is right that lies in that interval, or overlaps it by half (intersection over union). Both take a name by its
+aliases, and a year that is one off; of a day, every order of day, month and year, the neighbouring years included
+(MMhops, prompt for time-based answers).
 """
 
 from __future__ import annotations

@@ -101,5 +101,7 @@ class PicturesEvaluateParameters(Parameters):
         default=512, ge=16, le=32_768, title="Tokens", description="The most that a model may write for an answer."
     )
     access: ModelParameters = Field(
-        default_factory=ModelParameters, title="Access", description="Where the models are asked and what they may cost."
+        default_factory=ModelParameters,
+        title="Access",
+        description="Where the models are asked and what they may cost.",
     )

@@ -49,7 +49,13 @@ def test_ranges_are_judged_as_infoseek_does(gold: object, low: int, width: int) 
 
 @pytest.mark.parametrize(
     ("said", "relative", "absolute"),
-    [("1000", True, True), ("1099", True, False), ("1101", False, False), ("1000.1", True, True), ("none", False, False)],
+    [
+        ("1000", True, True),
+        ("1099", True, False),
+        ("1101", False, False),
+        ("1000.1", True, True),
+        ("none", False, False),
+    ],
 )
 def test_the_two_protocols_differ_in_what_they_allow(said: str, relative: bool, absolute: bool) -> None:
     gold = TypedAnswer("1,000", "number")

@@ -132,7 +132,9 @@ class CommonsPictures:
         except BodyError as error:
             raise ServiceError(f"{show(url)}: {error}") from None
         except (urllib.error.URLError, OSError) as error:
-            raise ServiceError(f"{show(url)} cannot be fetched ({show(error)}): run again, what is here is kept") from None
+            raise ServiceError(
+                f"{show(url)} cannot be fetched ({show(error)}): run again, what is here is kept"
+            ) from None
         write_file(path, body)
         return body
 

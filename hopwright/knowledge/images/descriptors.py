@@ -1,8 +1,8 @@
 """What a picture looks like, as numbers: to find the same picture again, and pictures that nobody could tell apart.
 
-`describe` gives 16 x 16 means of a picture stretched to a square, as red, green and blue from 0 to 1: 768 numbers. Resizing and
-re-encoding hardly move them. `hash_picture` gives 64 bits of the picture's coarse structure (signs of the lowest frequencies of a
-cosine transform around their median), which colours do not matter to.
+`describe` gives 16 x 16 means of a picture stretched to a square, as red, green and blue from 0 to 1: 768 numbers.
+Resizing and re-encoding hardly move them. `hash_picture` gives 64 bits of the picture's coarse structure (signs of the
+lowest frequencies of a cosine transform around their median), which colours do not matter to.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HASHED = 32
 _KEPT = 8
 SAME: Mapping[PictureKind, float] = {"flag": 0.1, "outline": 0.05, "mark": 0.06, "photo": 0.05, "arms": 0.06}
 """By kind, the root mean square of the differences up to which two pictures count as alike: the same stripes in other
-shades (Chad and Romania lie 0.097 apart), in other proportions (Indonesia and Monaco, 0.066), or with a small emblem."""
+shades (Chad and Romania lie 0.097 apart), in other proportions (Indonesia and Monaco, 0.066), with a small emblem."""
 
 Vector = NDArray[np.float32]
 
@@ -30,7 +30,7 @@ Vector = NDArray[np.float32]
 def describe(image: Image.Image) -> Vector:
     """768 numbers from 0 to 1: rows of a 16 x 16 picture from its upper left corner, red, green, blue."""
     small = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX)
-    return (np.asarray(small, dtype=np.float32) / 255).reshape(DESCRIPTOR)
+    return np.asarray(small, dtype=np.float32).reshape(DESCRIPTOR) / np.float32(255)
 
 
 def hash_picture(image: Image.Image) -> int:
@@ -49,7 +49,8 @@ def count_bits_apart(one: int, other: int) -> int:
 
 def measure_distances(query: Vector, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Root mean squares of the differences between one descriptor and each row of `vectors`."""
-    return np.sqrt(np.mean((vectors - query) ** 2, axis=1))
+    distances: Vector = np.sqrt(np.mean((vectors - query) ** 2, axis=1))
+    return distances
 
 
 def group_alike(vectors: NDArray[np.float32], same: float) -> list[tuple[int, ...]]:

@@ -11,11 +11,10 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
 
 from hopwright.errors import InputError
 from hopwright.foreign import read_bounded, show
-from hopwright.knowledge.images.pictures import PICTURE_KINDS, FoundPicture, PictureKind, PictureName
+from hopwright.knowledge.images.pictures import PICTURE_KINDS, FoundPicture, PictureName
 from hopwright.knowledge.images.rendering import MOST_BYTES, writes_text
 
 _COLUMNS = ("file", "entity", "licence", "author")
@@ -71,7 +70,7 @@ class FolderPictures:
             data = read_bounded(file, MOST_BYTES, path)
         svg = media_type == "image/svg+xml"
         return FoundPicture(
-            kind=cast(PictureKind, kind),
+            kind=kind,
             name=PictureName(entity=values["entity"]),
             data=data,
             media_type=media_type,

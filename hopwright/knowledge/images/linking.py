@@ -72,7 +72,7 @@ def _list_bearers(name: str, kind: str, source: LinkingSource, *, by_label: bool
     found = []
     for one in source.graph.bearers(name, by_label=by_label):
         noun = source.kinds.noun(one)
-        if kind and source.kinds.kind(one) != kind or any(word in noun for word in _FORMER):
+        if (kind and source.kinds.kind(one) != kind) or any(word in noun for word in _FORMER):
             continue
         if by_label and fold(source.graph.label(one)) != fold(name):
             continue

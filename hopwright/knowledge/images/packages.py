@@ -42,10 +42,34 @@ class NpmPackage:
         return f"{self.name}-{self.version}.tgz"
 
 
-FLAGS = NpmPackage("flag-icons", "7.5.0", "kd+MNXviFIg5hijH766tt+3x76ele1AXlo4zDdCxIvqWZhKt4T83bOtxUOOMlTx/EcFdUMH5yvQgYlFh1EqqFg==", "MIT", "Panayiotis Lipiridis and contributors")
-ATLAS = NpmPackage("world-atlas", "2.0.2", "IXfV0qwlKXpckz1FhwXVwKRjiIhOnWttOskm5CtxMsjgE/MXAYRHWJqgXOpM8IkcPBoXnyTU5lFHcYa5ChG0LQ==", "ISC; data: Natural Earth, public domain", "Michael Bostock")
-COUNTRIES = NpmPackage("world-countries", "5.1.0", "CXR6EBvTbArDlDDIWU3gfKb7Qk0ck2WNZ234b/A0vuecPzIfzzxH+O6Ejnvg1sT8XuiZjVlzOH0h08ZtaO7g0w==", "ODbL-1.0", "Mohammed Le Doze and contributors")
-MARKS = NpmPackage("simple-icons", "16.37.0", "8mCJIhpMYOL9g13GW59EiL3sVXJnTEKGCTZFaekl9UQ3Qo0SwVjnLaJ82QiaH8BKBdouEDzrHMXIWh8cBIy48A==", "CC0-1.0", "Simple Icons contributors")
+FLAGS = NpmPackage(
+    "flag-icons",
+    "7.5.0",
+    "kd+MNXviFIg5hijH766tt+3x76ele1AXlo4zDdCxIvqWZhKt4T83bOtxUOOMlTx/EcFdUMH5yvQgYlFh1EqqFg==",
+    "MIT",
+    "Panayiotis Lipiridis and contributors",
+)
+ATLAS = NpmPackage(
+    "world-atlas",
+    "2.0.2",
+    "IXfV0qwlKXpckz1FhwXVwKRjiIhOnWttOskm5CtxMsjgE/MXAYRHWJqgXOpM8IkcPBoXnyTU5lFHcYa5ChG0LQ==",
+    "ISC; data: Natural Earth, public domain",
+    "Michael Bostock",
+)
+COUNTRIES = NpmPackage(
+    "world-countries",
+    "5.1.0",
+    "CXR6EBvTbArDlDDIWU3gfKb7Qk0ck2WNZ234b/A0vuecPzIfzzxH+O6Ejnvg1sT8XuiZjVlzOH0h08ZtaO7g0w==",
+    "ODbL-1.0",
+    "Mohammed Le Doze and contributors",
+)
+MARKS = NpmPackage(
+    "simple-icons",
+    "16.37.0",
+    "8mCJIhpMYOL9g13GW59EiL3sVXJnTEKGCTZFaekl9UQ3Qo0SwVjnLaJ82QiaH8BKBdouEDzrHMXIWh8cBIy48A==",
+    "CC0-1.0",
+    "Simple Icons contributors",
+)
 PACKAGES = (FLAGS, ATLAS, COUNTRIES, MARKS)
 """Everything that is fetched from npm. Of `world-countries` only codes and names are read, to link pictures."""
 
@@ -69,7 +93,9 @@ def check_archive(data: bytes, package: NpmPackage, what: str) -> None:
     """Raise InputError where an archive has not the hash that its version has."""
     found = base64.b64encode(hashlib.sha512(data).digest()).decode()
     if found != package.integrity:
-        raise InputError(f"{what}: not {package.name} {package.version} (its SHA-512 differs): remove it and fetch again")
+        raise InputError(
+            f"{what}: not {package.name} {package.version} (its SHA-512 differs): remove it and fetch again"
+        )
 
 
 def read_archive(path: Path) -> dict[str, bytes]:
@@ -101,7 +127,9 @@ def _iter_members(path: Path) -> Iterator[tuple[str, bytes]]:
 
 def _pack(package: NpmPackage) -> bytes:
     if shutil.which("npm") is None:
-        raise ServiceError("pictures are fetched by npm, which is not installed: install Node.js, or use a folder of yours")
+        raise ServiceError(
+            "pictures are fetched by npm, which is not installed: install Node.js, or use a folder of yours"
+        )
     with tempfile.TemporaryDirectory(prefix="hopwright-npm-") as folder:
         command = ["npm", "pack", f"{package.name}@{package.version}", "--silent", "--ignore-scripts"]
         try:

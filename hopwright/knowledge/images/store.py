@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import PIL
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -124,7 +123,7 @@ class PictureStore:
             raise StoreError(f"{path}: changed since it was made: make the store again with `hopwright images fetch`")
         return data
 
-    def describe_pictures(self, pictures: Sequence[Picture]) -> np.ndarray:
+    def describe_pictures(self, pictures: Sequence[Picture]) -> Vector:
         """Descriptors of pictures, one a row."""
         return stack([describe(decode_png(self.read_png(one.media))) for one in pictures])
 
@@ -182,9 +181,7 @@ def build_store(
     return PictureStore(folder, pictures)
 
 
-def _describe_picture(
-    one: FoundPicture, image: Image.Image, media: str, source: str, graph: LinkingSource
-) -> Picture:
+def _describe_picture(one: FoundPicture, image: Image.Image, media: str, source: str, graph: LinkingSource) -> Picture:
     linked = link_picture(one.name, graph)
     return Picture(
         media=media,

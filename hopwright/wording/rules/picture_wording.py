@@ -31,7 +31,10 @@ _SHOWN: Mapping[str, str] = {
 }
 _ASKED: Mapping[str, tuple[str, ...]] = {
     "flag": ("Which {noun}'s flag is shown in the image?", "Which {noun} has the flag in the image?"),
-    "outline": ("Which {noun} has the outline shown in the image?", "The outline of which {noun} is shown in the image?"),
+    "outline": (
+        "Which {noun} has the outline shown in the image?",
+        "The outline of which {noun} is shown in the image?",
+    ),
     "mark": ("Which {noun}'s logo is shown in the image?",),
     "arms": ("Which {noun}'s coat of arms is shown in the image?",),
     "photo": ("Which {noun} is shown in the image?",),

@@ -1,4 +1,4 @@
-"""Asking for an answer about pictures, and scoring it: names by their aliases, times by their lists, numbers within a tenth."""
+"""Asking for an answer about pictures, and scoring it: names by aliases, times by lists, numbers within a tenth."""
 
 from decimal import Decimal
 
