@@ -65,7 +65,8 @@ _CLOSEST_DAYS = 366
 _CLOSEST_YEARS = 1
 """Options that are dates or years lie more than a year apart: one year off counts as right."""
 _FARTHEST_YEARS = 150
-_GROUPS = 4_000
+_GROUPS, _FEWEST_GROUPS = 8, 300
+"""Groups of pictures that are compared, for each question of a set, and at least."""
 _TWIN_TRIES = 60
 _MOST_OF_PICTURE = 12
 _MOST_OF_FORM = 0.06
@@ -151,7 +152,7 @@ class PictureDrafter:
         quotas = _Quotas(items)
         for kind, number in (("bridging", round(items * bridging)), ("comparison", items - round(items * bridging))):
             tell(f"asking: {kind}")
-            pools = self._pool_bridging(depths) if kind == "bridging" else self._pool_comparisons(depths, three)
+            pools = self._pool_bridging(depths) if kind == "bridging" else self._pool_comparisons(depths, three, items)
             taken, seen = 0, set[str]()
             for draft in _take_in_turn(pools, f"{self._seed}:{kind}"):
                 if taken == number:
@@ -181,13 +182,13 @@ class PictureDrafter:
                         pools.setdefault(f"{depth}:{_name_pool(plan)}", []).append(Draft(plan, (picture,)))
         return pools
 
-    def _pool_comparisons(self, depths: Sequence[int], three: float) -> dict[str, list[Draft]]:
+    def _pool_comparisons(self, depths: Sequence[int], three: float, items: int) -> dict[str, list[Draft]]:
         pools: dict[str, list[Draft]] = {}
         for kind, pictures in self.classes.items():
             pool = sorted(pictures)
             for size in (2, 3):
                 share = three if size == 3 else 1 - three
-                most = round(_GROUPS * share)
+                most = round(max(_FEWEST_GROUPS, _GROUPS * items) * share)
                 for group in draw_groups(pool, size, f"{self._seed}:{kind}:{size}", most):
                     for plan in self.planner.list_comparisons(group):
                         if plan.depth in depths:

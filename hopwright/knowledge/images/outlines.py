@@ -21,7 +21,7 @@ from hopwright.knowledge.images.pictures import FoundPicture, PictureName
 from hopwright.knowledge.images.rendering import Ring, draw_outline, encode_png, measure_ink
 
 _FILE = "countries-50m.json"
-_DRAWN = 640
+_DRAWN = 512
 _FEWEST_POINTS = 24
 _LEAST_INK = 0.12
 """A shape of fewer points, or one that covers less of its square (islands far apart), nobody would recognise."""

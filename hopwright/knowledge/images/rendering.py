@@ -25,7 +25,7 @@ _EMBEDDED = re.compile(r"<(?:\w+:)?(?:image|foreignObject|script)[ >]")
 _BACKGROUND = (255, 255, 255)
 _INK = (40, 60, 90)
 _FILL = (170, 190, 215)
-_OVERSAMPLED = 3
+_OVERSAMPLED = 2
 _WHITE = 245
 
 Ring = Sequence[tuple[float, float]]
