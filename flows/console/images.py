@@ -55,7 +55,7 @@ def fetch(
     """Make the store of pictures anew and say what is in it."""
     parameters = load_parameters(merge_options({}, options), PicturesFetchParameters)
     cache = home() / "cache" / "pictures"
-    sources: list[PictureSource] = [_EMBEDDED[name](cache) for name in parameters.sources]
+    sources: list[PictureSource] = [_EMBEDDED[name](cache) for name in parameters.sources if name != "none"]
     sources += [FolderPictures(folder) for folder in folders]
     if commons is not None:
         settings = {"contact": contact, **({"endpoint": endpoint} if endpoint else {})}

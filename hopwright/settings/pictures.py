@@ -9,7 +9,7 @@ from pydantic import Field
 from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, Parameters
 from hopwright.settings.models import ModelParameters
 
-PictureSourceName = Literal["flags", "outlines", "marks"]
+PictureSourceName = Literal["flags", "outlines", "marks", "none"]
 
 
 class PicturesName(Parameters):
@@ -30,7 +30,7 @@ class PicturesFetchParameters(PicturesName):
         default=["flags", "outlines"],
         title="Sources",
         description="flags (flag-icons), outlines of countries (world-atlas) and marks of brands (simple-icons), which "
-        "npm fetches.",
+        "npm fetches; none where only pictures of your own are wanted.",
     )
     size: int = Field(
         default=448, ge=64, le=2048, title="Size", description="Pixels of a picture's longer side as it is stored."
