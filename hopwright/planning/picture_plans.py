@@ -172,8 +172,9 @@ class PicturePlanner:
                     yield f"{function}-{property}-neighbour", step
 
     def _list_holders(self, ref: str, year: int) -> Iterator[tuple[str, PlanStep]]:
+        """Who was in office then; of other lists the year would be a mere coincidence."""
         for timeline, holders in self.traversals.timelines.items():
-            if year in holders and not self._table.literal[timeline].years:
+            if year in holders and self._table.literal[timeline].holder_when:
                 yield timeline, PlanStep(ReverseLookup(property=timeline, value=ref), holders[year], "entity")
 
     def _list_of_person(self, ref: str, person: str, last: bool) -> Iterator[tuple[str, PlanStep]]:
