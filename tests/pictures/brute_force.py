@@ -51,7 +51,9 @@ class RawFacts:
         return next(iter(found)) if len(found) == 1 else None
 
 
-def answer_hops(derivations: Sequence[Any], pictures: Sequence[str], units: Sequence[str], facts: RawFacts) -> list[Any]:
+def answer_hops(
+    derivations: Sequence[Any], pictures: Sequence[str], units: Sequence[str], facts: RawFacts
+) -> list[Any]:
     """The values of all hops, the pictures' first; None from the first hop on that has not exactly one."""
     values: list[Any] = list(pictures)
     for derivation, unit in zip(derivations, units, strict=True):
@@ -101,10 +103,15 @@ def _compute(derivation: Compute, values: Sequence[Any], facts: RawFacts) -> Any
             return None
         ranked.sort(reverse=match[1] == "max")
         return None if ranked[0][0] == ranked[1][0] else ranked[0][1]
-    sizes = [len(facts.objects[_resolve(ref, values), BORDERS]) for ref in re.findall(rf"size\(all\({BORDERS}, (hop\d)\)\)", text)]
+    sizes = [
+        len(facts.objects[_resolve(ref, values), BORDERS])
+        for ref in re.findall(rf"size\(all\({BORDERS}, (hop\d)\)\)", text)
+    ]
     if sizes:
         return None if min(sizes) < 2 else sizes[0] if len(sizes) == 1 else sizes[0] - sizes[1]
-    read = [facts.one(_resolve(ref, values), property) for property, ref in re.findall(r"value\((P\d+), (hop\d)\)", text)]
+    read = [
+        facts.one(_resolve(ref, values), property) for property, ref in re.findall(r"value\((P\d+), (hop\d)\)", text)
+    ]
     if any(one is None for one in read):
         return None
     one, other = read

@@ -1,4 +1,4 @@
-"""Models that see pictures, over both official SDKs: right, without and with wrong pictures; and what is sent is kept."""
+"""Models that see pictures, over both official SDKs: right, without and with wrong pictures; what is sent is kept."""
 
 from __future__ import annotations
 
@@ -110,7 +110,13 @@ def test_a_picture_is_part_of_the_key_and_of_the_transcript(tmp_path: Path) -> N
     async def check() -> str:
         async with VisionServer(lambda text, pictures: f"{len(pictures)} seen") as server:
             outcomes, _ = await ask_all(tmp_path, settings(server), asked)
-            assert [outcome.text for outcome in outcomes if outcome.ok] == ["1 seen", "1 seen", "0 seen", "2 seen", "2 seen"]
+            assert [outcome.text for outcome in outcomes if outcome.ok] == [
+                "1 seen",
+                "1 seen",
+                "0 seen",
+                "2 seen",
+                "2 seen",
+            ]
             again, client = await ask_all(tmp_path, settings(server), asked)
             assert client.progress.counts["sent"] == 0
             assert [one.text for one in again if one.ok] == [one.text for one in outcomes if one.ok]

@@ -39,8 +39,8 @@ def test_exported_scoring_judges_as_ours(exported: Path, small_set: PictureSet) 
     items = small_set.of_split("test")
     said = [[item.answer, "nothing", "1960", *item.answer_aliases[:2], *item.options.values()] for item in items]
     done = subprocess.run(
-        [sys.executable, "-c", _SCORE], cwd=exported / "lm-eval", input=json.dumps(said), text=True, capture_output=True,
-        check=True,
+        [sys.executable, "-c", _SCORE], cwd=exported / "lm-eval", input=json.dumps(said), text=True,
+        capture_output=True, check=True,
     )  # fmt: skip
     theirs = json.loads(done.stdout)
     ours = [[judge_answer(one, read_typed(item)) for one in saying] for item, saying in zip(items, said, strict=True)]

@@ -1,4 +1,4 @@
-"""The whole line: 500 proven questions offline, the proofs by brute force, the audit, and faults that it has to find."""
+"""The whole line: 500 proven questions offline, the proofs by brute force, the audit, and faults that it finds."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def test_five_hundred_questions_are_made_offline_in_minutes(large: tuple[Picture
 
 
 @pytest.mark.e2e
-def test_the_proofs_hold_by_brute_force(large: tuple[PictureSet, float], raw: RawFacts, drafter: PictureDrafter) -> None:
+def test_the_proofs_hold_by_brute_force(
+    large: tuple[PictureSet, float], raw: RawFacts, drafter: PictureDrafter
+) -> None:
     """Every answer follows from the sample's files, and with some other picture the same steps end elsewhere."""
     found, _ = large
     for item in (*(item for item, _ in found.items), *found.twins):
@@ -108,7 +110,10 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, store: PictureStore,
     for name in ("one", "two"):
         write_picture_set(open_drafter(store, source, 5), tmp_path / name, parameters, lambda _: None)
     hashes = [
-        {path.relative_to(folder): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*.*"))}
+        {
+            path.relative_to(folder): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.rglob("*.*"))
+        }
         for folder in (tmp_path / "one", tmp_path / "two")
     ]
     different = [str(name) for name in hashes[0] if hashes[0][name] != hashes[1].get(name)]
@@ -156,7 +161,9 @@ def _name_it(item: Item, found: PictureSet) -> Item:
 
 
 def _swap_picture(item: Item, found: PictureSet) -> Item:
-    other = next(media for media, row in found.pictures.items() if media not in list_media(item) and row["kind"] == "flag")
+    other = next(
+        media for media, row in found.pictures.items() if media not in list_media(item) and row["kind"] == "flag"
+    )
     parts = (ImagePart(media=other, description="image"), *item.question_parts[1:])
     return item.model_copy(update={"question_parts": parts})
 
@@ -167,7 +174,7 @@ def _change_answer(item: Item, found: PictureSet) -> Item:
 
 
 def _repeat_option(item: Item, found: PictureSet) -> Item:
-    options = {letter: item.answer for letter in item.options}
+    options = dict.fromkeys(item.options, item.answer)
     last = item.hops[-1].model_copy(update={"options": options})
     return item.model_copy(update={"hops": (*item.hops[:-1], last), "options": options})
 

@@ -124,5 +124,5 @@ def test_a_second_reading_asks_nobody(commons: Commons, tmp_path: Path) -> None:
 def test_a_server_that_is_gone_is_one_line(tmp_path: Path) -> None:
     server = Commons()
     server.server_close()
-    with pytest.raises(ServiceError, match="127.0.0.1"):
+    with pytest.raises(ServiceError, match=r"127\.0\.0\.1"):
         list(open_commons(server, tmp_path).read_pictures())

@@ -1,4 +1,4 @@
-"""Exact search: the picture itself is found again, however it was resized and encoded, and vectors of others are taken."""
+"""Exact search: a picture is found again, however it was resized and encoded, and vectors of others are taken."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def test_a_picture_is_found_again(
     store: PictureStore, searcher: ImageSearcher, place: int, width: int, quality: int, blur: float
 ) -> None:
     picture = store.usable[place % len(store.usable)]
-    image = decode_png(store.read_png(picture.media)).resize((width, width * 2 // 3)).filter(ImageFilter.GaussianBlur(blur))
+    image = (
+        decode_png(store.read_png(picture.media)).resize((width, width * 2 // 3)).filter(ImageFilter.GaussianBlur(blur))
+    )
     held = io.BytesIO()
     image.save(held, "JPEG", quality=quality)
     found = searcher.search(held.getvalue(), most=3)

@@ -85,7 +85,11 @@ def test_the_same_picture_gives_the_same_bytes() -> None:
     [
         (b"no picture at all", "image/png", "not a picture"),
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "image/png", "not a picture"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'><image href='file:///etc/passwd'/></svg>", "image/svg+xml", "scripts"),
+        (
+            b"<svg xmlns='http://www.w3.org/2000/svg'><image href='file:///etc/passwd'/></svg>",
+            "image/svg+xml",
+            "scripts",
+        ),
         (b"<svg", "image/svg+xml", "not an SVG"),
     ],
 )
@@ -186,7 +190,9 @@ def test_a_picture_that_cannot_be_drawn_is_a_row_not_a_crash(tmp_path: Path, sou
         (PictureName(), ""),
     ],
 )
-def test_a_name_is_linked_only_where_one_entity_bears_it(source: WikidataSource, name: PictureName, entity: str) -> None:
+def test_a_name_is_linked_only_where_one_entity_bears_it(
+    source: WikidataSource, name: PictureName, entity: str
+) -> None:
     linked = link_picture(name, source)
     assert linked.entity == entity
     assert bool(linked.reason) is not bool(entity)
@@ -280,8 +286,14 @@ def test_the_registry_s_flags_and_outlines(tmp_path_factory: pytest.TempPathFact
     except ServiceError as error:
         pytest.skip(str(error))
     assert (cache / FLAGS.file_name).is_file()
-    few = [one for one in flags if one.origin.endswith(("td.svg", "ro.svg", "id.svg", "mc.svg", "jp.svg", "fr.svg", "re.svg"))]
-    store = build_store(cache / "store", [Gathered(few), Gathered(outlines[:30], "shapes")], source, 128, lambda _: None)
+    few = [
+        one
+        for one in flags
+        if one.origin.endswith(("td.svg", "ro.svg", "id.svg", "mc.svg", "jp.svg", "fr.svg", "re.svg"))
+    ]
+    store = build_store(
+        cache / "store", [Gathered(few), Gathered(outlines[:30], "shapes")], source, 128, lambda _: None
+    )
     used = {one.label for one in store.usable if one.kind == "flag"}
     assert used == {"Japan"}
     assert len(flags) > 200
