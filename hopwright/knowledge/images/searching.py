@@ -1,9 +1,9 @@
 """Finding the picture of a store that looks most like another: exact search over descriptors, for agents that look up.
 
 MMhops-R1's image retriever gives what is known of the most similar picture. Here every vector is compared, so the
-answer does not depend on an index. Offline the vectors are perceptual descriptors, which find the same picture again after it
-was resized or encoded anew; vectors of any model that embeds pictures can take their place: a folder with `vectors.npy`
-(one row a picture) and `media.txt` (the SHA-256 of each row's picture, one a line).
+answer does not depend on an index. Offline the vectors are perceptual descriptors, which find the same picture again
+after it was resized or encoded anew; vectors of any model that embeds pictures can take their place: a folder with
+`vectors.npy` (one row a picture) and `media.txt` (the SHA-256 of each row's picture, one a line).
 """
 
 from __future__ import annotations
