@@ -24,6 +24,7 @@ from hopwright.errors import ExpressionError
 from hopwright.knowledge.images.descriptors import measure_distances
 from hopwright.knowledge.images.store import Picture, PictureStore
 from hopwright.knowledge.wikidata.names import GraphNames
+from hopwright.knowledge.wikidata.roles import OWN_PREFIX
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.evidence import evidence_for
@@ -445,7 +446,7 @@ def gather_classes(pictures: Sequence[Picture]) -> dict[str, dict[str, Picture]]
 def _name_pool(plan: PicturePlan) -> str:
     """The forms that take turns: those of one kind of move are one pool, whichever list of years they enter."""
     moves = plan.form.split("-")
-    return "-".join("list" if move.startswith("P99") else move for move in moves)
+    return "-".join("list" if move.startswith(OWN_PREFIX) else move for move in moves)
 
 
 def _take_in_turn(pools: Mapping[str, list[Draft]], seed: str) -> Iterator[Draft]:

@@ -33,7 +33,9 @@ VERBS = [
     ["review", "adjudicate"],
     ["preview"], ["claims", "propose"], ["claims", "check"],
     ["corpus", "add"], ["corpus", "index"], ["corpus", "info"], ["corpus", "search"], ["corpus", "show"],
-    ["corpus", "serve"],
+    ["corpus", "serve"], ["environment", "serve"], ["environment", "report"],
+    ["images", "fetch"], ["images", "info"], ["images", "questions"], ["images", "audit"], ["images", "evaluate"],
+    ["images", "export"], ["images", "tasks"],
     ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 

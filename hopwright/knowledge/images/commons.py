@@ -22,11 +22,12 @@ from hopwright.errors import ServiceError
 from hopwright.foreign import BodyError, BodyReader, JsonError, load_json, show
 from hopwright.knowledge.images.pictures import FoundPicture, PictureKind, PictureName
 from hopwright.knowledge.images.rendering import MOST_BYTES
+from hopwright.knowledge.wikidata.roles import COAT_OF_ARMS, FLAG, LOGO, PICTURE
 from hopwright.knowledge.wikidata.sparql.client import SparqlClient
 from hopwright.runs.files import write_file
 
 COMMONS = "https://commons.wikimedia.org/w/api.php"
-STATEMENTS: Mapping[str, PictureKind] = {"P18": "photo", "P41": "flag", "P154": "mark", "P94": "arms"}
+STATEMENTS: Mapping[str, PictureKind] = {PICTURE: "photo", FLAG: "flag", LOGO: "mark", COAT_OF_ARMS: "arms"}
 """Which property of Wikidata names pictures of which kind."""
 _ENTITY = re.compile(r"/entity/(Q[1-9]\d{0,11})$")
 _FILE = re.compile(r"/Special:FilePath/(.+)$")

@@ -55,7 +55,7 @@ class FolderPictures:
         if empty := [name for name in _COLUMNS if not values[name]]:
             raise InputError(f"{place}: {empty[0]} is empty")
         if not _ENTITY.match(values["entity"]):
-            raise InputError(f"{place}: entity {show(values['entity'])} is no Wikidata id, such as Q142")
+            raise InputError(f"{place}: entity {show(values['entity'])} is no Wikidata id (a Q and a number)")
         kind = values.get("kind") or "photo"
         if kind not in PICTURE_KINDS:
             raise InputError(f"{place}: kind {show(kind)} is none of {', '.join(PICTURE_KINDS)}")

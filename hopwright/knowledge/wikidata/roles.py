@@ -33,6 +33,12 @@ MEMBER_OF_TEAM = "P54"
 LEAGUE = "P118"
 PARTICIPANT_IN = "P1344"
 BORDERS = "P47"
+PICTURE = "P18"
+FLAG = "P41"
+LOGO = "P154"
+COAT_OF_ARMS = "P94"
+OWN_PREFIX = "P99"
+"""How the ids of lists by years begin, which are our own."""
 
 CLASSES = frozenset({INSTANCE_OF, SUBCLASS_OF})
 """From an entity or a class to its classes."""
