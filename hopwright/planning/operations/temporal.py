@@ -17,8 +17,8 @@ _FAREST = 150
 
 
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The years between two looked-up years: from a birth to a work of that person, or from a work to its maker's
-    death, or a death to an adaptation; or between the births, or the deaths, of two who were close.
+    """The years between two looked-up years: from a birth to a work of that person, or between the events of two things
+    that a fact joins, such as a play and the opera after it; or the births, or the deaths, of two who were close.
     """
     one, other = inputs
     if one.whole > other.whole:
@@ -39,7 +39,7 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
         unknown = other.whole if other.of == roles.death else LATEST
         if list_events(builder, one.entity).get(roles.death, unknown) <= other.whole:
             raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
-    elif not (_is_after_work(builder, one, other) or _is_adapted(builder, one.entity, other.entity)):
+    elif not _is_event_of(builder, one.entity, other.entity):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     return _give(builder, f"abs({inputs[0].ref} - {inputs[1].ref})", years)
 
@@ -106,6 +106,21 @@ def age_at_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     return _give(builder, f"age(value({roles.birth}, {state.ref}), value({roles.death}, {state.ref}))", years)
 
 
+def lasted(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """For how many years something of an entity went on, such as a reign, by the years in which it began and ended."""
+    (state,) = inputs
+    measures = {measure.property: measure for measure in builder.traversals.measures(state.entity)}
+    for property, begun in measures.items():
+        ended = measures.get(begun.entry.until)
+        if ended is None or is_chosen_by(builder, state, (property, ended.property)):
+            continue
+        if isinstance(begun.value, dt.date) and isinstance(ended.value, dt.date):
+            years = _check(ended.value.year - begun.value.year)
+            moments = (f"year(value({one}, {state.ref}))" for one in (ended.property, property))
+            return _give(builder, f"abs({' - '.join(moments)})", years)
+    raise PlanningDeadEnd(DeadEnd.NO_FITTING_EVENT)
+
+
 def _is_tied(builder: PlanBuilder, one: str, other: str) -> bool:
     """Whether a fact joins two entities, such as says something of them."""
     roles = builder.traversals.roles
@@ -116,23 +131,14 @@ def _is_tied(builder: PlanBuilder, one: str, other: str) -> bool:
     )
 
 
-def _is_after_work(builder: PlanBuilder, work: StepOutput, person: StepOutput) -> bool:
-    """Whether of two years the first is that of a work, and the second that of the death of somebody who made it."""
+def _is_event_of(builder: PlanBuilder, one: str, other: str) -> bool:
+    """Whether the events of two belong together: those of a work and of its maker, or of its source."""
     roles = builder.traversals.roles
-    return (
-        person.of == roles.death
-        and work.of == roles.release
-        and any(end == person.entity for _, end in builder.traversals.graph.out_edges(work.entity))
-    )
-
-
-def _is_adapted(builder: PlanBuilder, one: str, other: str) -> bool:
-    """Whether one of two is a work that goes back to the other."""
-    graph = builder.traversals.graph
+    joining = roles.made | roles.adapted | roles.makers
     return any(
-        there in graph.objects(here, property)
+        end == there and property in joining
         for here, there in ((one, other), (other, one))
-        for property in builder.traversals.roles.adapted
+        for property, end in builder.traversals.graph.out_edges(here)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hopwright.errors import ExpressionError
+from hopwright.knowledge.properties import LiteralProperty
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
 Say = Callable[[str], str]
 _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
 _MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
-_IN_ONE_PHRASE = 0.4
 _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
@@ -277,9 +277,9 @@ class ComputationVerbaliser:
         single = best.startswith("the one")
         if len(form.entities) > 2:
             best = superlative(best)
-        if not named and self._text.draw() < _IN_ONE_PHRASE and not single and not _has_clause(pair):
+        if not named and not single and not _has_clause(pair):
             return f"{best} of {pair}"
-        if single and " who died " in best and len(form.entities) == 2:
+        if single and len(form.entities) == 2:
             self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
             return best
         if single:
@@ -452,6 +452,9 @@ class ComputationVerbaliser:
     def _ask_distance(self, form: YearDistance, say: Say) -> str:
         if len(form.moments) > 2:
             return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
+        if lasted := self._find_lasted(form):
+            entry, entity = lasted
+            return self._text.fill(entry.lasted, "s", say(entity))
         ordered = self._in_order(form.moments)
         if (person := self._find_born(ordered[0])) and isinstance(ordered[1], str):
             happened = self._happened(ordered[1], say).removeprefix("when ")
@@ -463,6 +466,13 @@ class ComputationVerbaliser:
         known = all(isinstance(moment, str) for moment in ordered)
         frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
         return frame.format(a=one, b=other, A=upper_first(one))
+
+    def _find_lasted(self, form: YearDistance) -> tuple[LiteralProperty, str] | None:
+        """What went on between two moments of one entity, and the entity (a reference); None for other moments."""
+        named = dict(moment for moment in form.moments if not isinstance(moment, str))
+        entries = {property: self._text.table.literal[property] for property in named}
+        found = [(one, named[property]) for property, one in entries.items() if one.until in entries and one.lasted]
+        return found[0] if found and len(set(named.values())) == 1 else None
 
     def _find_born(self, moment: str | tuple[str, str]) -> str:
         """The person (a reference) whose birth year a hop looks up; empty for another moment."""
