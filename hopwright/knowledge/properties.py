@@ -283,10 +283,6 @@ class LiteralProperty(_Entry):
     """The infinitive of the event: `be born`, to follow `the first to`."""
     year_predicate: tuple[str, ...] = ()
     """Finite predicates for a year: `was founded in {y}`, where {y} is a noun phrase of a year or a number."""
-    until: str = ""
-    """Of a date on which something begins, the property of the date on which it ends."""
-    lasted: tuple[str, ...] = ()
-    """Full questions for the years between the two: `For how many years did {s} reign?`"""
     timeline: str = ""
     """The name of the list by years that the property stands for; empty for all others."""
     holder_ask: tuple[str, ...] = ()

@@ -195,6 +195,8 @@ class GraphTraversals:
     def _list_countries(self, entity: str) -> frozenset[str]:
         """The countries that a person or a work belongs to: that of the birthplace, or of whoever made it."""
         graph, roles = self.graph, self.roles
+        if self.kinds.kind(entity) not in ("person", "work"):
+            return frozenset()  # who reigned when a company was founded is nothing that anybody asks
         homes = [place for property in roles.homes for place in graph.objects(entity, property)]
         makers = [maker for property in roles.made for maker in graph.objects(entity, property)]
         homes += [place for maker in makers for property in roles.homes for place in graph.objects(maker, property)]

@@ -43,5 +43,8 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
 SAME_CALLING = frozenset(["P184"])
 """Properties whose objects are all of one calling with what is asked about: a doctoral advisor."""
 
+OF_A_LINE = frozenset(["P990122", "P990123"])
+"""Properties whose objects ruled or led where the subject did: who came after and before on a throne."""
+
 BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706", "P30"])
 """Shares a border with; lies in; is located at; lies on; is on the continent: what makes two places neighbours."""

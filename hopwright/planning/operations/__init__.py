@@ -28,7 +28,6 @@ from hopwright.planning.operations.temporal import (
     age_of,
     age_of_named,
     apart,
-    lasted,
 )
 from hopwright.planning.operations.timelines import holder, named_event, named_holder
 
@@ -55,7 +54,6 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("age-in-year", ("entity", "year"), "amount", "temporal", 0.2, age_in_year, inner=False),
     Operation("age-found", ("entity", "date"), "amount", "temporal", 6.0, age_found, inner=False),
     Operation("age-at-death", ("entity",), "amount", "temporal", 1.5, age_at_death, inner=False),
-    Operation("lasted", ("entity",), "amount", "temporal", 2.0, lasted, inner=False),
     Operation("difference", ("entity", "entity"), "number", "arithmetic", 2.0, difference, inner=False),
     Operation("age-named", ("date",), "amount", "temporal", 1.5, age_of_named, inner=False),
     Operation("rate", ("entity",), "number", "arithmetic", 0.03, rate, inner=False),

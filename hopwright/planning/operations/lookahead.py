@@ -261,8 +261,6 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "age-at-death":
         dates = (builder.traversals.roles.birth, builder.traversals.roles.death)
         return lambda entity: all(full_date(builder, entity, one) is not None for one in dates)
-    if reader == "lasted":
-        return lambda entity: any(m.entry.until for m in measures(entity))
     if reader == "difference":
         return lambda entity: any(m.property in builder.traversals.roles.exact for m in measures(entity))
     if reader == "rate":

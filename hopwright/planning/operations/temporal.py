@@ -59,6 +59,8 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     birth = builder.traversals.roles.birth
     if then.of == birth:
         raise PlanningDeadEnd(DeadEnd.UNRELATED_BIRTH)
+    if then.of != builder.traversals.roles.death and then.entity not in builder.topics:
+        raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # the founding of the museum that holds what somebody painted
     events = list_events(builder, person.entity)
     unknown = then.whole if then.of == builder.traversals.roles.death else LATEST
     if birth not in events or events.get(builder.traversals.roles.death, unknown) <= then.whole:
@@ -104,21 +106,6 @@ def age_at_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
     if not _YOUNGEST <= years <= _OLDEST:
         raise PlanningDeadEnd(DeadEnd.IMPOSSIBLE_AGE)
     return _give(builder, f"age(value({roles.birth}, {state.ref}), value({roles.death}, {state.ref}))", years)
-
-
-def lasted(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """For how many years something of an entity went on, such as a reign, by the years in which it began and ended."""
-    (state,) = inputs
-    measures = {measure.property: measure for measure in builder.traversals.measures(state.entity)}
-    for property, begun in measures.items():
-        ended = measures.get(begun.entry.until)
-        if ended is None or is_chosen_by(builder, state, (property, ended.property)):
-            continue
-        if isinstance(begun.value, dt.date) and isinstance(ended.value, dt.date):
-            years = _check(ended.value.year - begun.value.year)
-            moments = (f"year(value({one}, {state.ref}))" for one in (ended.property, property))
-            return _give(builder, f"abs({' - '.join(moments)})", years)
-    raise PlanningDeadEnd(DeadEnd.NO_FITTING_EVENT)
 
 
 def _is_tied(builder: PlanBuilder, one: str, other: str) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hopwright.errors import ExpressionError
-from hopwright.knowledge.properties import LiteralProperty
 from hopwright.planning.computation_forms import (
     AgeAt,
     AgeInYear,
@@ -452,9 +451,6 @@ class ComputationVerbaliser:
     def _ask_distance(self, form: YearDistance, say: Say) -> str:
         if len(form.moments) > 2:
             return self._pick(SPAN_FRAMES).format(all=listed([self._moment(one, say) for one in form.moments]))
-        if lasted := self._find_lasted(form):
-            entry, entity = lasted
-            return self._text.fill(entry.lasted, "s", say(entity))
         ordered = self._in_order(form.moments)
         if (person := self._find_born(ordered[0])) and isinstance(ordered[1], str):
             happened = self._happened(ordered[1], say).removeprefix("when ")
@@ -466,13 +462,6 @@ class ComputationVerbaliser:
         known = all(isinstance(moment, str) for moment in ordered)
         frame = self._pick(DISTANCE_FRAMES + LATER_FRAMES if known else DISTANCE_FRAMES)
         return frame.format(a=one, b=other, A=upper_first(one))
-
-    def _find_lasted(self, form: YearDistance) -> tuple[LiteralProperty, str] | None:
-        """What went on between two moments of one entity, and the entity (a reference); None for other moments."""
-        named = dict(moment for moment in form.moments if not isinstance(moment, str))
-        entries = {property: self._text.table.literal[property] for property in named}
-        found = [(one, named[property]) for property, one in entries.items() if one.until in entries and one.lasted]
-        return found[0] if found and len(set(named.values())) == 1 else None
 
     def _find_born(self, moment: str | tuple[str, str]) -> str:
         """The person (a reference) whose birth year a hop looks up; empty for another moment."""

@@ -75,7 +75,7 @@ DISTANCE_FRAMES = (
 """Of two events in whatever order, in calendar years: the difference of the two years."""
 
 LATER_FRAMES = (
-    "How many years after {a} came {b}?", "How many years passed from {a} to {b}?",
+    "How many years after {a} came {b}?",
 )  # fmt: skip
 """Of two events of which the first is the earlier."""
 
