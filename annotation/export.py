@@ -6,7 +6,6 @@ escape every text; links are kept only when they lead to http or https.
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
 import json
 import re
@@ -39,10 +38,10 @@ from hopwright.checks.findings import make_result, read_findings
 from hopwright.errors import InputError
 from hopwright.foreign import drop_controls
 from hopwright.knowledge.external.notes import write_value
+from hopwright.knowledge.facts import write_literal
 from hopwright.knowledge.wikidata.properties import default_table
-from hopwright.records import CheckResult, Compute, Hop, Item, LiteralFact, Lookup, Passage
+from hopwright.records import CheckResult, Compute, Hop, Item, Lookup, Passage
 from hopwright.records.model import Label
-from hopwright.records.values import render
 from hopwright.reporting.rendering import load_template
 from hopwright.topologies import topology
 
@@ -225,7 +224,7 @@ def list_facts(hop: Hop) -> list[FactView]:
         for one in held.triplets
     ]
     facts += [
-        FactView(one.subject_label, one.property_label, _show_literal(one), find_article(one.subject))
+        FactView(one.subject_label, one.property_label, write_literal(one, default_table()), find_article(one.subject))
         for one in held.literals
     ]
     facts += [
@@ -282,18 +281,6 @@ def _pick_checks(checks: Sequence[CheckResult], hop: int) -> list[CheckResult]:
         if mine:
             picked.append(make_result(check.name, mine, warning=False))
     return picked
-
-
-def _show_literal(fact: LiteralFact) -> str:
-    """A literal in its property's own unit, as answers are written; one that the table does not know, as stored."""
-    table = default_table()
-    value = table.normalise(fact.property, fact.value, fact.datatype)
-    if value is None:
-        return fact.value
-    kind = table.literal[fact.property]
-    if isinstance(value, dt.date) and kind.value == "year":
-        return render(value.year, year=True)
-    return f"{render(value)} {kind.unit}".rstrip()
 
 
 def _keep_web_address(url: str) -> str:

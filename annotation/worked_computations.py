@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hopwright.errors import ExpressionError, HopwrightError
 from hopwright.knowledge.external.notes import write_value
-from hopwright.knowledge.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts, write_scalar
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.planning.execution import stated_value
 from hopwright.planning.expressions import evaluate, parse_expression, read_claim
@@ -242,8 +242,10 @@ class _ComputationWriter:
         if isinstance(value, str):
             return self._labels.get(value, value)
         kind = self._table.literal.get(property)
+        if isinstance(value, dt.date):
+            return write_scalar(value, kind)
         if kind is not None and kind.value == "year":
-            return str(value.year if isinstance(value, dt.date) else value)
+            return str(value)
         unit = kind.unit if kind is not None else ""
         bare = isinstance(value, int) and value in _LIKE_YEARS and not unit
         return f"{render(value, year=bare)} {unit}".rstrip().replace("-", "−")

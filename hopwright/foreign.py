@@ -7,14 +7,17 @@ terminal obeys and a page hides, are shown as what they are.
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import os
 import re
+import tomllib
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, cast
 
 from hopwright.errors import InputError
 
@@ -31,10 +34,12 @@ _BLOCK = 1 << 20
 _DEPTH = 64
 """Levels of arrays and objects in one JSON value. A release's row has 8."""
 _SHOWN = 200
+_SHOWN_OF_FILE = 300
 
 # What a terminal obeys (C0, C1), what turns text round or hides it (bidirectional marks), and what is no character.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _CONTROL_BUT_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -144,8 +149,10 @@ def load_json(data: bytes | str, *, strict: bool = True, halves: bool = False) -
     return value
 
 
-def read_lines(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes | None]]:
-    """Every line with its number from 1, without its end; None for one of more than `longest` bytes.
+def read_lines(
+    file: IO[bytes], longest: int = LONGEST_LINE, *, ends: bool = False
+) -> Iterator[tuple[int, bytes | None]]:
+    """Every line with its number from 1, with its end or without it; None for one of more than `longest` bytes.
 
     Memory stays at one longest line.
     """
@@ -153,11 +160,91 @@ def read_lines(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[tuple[i
     while line := file.readline(longest + 1):
         number += 1
         if len(line) <= longest or line.endswith(b"\n"):
-            yield number, line.rstrip(b"\r\n")
+            yield number, line if ends else line.rstrip(b"\r\n")
             continue
         while line and not line.endswith(b"\n"):
             line = file.readline(_BLOCK)
         yield number, None
+
+
+def read_array(file: IO[bytes], longest: int = LONGEST_LINE) -> Iterator[Any]:
+    """The entries of one JSON array in UTF-8, one by one; to the end, where a packed file's check sum stands.
+
+    Memory stays at two of the longest entries, of `longest` characters. Raises JsonError, for what `load_json` refuses
+    too: halves of surrogate pairs are left to the caller.
+    """
+    text = _ArrayText(file, longest)
+    if text.peek() != "[":
+        raise JsonError("not a JSON array")
+    text.place += 1
+    first = True
+    while (sign := text.peek()) != "]":
+        if not first:
+            if sign != ",":
+                raise JsonError("not JSON: a comma or the end of the array is missing")
+            text.place += 1
+        yield text.read_value()
+        first = False
+    text.place += 1
+    if text.peek():
+        raise JsonError("not JSON: something stands behind the array")
+
+
+class _ArrayText:
+    """The text of a file as it is read on; what is before `place` was used."""
+
+    def __init__(self, file: IO[bytes], longest: int) -> None:
+        self._file = file
+        self._longest = longest
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._ended = False
+        self.text = ""
+        self.place = 0
+
+    def peek(self) -> str:
+        """The next character that is no white space; empty at the end."""
+        while True:
+            self.place = cast("re.Match[str]", _SPACE.match(self.text, self.place)).end()
+            if self.place < len(self.text) or not self._read_on():
+                return self.text[self.place : self.place + 1]
+
+    def read_value(self) -> Any:
+        """The value that begins next."""
+        self.peek()
+        while True:
+            try:
+                value, end = _ARRAY_DECODER.raw_decode(self.text, self.place)
+            except json.JSONDecodeError as error:
+                if self._read_on():
+                    continue
+                raise JsonError(f"not JSON: {error.msg}") from None
+            except RecursionError:
+                raise JsonError(f"nested more than {_DEPTH} levels deep") from None
+            except JsonError:
+                raise
+            except ValueError:
+                raise JsonError("a number of more digits than are read") from None
+            # A number may go on behind what was read so far.
+            if end == len(self.text) and self._read_on():
+                continue
+            self.place = end
+            _check_depth(value)
+            return value
+
+    def _read_on(self) -> bool:
+        """Read as much again as there is; whether there was more."""
+        self.text, self.place = self.text[self.place :], 0
+        if self._ended:
+            return False
+        if len(self.text) > self._longest:
+            raise JsonError(f"no JSON, or an entry of more than {self._longest:,} characters")
+        try:
+            data = self._file.read(max(_BLOCK, len(self.text)))
+            self._ended = not data
+            self.text += self._decoder.decode(data, final=self._ended)
+        except UnicodeDecodeError:
+            raise JsonError("not UTF-8") from None
+        return not self._ended
 
 
 def read_bounded(file: IO[bytes], most: int, what: object) -> bytes:
@@ -166,6 +253,21 @@ def read_bounded(file: IO[bytes], most: int, what: object) -> bytes:
     if len(data) > most:
         raise InputError(f"{what} is too large: more than {most >> 20:,} MiB are not read at once")
     return data
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file. Raises InputError, with the file, for one that cannot be read or is none."""
+    try:
+        with path.open("rb") as file:
+            return tomllib.loads(read_bounded(file, LONGEST_LINE, path).decode("utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8") from None
+    except RecursionError:
+        raise InputError(f"{path}: it is nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{path}: {show(error, _SHOWN_OF_FILE)}") from None
 
 
 def show(text: object, longest: int = _SHOWN) -> str:
@@ -213,6 +315,9 @@ def _read_float(text: str) -> float:
     if not math.isfinite(number):
         raise JsonError(f"a number past the range of numbers: {text[:20]}")
     return number
+
+
+_ARRAY_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_read_float)
 
 
 def _check_depth(value: Any) -> None:

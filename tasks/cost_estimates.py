@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from hopwright.llm.config import read_settings
 from hopwright.llm.estimate import ApproximateRequest, CostEstimate, add_estimates, estimate_run
 from hopwright.llm.prices import read_prices
-from hopwright.llm.store import Store
+from hopwright.llm.store import consult_store
 from hopwright.llm.types import Request
 from hopwright.runs import RunFolder
 from hopwright.settings import (
@@ -103,6 +103,7 @@ def estimate_build(parameters: BuildParameters) -> CostEstimate:
     """What a whole run would ask and cost; nothing is kept of the rehearsal but the graph store."""
     if not any(list_named_models(parameters)):
         return add_estimates([])
+    read_prices(read_settings(parameters.models.endpoints_file()).prices)  # refused here, they cost no rehearsal
     drafts = min(parameters.synthesize.drafts, DRAFTS)
     small = parameters.synthesize.model_copy(update={"drafts": drafts, "items": 0})
     wanted = parameters.model_copy(update={"synthesize": small})
@@ -181,7 +182,7 @@ def _estimate_plan(plan: StagePlan, parameters: ModelRun, growth: float) -> Cost
     chosen = _draw_evenly(plan.specs, _SHARDS)
     settings = read_settings(parameters.models.endpoints_file())
     growth *= len(plan.specs) / len(chosen)
-    with Store(home() / STORE) as store:
+    with consult_store(home() / STORE) as store:
         return estimate_run(
             _list_requests(plan, chosen), settings, store, read_prices(settings.prices), parameters.models.batch,
             growth=growth, stage=plan.name,

@@ -28,7 +28,9 @@ def show(
         int, typer.Option("--sample", min=1, max=10_000, help="Number of items to draw, evenly over the topologies.")
     ] = 5,
     seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
-    named: Annotated[str | None, typer.Option("--run", hidden=True)] = None,
+    named: Annotated[
+        str | None, typer.Option("--run", help="Name of the run. With an ITEM_ID, look for the item in this run only.")
+    ] = None,
     stage: Annotated[
         Literal["synthesize", "filter", "rewrite"], typer.Option(help="The stage whose items are drawn.")
     ] = "filter",
@@ -37,11 +39,12 @@ def show(
     """Print items of a run, drawn at random, with their sub-questions; or explain one item."""
     from flows.console.show import is_item_id, show_sample
 
-    run = run or named
-    if is_item_id(run):
-        explain(run, as_json=as_json)
+    if run is not None and is_item_id(run):
+        explain(run, named, as_json=as_json)
+    elif run is not None and named is not None:
+        raise typer.BadParameter(f"two runs are named, {run!r} and {named!r}", param_hint="'--run'")
     else:
-        show_sample(run, stage, sample, seed, as_json=as_json)
+        show_sample(run or named, stage, sample, seed, as_json=as_json)
 
 
 @app.command()
@@ -54,7 +57,7 @@ def preview(
     yes: Annotated[bool, typer.Option("--yes", help="Agree to the printed price, and ask the model.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a few items at once and print them; no run begins, and no file is written."""
+    """Make a few items at once and print them; no run begins."""
     from flows.console.preview import preview as make_preview
 
     make_preview(number, store, options, agreed=yes, as_json=as_json)

@@ -145,11 +145,10 @@ def _estimate(
     from hopwright.llm.config import read_settings
     from hopwright.llm.estimate import estimate_run
     from hopwright.llm.prices import read_prices
-    from hopwright.llm.store import Store
+    from hopwright.llm.store import consult_store
 
     settings = read_settings(access.endpoints)
-    home().mkdir(parents=True, exist_ok=True)
-    with Store(access.store) as store:
+    with consult_store(access.store) as store:
         requests = list_requests(wish, prompt, bank)
         estimate = estimate_run(requests, settings, store, read_prices(settings.prices), stage="claims")
     print_estimate(estimate, parameters, as_json=as_json)

@@ -36,20 +36,22 @@ def estimate_one_stage(stage: str, run: str | None, options: Mapping[str, Any], 
     print_estimate(estimate, parameters, as_json=as_json)
 
 
-def estimate_evaluation_run(parameters: EvaluateRun, *, as_json: bool) -> None:
-    """Print what an evaluation would ask and cost."""
+def estimate_evaluation_run(parameters: EvaluateRun, asked: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print what an evaluation would ask and cost; `asked` says about what, for `--json`."""
     with err.status("planning"):
         from tasks.cost_estimates import estimate_evaluation
 
         estimate = estimate_evaluation(parameters)
-    print_estimate(estimate, parameters, as_json=as_json)
+    print_estimate(estimate, parameters, as_json=as_json, more=asked)
 
 
-def print_estimate(estimate: CostEstimate, parameters: ModelRun, *, as_json: bool) -> None:
-    """Print an estimate, and whether the budget would hold it."""
+def print_estimate(
+    estimate: CostEstimate, parameters: ModelRun, *, as_json: bool, more: Mapping[str, Any] | None = None
+) -> None:
+    """Print an estimate, and whether the budget would hold it; `--json` adds `more`."""
     limit = parameters.models.limit()
     if as_json:
-        print_json({**estimate.to_dict(), "budget_usd": limit})
+        print_json({**estimate.to_dict(), "budget_usd": limit, **(more or {})})
         return
     if not estimate.requests:
         out.print("Nothing would be asked of a language model, and nothing paid.")

@@ -27,12 +27,15 @@ def evaluate_run(
     data, limit = find_data(folder, parameters), parameters.evaluate.limit
     if parameters.evaluate.tools:
         check_tool_data(data, find_corpus(folder, parameters), limit)
-    else:
-        describe_data(data, limit)
+    found = describe_data(data, limit)
     if dry_run:
+        counts = {name: found[name] for name in ("items", "factual", "counterfactual")}
         if not as_json:
-            out.print(f"of {data}" + (f", {limit:,} items" if limit else ""))
-        estimate_evaluation_run(parameters, as_json=as_json)
+            out.print(
+                f"{counts['factual']:,} items and {counts['counterfactual']:,} counterfactual twins of {data}, "
+                f"{len(parameters.evaluate.models)} model{'s' if len(parameters.evaluate.models) > 1 else ''}"
+            )
+        estimate_evaluation_run(parameters, {"data": str(data), **counts}, as_json=as_json)
         return
     with prefect_ready(_import_flow) as flow, show_stages():
         if folder.read_manifest() is None:

@@ -1,14 +1,18 @@
 """`hopwright explain`: where an item came from, and everything that a model was asked for it."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.text import Text
 
+from flows.console.options import pick_run
 from flows.console.output import out, print_json
 from flows.console.show import describe_derivation, print_item
 from hopwright.errors import InputError
 from hopwright.knowledge.external.notes import write_note
+from hopwright.knowledge.facts import write_literal
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.llm.store import Store
 from hopwright.llm.transcripts import Exchange, find_exchanges, read_by_keys, render_transcript
 from hopwright.records import Item
@@ -19,6 +23,8 @@ from hopwright.settings import home
 
 def explain_item(id: str, run: str | None, *, as_json: bool) -> None:
     """Print an item's origin and transcript. Raises InputError where no run and no request knows it."""
+    if run is not None:
+        pick_run(run)
     sightings = search_runs(id, run)
     item = next((sighting.item for sighting in reversed(sightings) if sighting.item is not None), None)
     exchanges = read_exchanges(id, item)
@@ -124,7 +130,8 @@ def _print_plan(item: Item) -> None:
         for fact in hop.evidence.triplets:
             out.print(Text(f"     {fact.subject_label} – {fact.property_label} – {fact.object_label}", style="dim"))
         for literal in hop.evidence.literals:
-            out.print(Text(f"     {literal.subject_label} – {literal.property_label} – {literal.value}", style="dim"))
+            value = write_literal(literal, default_table())
+            out.print(Text(f"     {literal.subject_label} – {literal.property_label} – {value}", style="dim"))
         for claim in hop.evidence.claims:
             out.print(Text(f"     {write_note(claim)}", style="dim"))
     out.print(Text("Checks", style="bold"))
@@ -142,11 +149,14 @@ def _print_course(sightings: Sequence[ItemSighting]) -> None:
     if not sightings:
         return
     out.print(Text(f"In run {sightings[0].run}", style="bold"))
-    for sighting in sightings:
-        outcome = "accepted"
-        if sighting.rejected is not None:
-            outcome = f"rejected by {sighting.rejected.check}: {sighting.rejected.reason}"
-        out.print(Text(f"  {sighting.stage}: {outcome}"))
+    for (stage, outcome), times in Counter((one.stage, _describe_outcome(one)) for one in sightings).items():
+        out.print(Text(f"  {stage}: {outcome}{f' ({times} drafts of this plan)' if times > 1 else ''}"))
+
+
+def _describe_outcome(sighting: ItemSighting) -> str:
+    if sighting.rejected is None:
+        return "accepted"
+    return f"rejected by {sighting.rejected.check}: {sighting.rejected.reason}"
 
 
 def _list_numbers(numbers: Iterable[int]) -> str:

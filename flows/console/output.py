@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from rich.console import Console
@@ -51,6 +51,24 @@ err = PlainConsole(stderr=True, highlight=False)
 def print_json(value: Any) -> None:
     """One JSON document on stdout."""
     out.out(escape_json(json.dumps(value, indent=2, ensure_ascii=False)))
+
+
+def describe_value(value: Any) -> str:
+    """A note of a manifest in words: `items 44, twins 42`; of what is kept or not, how many and which are not."""
+    if isinstance(value, Mapping):
+        if value and all(isinstance(one, bool) for one in value.values()):
+            broken = [name for name, kept in value.items() if not kept]
+            return f"{len(value) - len(broken)} of {len(value)} kept" + (f"; not {', '.join(broken)}" if broken else "")
+        parts = [
+            f"{name} ({describe_value(one)})" if isinstance(one, Mapping) and one else f"{name} {describe_value(one)}"
+            for name, one in value.items()
+        ]
+        return ", ".join(parts).replace("_", " ") or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(describe_value, value)) or "none"
+    if isinstance(value, bool) or value in (None, ""):
+        return "yes" if value else "no" if value is False else "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 class StageBars:

@@ -34,7 +34,8 @@ def preview(number: int, store: Path | None, options: Mapping[str, Any], *, agre
         return
     for reason in sorted({one.check for one in bench.rejected}):
         err.print(f"left out by {reason}: {sum(one.check == reason for one in bench.rejected)}")
-    out.print(f"{len(items)} items from {bench.store}; nothing was written. `hopwright build` makes a dataset of them.")
+    kept = "" if by_rules else f"; what the model answered, and was paid for, is kept in {home() / 'llm.sqlite'}"
+    out.print(f"{len(items)} items from {bench.store}; no run was begun{kept}. `hopwright build` makes a dataset.")
 
 
 def _reword(bench: Any, items: list[Item], parameters: SynthesizeRun, *, agreed: bool, as_json: bool) -> list[Item]:
@@ -42,7 +43,7 @@ def _reword(bench: Any, items: list[Item], parameters: SynthesizeRun, *, agreed:
     from hopwright.llm.config import read_settings
     from hopwright.llm.estimate import estimate_run
     from hopwright.llm.prices import read_prices
-    from hopwright.llm.store import Store
+    from hopwright.llm.store import consult_store
     from hopwright.llm.types import parse_model
     from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
     from hopwright.stages.wording import check_models
@@ -57,8 +58,7 @@ def _reword(bench: Any, items: list[Item], parameters: SynthesizeRun, *, agreed:
     access = ModelAccess(parameters.models.endpoints_file(), home() / STORE, run, parameters.models.limit(), asked)
     check_models(wanted, access)
     requests = bench.list_requests(items, access)
-    home().mkdir(parents=True, exist_ok=True)
-    with Store(access.store) as store:
+    with consult_store(access.store) as store:
         estimate = estimate_run(requests, settings, store, read_prices(settings.prices), stage="preview")
     if not as_json:
         print_estimate(estimate, parameters, as_json=False)

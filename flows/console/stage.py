@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from flows.console.options import parameters_of
-from flows.console.output import err, out, prefect_ready, print_json, show_stages
+from flows.console.output import describe_value, err, out, prefect_ready, print_json, show_stages
 from hopwright.runs import StageManifest
 from hopwright.settings import home
 from hopwright.stages.registry import STAGES, stages_after
@@ -30,7 +30,7 @@ def run_one_stage(stage: str, run: str | None, options: Mapping[str, Any], *, fr
     for reason, rows in manifest.skipped.items():
         out.print(f"  skipped: {reason} ({rows:,})")
     for name, value in manifest.notes.items():
-        out.print(f"  {name}: {value}")
+        out.print(f"  {name.replace('_', ' ')}: {describe_value(value)}")
     out.print(f"in {home() / 'runs' / parameters.run / stage}")
 
 

@@ -45,7 +45,7 @@ from hopwright.counterfactual.twin_wording import EntityReplacement, TwinChanges
 from hopwright.counterfactual.worlds import SolvedWorld, solve_world
 from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError, HopwrightError, InputError
-from hopwright.knowledge.facts import EvidenceFacts
+from hopwright.knowledge.facts import EvidenceFacts, write_scalar
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.planning.execution import render_answer, run_plan, same, stated_value
 from hopwright.records import CheckResult, Evidence, Hop, Item, Passage, Provenance, Rejected, Surrogate, plan_id
@@ -156,7 +156,7 @@ class TwinMaker:
             world=(
                 *(Surrogate(original=c.label, surrogate=c.surrogate, id=c.id) for c in changes.entities),
                 *(
-                    Surrogate(original=_write(old), surrogate=_write(new), id=f"{subject}.{property}")
+                    Surrogate(original=_show(old), surrogate=_show(new), id=f"{subject}.{property}")
                     for subject, property, old, new in world.literals
                 ),
                 *inventor.world,
@@ -372,6 +372,11 @@ def _copy_provenance(provenance: Provenance, seed: int) -> Provenance:
             "anchor": None,
         }
     )
+
+
+def _show(value: Scalar) -> str:
+    """As `_write`, for the list of what was replaced: a date that stands for a whole year is that year."""
+    return write_scalar(value) if isinstance(value, dt.date) else _write(value)
 
 
 def _write(value: Scalar) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.errors import InputError
+from hopwright.foreign import show
 from hopwright.records import Evidence, Item, LiteralFact, Passage, Rejected, Span, Triplet
 from hopwright.release.format import parse_row, read_jsonl
 from hopwright.release.layout import SetName, SplitFiles, find_split_files
@@ -101,11 +102,11 @@ def read_items(path: Path, limit: int = 0, sets: Sequence[SetName] = TO_TEST_ON)
             else:
                 items.append(to_eval_item(parsed.item))
     if not items:
-        why = f"; the first of {len(rejected)} bad rows: {rejected[0].reason}" if rejected else ""
+        why = f"; the first of {len(rejected)} bad rows: {show(rejected[0].reason)}" if rejected else ""
         raise InputError(f"{path}: no item in the release format{why}")
     often, times = Counter(item.id for item in items).most_common(1)[0]
     if times > 1:
-        raise InputError(f"{path}: the id {often!r} is there {times} times")
+        raise InputError(f"{path}: the id {show(often)!r} is there {times} times")
     if limit:
         items = _take(items, limit)
     return EvalFile(tuple(items), tuple(rejected), {file.name: hash_file(file) for file in files})

@@ -35,7 +35,7 @@ from hopwright.records.values import Value
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.runs.files import write_file
 from hopwright.settings import CorpusChainsParameters
-from hopwright.text.matching import contains_alias, pad
+from hopwright.text.matching import contains_alias, mend_quotes, pad
 from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import RulesWriter
 
@@ -159,7 +159,7 @@ class DocumentChains:
                     answer=answer,
                     answer_type=step.answer_type,
                     answer_id=entity,
-                    answer_aliases=graph.aliases(entity)[:_MOST_ALIASES] if entity else (),
+                    answer_aliases=tuple(map(mend_quotes, graph.aliases(entity)[:_MOST_ALIASES])) if entity else (),
                     unit=step.unit,
                     domain=rulings[index - 1].domain,
                     domain_reason=rulings[index - 1].reason,

@@ -7,10 +7,10 @@ import functools
 from decimal import Decimal
 from typing import Protocol
 
-from hopwright.knowledge.properties import PropertyTable
+from hopwright.knowledge.properties import LiteralProperty, PropertyTable
 from hopwright.knowledge.source import FactGraph
-from hopwright.records import Hop
-from hopwright.records.values import Scalar
+from hopwright.records import Hop, LiteralFact
+from hopwright.records.values import Scalar, render
 
 
 class Facts(Protocol):
@@ -121,6 +121,24 @@ def matches(wanted: Scalar, held: Scalar) -> bool:
     if isinstance(held, dt.date) or isinstance(wanted, dt.date):
         return held == wanted
     return Decimal(held) == Decimal(wanted)
+
+
+def write_literal(fact: LiteralFact, table: PropertyTable) -> str:
+    """A literal as answers are written, in its property's unit; a number that the table does not know, as stored."""
+    value = table.read(fact)
+    if value is not None:
+        return write_scalar(value, table.literal[fact.property])
+    try:
+        return write_scalar(dt.date.fromisoformat(fact.value[:10])) if fact.datatype == "dateTime" else fact.value
+    except ValueError:  # before year 1, or no date
+        return fact.value
+
+
+def write_scalar(value: Scalar, entry: LiteralProperty | None = None) -> str:
+    """A value of a property as answers are written. The layout has no precision: 1 January stands for a bare year."""
+    if isinstance(value, dt.date) and (value.replace(month=1, day=1) == value or (entry and entry.value == "year")):
+        return render(value.year, year=True)
+    return f"{render(value)} {entry.unit if entry else ''}".rstrip()
 
 
 def _number(entity: str) -> tuple[int, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hopwright.errors import InputError
-from hopwright.foreign import show
+from hopwright.foreign import read_toml, show
 from hopwright.llm.types import ModelRef, Request, parse_model
 from hopwright.registry import Registry
 
@@ -181,10 +180,7 @@ def read_settings(path: Path | None) -> LlmSettings:
     """
     if path is None:
         return LlmSettings()
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {show(error, _SHOWN)}") from error
+    content = read_toml(path)
     tables = content.pop("endpoints", {})
     if not isinstance(tables, dict) or not all(isinstance(fields, dict) for fields in tables.values()):
         raise InputError(f"{path}: endpoints: each is a table of its own, such as [endpoints.local]")

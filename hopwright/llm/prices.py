@@ -10,7 +10,6 @@ import datetime as dt
 import functools
 import importlib.metadata
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hopwright.errors import InputError
+from hopwright.foreign import read_toml, show
 from hopwright.llm.types import Message, ModelRef, TokenUsage
 
 _PROVIDERS = ("anthropic", "openai")
@@ -31,7 +31,7 @@ _OVERHEAD = 64
 class Rates(BaseModel):
     """US dollars per million tokens."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -172,19 +172,22 @@ def _convert(prices: Any) -> Price | None:
 
 
 def _read_table(path: Path) -> PriceTable:
-    try:
-        content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"price table {path}: {error}") from error
+    content = read_toml(path)
     models = {}
-    for name, row in content.get("models", {}).items():
+    rows = content.get("models", {})
+    if not isinstance(rows, dict):
+        raise InputError(f'price table {path}: models: each is a table of its own, such as [models."NAME"]')
+    for name, row in rows.items():
         try:
             models[name] = Price.model_validate(row)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"price table {path}: {name}: {place}: {first['msg']}") from None
+            raise InputError(f"price table {path}: {show(name)}: {place}: {first['msg']}") from None
     dated = content.get("dated")
     if not dated:
         raise InputError(f'price table {path}: say when the prices were read: dated = "2026-11-20"')
-    return PriceTable(models, str(dated), float(content.get("batch_factor", 0.5)))
+    factor = content.get("batch_factor", 0.5)
+    if type(factor) not in (int, float) or not 0 < factor <= 1:
+        raise InputError(f"price table {path}: batch_factor is no number above 0 and up to 1")
+    return PriceTable(models, str(dated), float(factor))

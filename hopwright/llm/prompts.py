@@ -142,6 +142,8 @@ def read_prompt(path: Path) -> Prompt:
         raise InputError(f"{path}: no front matter between `---` lines at the top")
     try:
         front = FrontMatter.model_validate(yaml.safe_load(head.group(1)))
+    except RecursionError:
+        raise InputError(f"{path}: the front matter is nested too deeply") from None
     except yaml.YAMLError as error:
         raise InputError(f"{path}: the front matter is not YAML: {' '.join(str(error).split())}") from None
     except ValidationError as error:

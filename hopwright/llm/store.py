@@ -8,15 +8,17 @@ its commit; a reader never waits for the writer (WAL).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import queue
 import re
 import sqlite3
+import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -251,6 +253,17 @@ class Store:
         for _, done in jobs:
             if not isinstance(done, _FutureDone):
                 done(error)
+
+
+@contextlib.contextmanager
+def consult_store(path: Path) -> Iterator[Store]:
+    """The store at `path`, to look things up in; where there is none, an empty one of which nothing stays."""
+    if path.exists():
+        with Store(path) as store:
+            yield store
+        return
+    with tempfile.TemporaryDirectory(prefix="hopwright-") as folder, Store(Path(folder) / path.name) as store:
+        yield store
 
 
 def _keep_private(path: Path) -> None:

@@ -20,8 +20,10 @@ from typing import Any, Literal
 import semver
 
 from hopwright.errors import InputError
+from hopwright.foreign import JsonError, load_json, read_lines
 from hopwright.records.base import Record
 from hopwright.release.layout import find_split_files
+from hopwright.release.row_limits import LONGEST_ROW
 
 FIRST = "1.0.0"
 Bump = Literal["none", "patch", "minor", "major"]
@@ -196,7 +198,8 @@ def render_changelog(
     """
     if changes is not None and changes.bump == "none" and before:
         return before
-    head = f"# Changes of {name}\n\nNewest first. `changes.json` lists every item of the newest.\n"
+    listed = " `changes.json` lists every item of the newest." if changes is not None else ""
+    head = f"# Changes of {name}\n\nNewest first.{listed}\n"
     held = ", ".join(f"{count:,} in {one}" for one, count in rows.items())
     lines = [f"\n## {version}\n", f"{sum(rows.values()):,} items: {held}."]
     if changes is None:
@@ -224,21 +227,21 @@ def _scan(path: Path) -> Iterator[tuple[str, int, bytes]]:
     """Id, place and digest of every row."""
     with path.open("rb") as file:
         start = 0
-        for number, line in enumerate(file, start=1):
+        for number, line in read_lines(file, LONGEST_ROW, ends=True):
             row = _parse(path, number, line)
             text = json.dumps(row, sort_keys=True, ensure_ascii=False)
             yield str(row["id"]), start, blake2b(text.encode(), digest_size=16).digest()
-            start += len(line)
+            start += len(line or b"")
 
 
-def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
+def _parse(path: Path, number: int, line: bytes | None) -> dict[str, Any]:
     try:
-        row = json.loads(line)
-    except ValueError:
+        row = load_json(line) if line is not None else None
+    except JsonError:
         row = None
-    if not isinstance(row, dict) or "id" not in row:
+    kept: Any = _drop_empty(row)
+    if not isinstance(kept, dict) or not isinstance(kept.get("id"), str):
         raise InputError(f"{path}: line {number} is no item with an id")
-    kept: dict[str, Any] = _drop_empty(row)
     return kept
 
 

@@ -280,7 +280,7 @@ class _ReleaseWriter:
             }
             changes = compare_releases(old, aside, known.name, known.version, {**self.history.reasons, **held})
             _write_text(aside / CHANGES, changes.model_dump_json(indent=1) + "\n")
-            before = (old / CHANGELOG).read_text("utf-8") if (old / CHANGELOG).is_file() else ""
+            before = (old / CHANGELOG).read_text("utf-8", errors="replace") if (old / CHANGELOG).is_file() else ""
         version = choose_version(self.version, changes)
         counts: dict[str, int] = {name: one.items for name, one in figures.items() if one.items}
         _write_text(aside / CHANGELOG, render_changelog(self.name, version, counts, changes, before))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,9 @@ from hopwright.records.arrow import ITEM_SCHEMA, REJECTED_SCHEMA, read_parquet, 
 from hopwright.records.migration import parse_item
 from hopwright.runs.folder import RunFolder
 
-STAGES = ("synthesize/drafts", "synthesize", "filter", "rewrite", "release")
+STAGES = ("synthesize/drafts", "synthesize/worded", "synthesize", "filter", "rewrite", "review/accepted", "release")
 """The stages that write items, or leave some out, in the order of the line of work."""
+_ROUND = re.compile(r"-(\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,21 @@ class ItemSighting:
 def find_item(run: RunFolder, id: str) -> list[ItemSighting]:
     """What the stages of a run, finished or not, hold of an item, in the order of the line of work."""
     found = []
-    for stage in STAGES:
+    for stage in _list_stages(run):
         folder = run.path / stage
         found += [ItemSighting(run.name, stage, item) for item in _find_accepted(folder, id)]
         found += [ItemSighting(run.name, stage, _read_row(row), row) for row in _find_rejected(folder / "rejected", id)]
     return found
+
+
+def _list_stages(run: RunFolder) -> Iterator[str]:
+    """The stages, those of several rounds (`synthesize/drafts-2`) one after the other."""
+    for stage in STAGES:
+        place = run.path / stage
+        rounds = [one for one in place.parent.glob(f"{place.name}-*") if _ROUND.search(one.name)]
+        yield stage
+        for one in sorted(rounds, key=lambda one: int(one.name.rpartition("-")[2])):
+            yield one.relative_to(run.path).as_posix()
 
 
 def _find_accepted(folder: Path, id: str) -> Iterator[Item]:

@@ -60,8 +60,8 @@ class ReleaseParameters(Parameters):
         default=[],
         max_length=20,
         title="Published questions",
-        description="Files of MuSiQue, HotpotQA, 2WikiMultihopQA or others (JSON, JSON lines, text): the release says "
-        "which of its questions overlap with them. It is always compared with the anchor questions.",
+        description="Files of MuSiQue, HotpotQA, 2WikiMultihopQA or others (JSON, JSON lines, text): no question "
+        "of theirs, or nearly one, is released. The anchor questions are always compared with.",
     )
 
 

@@ -47,6 +47,7 @@ from hopwright.runs import ShardOutput
 from hopwright.settings import DomainName, SynthesizeParameters
 from hopwright.stages.resources import describe_source, load_anchors, open_graph
 from hopwright.text.embeddings import SentenceLikeness
+from hopwright.text.matching import mend_quotes
 from hopwright.topologies import TOPOLOGIES
 from hopwright.wording.rules.rules_writer import RulesWriter, Wording
 
@@ -143,6 +144,10 @@ class Synthesizer:
             provenance=Provenance(seed=self._seed, sources=self._sources, anchor=anchor),
         )
 
+    def _list_aliases(self, entity: str) -> tuple[str, ...]:
+        """What else the answer is called, as a reader would write it."""
+        return tuple(dict.fromkeys(map(mend_quotes, self.graph.aliases(entity)[:MAX_ALIASES])))
+
     def _hops(self, plan: Plan, wording: Wording) -> tuple[Hop, ...] | Rejected:
         answers: dict[int, Value] = {}
         hops: list[Hop] = []
@@ -156,7 +161,7 @@ class Synthesizer:
                 answer=self.graph.label(entity) if entity else render_answer(step.value, step.unit),
                 answer_type=step.answer_type,
                 answer_id=entity,
-                answer_aliases=self.graph.aliases(entity)[:MAX_ALIASES] if entity else (),
+                answer_aliases=self._list_aliases(entity) if entity else (),
                 unit=step.unit,
                 domain=rulings[index - 1].domain,
                 domain_reason=rulings[index - 1].reason,

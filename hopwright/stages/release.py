@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,7 +175,9 @@ def _fill(
     )
     figures = engine.step("write", write_dataset, order, stage.folder)
     store, places = find_store(run), find_split_files(folder)
-    audits = engine.steps(audit_file, {f"audit {place.jsonl}": (folder / place.jsonl, store) for place in places})
+    audits = engine.steps(
+        audit_file, {f"audit {place.jsonl}": (folder / place.jsonl, store, order.against) for place in places}
+    )
     return stage.finish(
         counts=Counts(
             taken=items.read().counts.out + twins.read().counts.out,
@@ -202,10 +204,13 @@ def _find_review(run: RunFolder, parameters: ReleaseRun) -> ReviewParts | None:
 
 
 def _find_previous(parameters: ReleaseRun) -> Path:
-    """The folder of the release before. Raises InputError when it is none."""
+    """The folder of the release before. Raises InputError when it is none, before anything of this one is removed."""
+    from hopwright.release.dataset import read_manifest
+
     folder = Path(parameters.release.previous).expanduser().absolute()
     if not (folder / "manifest.json").is_file():
         raise InputError(f"{folder} is not a release: no manifest.json in it ({name_parameter('release.previous')})")
+    read_manifest(folder)
     return folder
 
 
@@ -297,7 +302,6 @@ def write_dataset(order: ReleaseSpec, stage: Path) -> dict[str, Any]:
         "sets": {name: {"items": one.items, "twins": one.twins} for name, one in manifest.sets.items()},
         "left_out": dict(sorted(Counter(one.check for one in dropped).items())),
         "limits": {one.name: one.met for one in manifest.main.scorecard.thresholds},
-        "overlapping": sum(len(one.overlap.questions) for one in manifest.sets.values()),
         **_describe_changes(manifest),
     }
 
@@ -311,11 +315,11 @@ class Audited:
     by_check: Mapping[str, int]
 
 
-def audit_file(file: Path, store: Path) -> Audited:
-    """Audit a release file against the graph."""
+def audit_file(file: Path, store: Path, against: Sequence[Path] = ()) -> Audited:
+    """Audit a release file against the graph, and against the published questions that the release is compared with."""
     from hopwright.release.audit import audit
 
-    report = audit(file, open_graph(store), default_table())
+    report = audit(file, open_graph(store), default_table(), against=against)
     return Audited(report.items, len(report.warnings), report.counts)
 
 
@@ -393,6 +397,8 @@ def _check(run: RunFolder, parameters: BuildParameters) -> None:
     if is_finished(run, "release"):
         return
     require_paths([("release.against", path) for path in wanted.against])
+    if wanted.previous:
+        _find_previous(parameters)
     if wanted.reviewed and not is_finished(run, _REVIEWED):
         raise InputError(
             "release.reviewed: a new run has no reviews yet; release it without, and after the review once more "

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _BENCH_TWIN = "original_in_bench"
 """Why a twin is left out that experts have not accepted, though its original is."""
+_OVERLAP = "overlap"
+"""Why an item is left out whose question is a published one: models may know it from training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def arrange_sets(order: ReleaseSpec) -> tuple[dict[SetName, ItemSet], list[Rejec
     """The sets before anything is held back for another's sake, and what stands in none of them.
 
     bench is what the review accepted. What reviewers have begun to look at and did not accept is in no set; what
-    nobody has looked at is machine-checked like the rest.
+    nobody has looked at is machine-checked like the rest. What repeats a published question is in no set either.
     """
     from hopwright.release.layout import SETS
     from hopwright.release.separation import ItemSet
@@ -64,17 +66,22 @@ def arrange_sets(order: ReleaseSpec) -> tuple[dict[SetName, ItemSet], list[Rejec
 
     items, twins = _read_ids(order.items), _read_ids(order.twins)
     bench, refused = _read_review(order.review)
+    accepted = order.review.accepted if order.review is not None else []
+    repeated = _find_repeated(order, [*order.items, *order.twins])
+    # Reviewers reword: what they accepted is compared in the words in which it is released.
+    refused |= {id: one for id, one in repeated.items() if id not in bench} | _find_repeated(order, accepted)
     dropped = [refused[id] for id in (*items, *twins) if id in refused]
     for id, original in twins.items():
-        if id in bench or id in refused:
+        if id in refused:
             continue
-        if original in bench:
-            dropped.append(Rejected(key=id, check=_BENCH_TWIN, reason=f"experts accepted {original}, but not its twin"))
-        elif original in refused:
+        if original in refused:
             dropped.append(
                 Rejected(key=id, check=refused[original].check, reason=f"its original {original} is left out")
             )
-    gone = {one.key for one in dropped} | bench
+        elif original in bench and id not in bench:
+            dropped.append(Rejected(key=id, check=_BENCH_TWIN, reason=f"experts accepted {original}, but not its twin"))
+    left_out = {one.key for one in dropped}
+    gone = left_out | bench
     free = PartItems(order.items, "factual", without=gone)
     shares = {name: share for name, share in order.shares.items() if share}
     drawn = draw_parts(free, shares, order.seed) if shares else {}
@@ -92,8 +99,9 @@ def arrange_sets(order: ReleaseSpec) -> tuple[dict[SetName, ItemSet], list[Rejec
                 PartItems(order.twins, "counterfactual", only=_find_twins(twins, chosen), without=gone),
             )
     if order.review is not None:
-        parts = order.review.accepted
-        sets["bench"] = ItemSet(PartItems(parts, "factual"), PartItems(parts, "counterfactual"))
+        sets["bench"] = ItemSet(
+            PartItems(accepted, "factual", without=left_out), PartItems(accepted, "counterfactual", without=left_out)
+        )
     return sets, dropped
 
 
@@ -136,6 +144,24 @@ def _read_ids(parts: list[Path]) -> dict[str, str]:
     for part in parts:
         found |= {id: twin or "" for id, twin in read_columns(part, "id", "twin")}
     return found
+
+
+def _find_repeated(order: ReleaseSpec, parts: list[Path]) -> dict[str, Rejected]:
+    """The items and twins of some parts whose question repeats a published one, by id."""
+    if not order.against or not parts:
+        return {}
+    from hopwright.checks.overlap import OverlapFinder, OverlapScreen  # slow to load, and of no use to the workers
+
+    finder = OverlapFinder(OverlapScreen(order.against))
+    for part in parts:
+        for id, question in read_columns(part, "id", "question"):
+            finder.add(id, question)
+    for path in order.against:
+        finder.compare(path)
+    return {
+        one.key: Rejected(key=one.key, check=_OVERLAP, reason=f"the question {one.describe()}")
+        for one in finder.report().questions
+    }
 
 
 def _find_twins(twins: Mapping[str, str], originals: Collection[str]) -> set[str]:

@@ -120,7 +120,7 @@ def select(
 
     dropped: dict[int, tuple[str, str]] = {}
     kept: list[DraftKey] = []
-    seen: dict[str, int] = {}
+    seen: dict[str, str] = {}
     alike: Counter[str] = Counter()
     finder = NearDuplicateFinder()
     texts: dict[str, str] = {}
@@ -129,19 +129,20 @@ def select(
         keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "")
         first = next((seen[name] for name in keys if name and name in seen), None)
         if first is not None:
-            dropped[draft.slot] = ("duplicate", f"the same as slot {first}")
+            again = "another draft of this plan" if first == draft.id else f"asks the same as {first}"
+            dropped[draft.slot] = ("duplicate", again)
             continue
-        seen.update(dict.fromkeys(keys, draft.slot))
+        seen.update(dict.fromkeys(keys, draft.id))
         alike[named] += bool(named)
         if alike[named] > _MOST_ALIKE:
             dropped[draft.slot] = ("duplicate", f"{_MOST_ALIKE} earlier ones ask something else of the same")
             continue
-        near = finder.add(draft.question, str(draft.slot))
+        near = finder.add(draft.question, draft.id)
         if near is not None:
-            twin = f"slot {near.key}, {texts[near.key]!r}"
+            twin = f"{near.key}, {texts[near.key]!r}"
             dropped[draft.slot] = ("near_duplicate", f"{near.share:.0%} the same as {twin}")
             continue
-        texts[str(draft.slot)] = draft.question
+        texts[draft.id] = draft.question
         kept.append(draft)
     alike_allowed = max(_FEWEST_ALIKE, math.floor((items or len(kept)) * max_frame_share))
     framed: Counter[str] = Counter()

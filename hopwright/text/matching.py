@@ -38,6 +38,16 @@ def fold(text: str) -> str:
     return folded or text.strip()
 
 
+def mend_quotes(name: str) -> str:
+    """A name without what is left of a list whose quoted names were cut at their commas: `"Ike`, `Al ""Jazz"" Lee"`."""
+    if name.count('"') % 2:
+        if name.startswith('"'):
+            name = name[1:]
+        elif name.endswith('"') and not name[-2:-1].isnumeric():  # 7" is a size
+            name = name[:-1]
+    return name.replace('""', '"').strip()
+
+
 _TIME = re.compile(
     r"\b(?:current|currently|now|today|nowadays|presently|at present|as of now|as of this writing|to date|so far"
     r"|recently|these days|at the moment|incumbent|most recent|up to now"

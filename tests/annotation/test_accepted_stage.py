@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from hopwright.errors import RunError
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.records import Evidence, Item, Review
 from hopwright.records.arrow import encode_parquet, items_to_table, read_items, read_rejected, reviews_to_table
+from hopwright.release.audit import audit
 from hopwright.release.dataset import _ReleaseWriter
 from hopwright.runs import RunFolder, ShardOutput, Stage, write_file, write_shard
 from hopwright.settings import ReleaseRun
@@ -120,6 +122,29 @@ def test_a_release_has_what_experts_accepted_and_what_gives_nothing_of_it_away(t
     left_out = {one.key: one.check for one in read_rejected(tmp_path / "stage" / "rejected" / "part-00000.parquet")}
     assert left_out["hw-echo"] == "fact"
     assert len(left_out) == 3
+
+
+def test_what_repeats_a_published_question_is_in_no_set_and_the_audit_agrees(tmp_path: Path):
+    order = write_run(tmp_path)
+    assert order.review is not None
+    accepted = next(item for item in read_items(order.review.accepted[0]) if item.variant == "factual")
+    published = tmp_path / "published.txt"
+    published.write_text("What else is there to ask in a world so small?\n", "utf-8")
+    figures = write_dataset(dataclasses.replace(order, against=[published]), tmp_path / "stage")
+    assert figures["left_out"]["overlap"] == 1
+    assert not (tmp_path / "release" / "data.jsonl").exists()
+    report = audit(tmp_path / "release" / "bench.jsonl", None, default_table(), against=[published])
+    assert report.overlap is not None and "overlap" not in report.counts
+
+    published.write_text(f"{accepted.question}\n", "utf-8")
+    order = dataclasses.replace(order, against=[published], folder=tmp_path / "other")
+    figures = write_dataset(order, tmp_path / "other stage")
+    # The accepted item, and with it its twin.
+    assert figures["left_out"]["overlap"] == 2
+    reasons = {one.key: one.reason for one in read_rejected(tmp_path / "other stage/rejected/part-00000.parquet")}
+    assert reasons[accepted.id].startswith(f"the question is {accepted.question!r} (published.txt, record 1)")
+    assert figures["items"] + figures["twins"] + sum(figures["left_out"].values()) == 5 + 1
+    assert "bench" not in figures["sets"] or not figures["sets"]["bench"]["items"]
 
 
 def test_a_twin_that_experts_did_not_accept_is_in_no_set(tmp_path: Path):

@@ -71,6 +71,27 @@ def test_the_extra_that_serving_agents_needs_is_named(call: Any, monkeypatch: py
     assert result.err == "hopwright: this needs an extra that is not installed: pip install 'hopwright[mcp]'\n"
 
 
+def test_what_brings_nothing_new_is_no_source(call: Any, source: Path, tmp_path: Path) -> None:
+    write_lines(source.parent / "b.jsonl", make_passages(3, seed=4))
+    call("corpus", "add", source.parent)
+    again = call("corpus", "add", source)
+    assert "22 found, 0 taken, 22 duplicates" in again.out
+    (named,) = [line for line in call("corpus", "info").out.splitlines() if "licence" in line]
+    assert str(source.parent) in named
+
+
+def test_a_message_names_the_command_for_this_corpus(call: Any, source: Path) -> None:
+    named = ("--corpus", "rivers")
+    assert "`hopwright corpus add FILE --corpus rivers` makes one" in call("corpus", "index", *named).err
+    call("corpus", "add", source, *named)
+    assert "`hopwright corpus index --corpus rivers` makes one" in call("corpus", "search", "x", *named).err
+    call("corpus", "index", *named)
+    dense = call("corpus", "search", "x", "--mode", "dense", *named).err
+    assert "`hopwright corpus index --dense local --corpus rivers` makes them" in dense
+    call("corpus", "add", write_lines(source.parent / "b.jsonl", make_passages(3, seed=4)), *named)
+    assert "`hopwright corpus index --corpus rivers` makes it again" in call("corpus", "search", "x", *named).err
+
+
 def test_an_index_that_is_out_of_date_is_said_and_refused(call: Any, source: Path, tmp_path: Path) -> None:
     call("corpus", "add", source)
     assert "has no index" in call("corpus", "info").out

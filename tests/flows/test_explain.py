@@ -81,6 +81,44 @@ def test_the_latest_run_that_holds_the_item_is_told_unless_one_is_named(home: Pa
     )
 
 
+def test_show_looks_for_an_item_in_the_run_that_is_named(home: Path, call) -> None:  # type: ignore[no-untyped-def]
+    make_run(home, "one")
+    make_run(home, "two")
+    assert "In run two" in call("show", ITEM.id).out
+    assert "In run one" in call("show", ITEM.id, "--run", "one").out
+    for verb in ("show", "explain"):
+        result = call(verb, ITEM.id, "--run", "three")
+        assert (result.code, result.out) == (1, "")
+        assert "no run 'three' in" in result.err and "there are one, two" in result.err
+    twice = call("show", "one", "--run", "two")
+    assert (twice.code, twice.out) == (2, "")
+    assert "two runs are named, 'one' and 'two'" in twice.err and twice.err.count("\n") == 1
+
+
+def test_every_round_is_looked_through_and_drafts_of_one_plan_are_told_apart(home: Path, call) -> None:  # type: ignore[no-untyped-def]
+    run = RunFolder(home, "r")
+    repeated = Rejected(key=ITEM.id, check="duplicate", reason="another draft of this plan")
+    for stage in ("synthesize/drafts", "synthesize/drafts-2", "synthesize/drafts-10"):
+        run_stage(Stage(run, stage), [ShardOutput(items_to_table([ITEM]), [], 1)], lambda one: one, parameters={})
+    twice = ShardOutput(items_to_table([ITEM]), [repeated, repeated], 3)
+    run_stage(Stage(run, "synthesize"), [twice], lambda one: one, parameters={})
+    out = call("explain", ITEM.id).out
+    assert out[out.index("In run r") :].splitlines()[1:] == [
+        "  synthesize/drafts: accepted",
+        "  synthesize/drafts-2: accepted",
+        "  synthesize/drafts-10: accepted",
+        "  synthesize: accepted",
+        "  synthesize: rejected by duplicate: another draft of this plan (2 drafts of this plan)",
+    ]
+
+
+def test_a_fact_that_is_known_to_the_year_is_shown_as_a_year(home: Path, call) -> None:  # type: ignore[no-untyped-def]
+    make_run(home)
+    out = call("explain", ITEM.id).out
+    assert "Vestmark – inception – 1905" in out
+    assert "01-01" not in out and "1 January" not in out
+
+
 @pytest.mark.parametrize("extra", [[], ["--json"]])
 def test_an_item_of_no_run_is_shown_by_its_requests(home: Path, extra: list[str], call) -> None:  # type: ignore[no-untyped-def]
     with serving(WireServer(Faults(refusal=1.0))) as server, Session(settings(server), home / "llm.sqlite") as session:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from flows.cli import main
-from flows.console.output import _explain_lost_server, err, out, print_json
+from flows.console.output import _explain_lost_server, describe_value, err, out, print_json
 from flows.local import find_full_disk
 from hopwright.errors import RunError, ServiceError
 from hopwright.release.format import to_release
@@ -94,3 +94,19 @@ def test_a_disk_so_full_that_the_log_ends_is_seen_too(home: Path, monkeypatch: p
 class _Usage:
     def __init__(self, free: int) -> None:
         self.free: Any = free
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        ({"items": 1302, "twins": 42}, "items 1,302, twins 42"),
+        ({"synth": {"items": 44}, "bench": {"items": 2}}, "synth (items 44), bench (items 2)"),
+        ({"commonest opening": False, "commonest answer": True}, "1 of 2 kept; not commonest opening"),
+        ({"a": True}, "1 of 1 kept"),
+        ({"items": 86, "violations": 0, "by_check": {}}, "items 86, violations 0, by check none"),
+        (["options-only", "last-hop-only"], "options-only, last-hop-only"),
+        ({}, "none"), ([], "none"), ("", "none"), (None, "none"), (False, "no"), (True, "yes"), (0, "0"), (2.5, "2.5"),
+    ],
+)  # fmt: skip
+def test_a_note_reads_as_words(note: Any, said: str) -> None:
+    assert describe_value(note) == said

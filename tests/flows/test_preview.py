@@ -30,7 +30,7 @@ def test_a_preview_prints_items_and_begins_no_run(sample_folder: Path, home: Pat
     assert not (home / "runs").exists()
     text = call("preview", "--number", "1", "--store", sample_folder).out
     assert found[0]["question"] in " ".join(text.split())
-    assert "nothing was written" in " ".join(text.split())
+    assert "no run was begun" in " ".join(text.split())
 
 
 def test_a_model_is_asked_only_at_a_price_that_was_told_and_agreed_to(
@@ -48,9 +48,11 @@ def test_a_model_is_asked_only_at_a_price_that_was_told_and_agreed_to(
         assert "1 requests" in refused.out or "requests" in refused.out, "the price comes first"
         assert "give --yes to agree to the price" in refused.err
         assert not server.answered
+        assert not list(home.glob("llm.sqlite*")), "who only hears the price leaves nothing behind"
         agreed = call(*asked, "--yes")
         assert server.answered, "now it is asked"
         assert "requests" in agreed.out
+        assert (home / "llm.sqlite").exists(), "what was paid for is kept"
 
 
 def test_the_notebooks_lines_do_what_the_page_says(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from flows.console.options import pick_run
 from hopwright.errors import InputError
 from hopwright.runs import RunFolder, Stage, list_runs
-from hopwright.settings import BuildParameters, load_parameters
+from hopwright.settings import BuildParameters, ReleaseRun, load_parameters, narrow
+from hopwright.stages.release import make_release
 from tasks.engine import open_run
 from tasks.preflight import check_build
-from tests.builders import all_items
+from tests.builders import all_items, write_jsonl
 
 
 @pytest.fixture
@@ -58,6 +60,25 @@ def test_a_refused_evaluation_starts_nothing_and_leaves_nothing(
     assert not (held / "prefect").exists(), "no server was started for it"
 
 
+def test_a_dry_run_says_what_it_would_ask_about_and_leaves_nothing(
+    home: Path,
+    call,  # type: ignore[no-untyped-def]
+    tmp_path: Path,
+) -> None:
+    home.mkdir()
+    (home / "endpoints.toml").write_text('[endpoints.local]\nbase_url = "http://127.0.0.1:9/v1"\nfree = true\n')
+    twins = [item.model_copy(update={"id": f"{item.id}c", "variant": "counterfactual"}) for item in all_items()[:1]]
+    write_jsonl([*all_items(), *twins], tmp_path / "data.jsonl")
+    asked = ("evaluate", tmp_path / "data.jsonl", "--model", "local/tiny", "--workers", "1", "--dry-run")
+    told = call(*asked)
+    assert told.code == 0
+    assert told.out.startswith(f"3 items and 1 counterfactual twins of {tmp_path / 'data.jsonl'}, 1 model\n")
+    values = json.loads(call(*asked, "--json").out)
+    assert (values["items"], values["factual"], values["counterfactual"]) == (4, 3, 1)
+    assert values["requests"] > 0
+    assert sorted(path.name for path in home.iterdir()) == ["endpoints.toml"]
+
+
 def test_a_run_that_is_refused_before_its_first_stage_is_gone(held: Path) -> None:
     parameters = load_parameters({"run": "refused", "workers": 1}, BuildParameters)
     with pytest.raises(InputError, match="nothing to ask"), open_run(parameters) as engine:
@@ -97,6 +118,24 @@ def test_a_start_over_is_checked_before_anything_is_removed(held: Path, monkeypa
     with pytest.raises(InputError, match="/no/corpus does not exist"):
         check_build(run, load_parameters({**values, "fresh": True}, BuildParameters))
     assert (run.path / "rewrite").is_dir()
+
+
+def test_a_release_before_that_is_none_is_refused_before_the_present_one_is_removed(held: Path, tmp_path: Path) -> None:
+    run = RunFolder(held, "held")
+    with run.hold():
+        for stage in ("rewrite/passages", "rewrite", "release"):
+            begun = Stage(run, stage)
+            begun.begin({})
+            begun.finish()
+    (tmp_path / "manifest.json").write_text('{"sets": {"../../x": {}}}')
+    values = {"run": "held", "release": {"previous": str(tmp_path)}, "fresh": True, "workers": 1}
+    parameters = load_parameters(values, BuildParameters)
+    refusal = r"is not a release: no readable manifest\.json"
+    with pytest.raises(InputError, match=refusal):
+        check_build(run, parameters)
+    with pytest.raises(InputError, match=refusal), open_run(parameters) as engine:
+        make_release(engine, narrow(parameters, ReleaseRun), lambda _: {})
+    assert Stage(run, "release").find_finished() is not None
 
 
 def test_show_says_that_there_is_no_such_item(held: Path, call) -> None:  # type: ignore[no-untyped-def]

@@ -56,7 +56,7 @@ def test_every_stage_that_asks_is_estimated_without_a_key_and_nothing_is_left(ho
     assert 0 < words.usd < words.worst_usd
     assert estimate.usd == pytest.approx(sum(part.usd or 0 for part in estimate.models))
     assert estimate.minutes > 0
-    assert {path.name for path in home.iterdir()} <= {"stores", "llm.sqlite", "llm.sqlite-wal", "llm.sqlite-shm"}
+    assert {path.name for path in home.iterdir()} == {"stores"}
 
 
 def test_a_relative_path_is_no_model(home: Path) -> None:

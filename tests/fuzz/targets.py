@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import itertools
 import json
 import lzma
 import socket
-import tarfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +24,11 @@ from hopwright.checks.overlap import OverlapFinder
 from hopwright.difficulty.prompting import read_open_answer, read_reasoning
 from hopwright.errors import HopwrightError
 from hopwright.evaluation.extraction import extract
-from hopwright.foreign import find_control
+from hopwright.evaluation.items import read_items
+from hopwright.foreign import JsonError, find_control, load_json
 from hopwright.knowledge.documents.corpus import read_corpus
+from hopwright.knowledge.documents.format import hash_document
+from hopwright.knowledge.documents.readers import RawDocument, list_source_files, read_documents
 from hopwright.knowledge.external.bank import validate_bank
 from hopwright.knowledge.wikidata.anchors import AnchorQuestion, read_anchor_questions
 from hopwright.knowledge.wikidata.literals import read_literals
@@ -42,16 +42,19 @@ from hopwright.llm.answers import WordedItem
 from hopwright.llm.config import read_settings
 from hopwright.llm.headers import read_headroom, read_retry_after
 from hopwright.llm.judging import judge
+from hopwright.llm.prices import read_prices
 from hopwright.llm.providers import CallError, anthropic_wire, openai_wire
 from hopwright.llm.providers.base import read_json, wrap_status
 from hopwright.llm.types import Message, Request, Sampling
 from hopwright.records import Rejected
 from hopwright.release.audit import audit
+from hopwright.release.changes import compare_releases
 from hopwright.release.format import to_release
 from hopwright.settings import BuildParameters, load_parameters
 from tests.annotation.reviews import annotate, choose, rate
 from tests.annotation.reviews import write as write_answer
 from tests.builders import all_items
+from tests.fuzz.files import LINES, PAGES, PASSAGE_ROWS, pack_gzip, pack_tar
 from tests.fuzz.hostile import TEXTS, mangled, spoilt, texts, write
 from tests.release.test_format import bare
 from tests.sample_claims import BANK
@@ -69,8 +72,9 @@ _ANCHOR: dict[str, Any] = {
     ],
 }  # fmt: skip
 _PASSAGES: list[Any] = [[{"title": "Zorin Vale", "text": "An actor."}], {"title": "Iria", "text": "A country."}]
+_ENDPOINTS = b'prices = "p"\n[endpoints.local]\nbase_url = "http://x/v1"\nfree = true\nlimits.max_concurrency = 8\n'
+_PRICES = b'dated = "2026-11-20"\nbatch_factor = 0.5\n[models."tiny"]\ninput = 1.5\noutput = 2\n'
 _PARAMETERS = BuildParameters().model_dump(mode="json")
-_LINES = b"Q1\tP31\tQ2\nQ1\tNight\tThe Night\nQ1\tP569\tborn\t\t1990-07-03T00:00:00Z\txsd:dateTime\n"
 _WORDED: dict[str, Any] = {
     "sub_questions": [
         {"index": n, "question": "Who wrote Night?", "context": "Mara.", "distractors": ["a", "b", "c"]} for n in (1, 2)
@@ -113,8 +117,6 @@ class Target:
     name: str
     examples: st.SearchStrategy[Any]
     check: Callable[[Any, Path], None]
-    brief: int = 600
-    """How many examples the short run takes."""
 
 
 def expect_line(error: HopwrightError) -> None:
@@ -154,7 +156,7 @@ def check_corpus(case: tuple[str, bytes], folder: Path) -> None:
     packing, data = case
     place = folder / f"wikidata5m_all_triplet.txt{packing}"
     place.write_bytes(data)
-    (folder / "wikidata5m_entity.txt").write_bytes(_LINES)
+    (folder / "wikidata5m_entity.txt").write_bytes(LINES)
     with _only_lines():
         corpus = find_corpus(folder)
         for source in corpus.triplets:
@@ -163,6 +165,32 @@ def check_corpus(case: tuple[str, bytes], folder: Path) -> None:
                 assert all(len(one.bad) <= one.lines for one in found)
             read_literals(source, lambda *_: None)
     place.unlink()
+
+
+def check_documents(case: tuple[str, bytes], folder: Path) -> None:
+    """A corpus of documents: every row is a document or malformed, or the file is refused."""
+    ending, data = case
+    place = folder / f"documents{ending}"
+    place.write_bytes(data)
+    with _only_lines():
+        for file in list_source_files(place):
+            for row in read_documents(file):
+                if isinstance(row, RawDocument):
+                    (row.title + row.text + row.source + row.original + row.licence + row.revision).encode()
+                    hash_document(row.title, row.text)
+                else:
+                    assert row.reason and len(row.reason) < 5_000
+    place.unlink()
+
+
+def check_rows(data: bytes, folder: Path) -> None:
+    """A release that others evaluate, export, or compare the next one with."""
+    path = folder / "data.jsonl"
+    path.write_bytes(data)
+    with _only_lines():
+        read_items(path)
+    with _only_lines():
+        compare_releases(folder, folder, "x", "1.0.0", {})
 
 
 def check_claims(data: bytes, folder: Path) -> None:
@@ -175,7 +203,8 @@ def check_claims(data: bytes, folder: Path) -> None:
 
 
 def check_parameters(data: bytes, folder: Path) -> None:
-    for name, read in (("parameters.json", _load_parameters), ("endpoints.toml", read_settings)):
+    readers = (("parameters.json", _load_parameters), ("endpoints.toml", read_settings), ("prices.toml", read_prices))
+    for name, read in readers:
         path = folder / name
         path.write_bytes(data)
         with _only_lines():
@@ -211,7 +240,7 @@ def check_answers(case: tuple[int, bytes, dict[str, str], str], folder: Path) ->
 
 
 def check_annotations(case: tuple[Any, Any], folder: Path) -> None:
-    annotation, task = case
+    annotation, task = map(_receive, case)
     if not isinstance(annotation, dict) or not isinstance(task, dict):
         return
     with _only_lines():
@@ -220,6 +249,7 @@ def check_annotations(case: tuple[Any, Any], folder: Path) -> None:
 
 
 def check_sparql(rows: Any, folder: Path) -> None:
+    rows = _receive(rows)
     if not isinstance(rows, list):
         return
     for row in rows:
@@ -251,6 +281,14 @@ def check_webhook(data: bytes, folder: Path) -> None:
             assert b" 204 " in connection.recv(65_536)
 
 
+def _receive(value: Any) -> Any:
+    """What the clients of services let through of a value that a server sends."""
+    try:
+        return load_json(write(value))
+    except JsonError:
+        return None
+
+
 def _load_parameters(path: Path) -> None:
     load_parameters(read_parameter_file(path), BuildParameters)
 
@@ -263,22 +301,11 @@ def _only_lines() -> Any:
         expect_line(error)
 
 
-def _pack(name: str, data: bytes) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        entry = tarfile.TarInfo(name)
-        entry.size = len(data)
-        archive.addfile(entry, io.BytesIO(data))
-    return buffer.getvalue()
-
-
 def _documents(*values: Any) -> st.SearchStrategy[bytes]:
     written = [write(value) for value in values]
     return st.one_of(mangled([*written, b"\n".join(written)]), spoilt(list(values)).map(write))
 
 
-_gzip = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
-_GZIP = _gzip.compress(_LINES) + _gzip.flush()
 _CALL = f"POST {PATH} HTTP/1.1\r\nHost: x\r\n{HEADER}: secret\r\nContent-Length: 40\r\n\r\n".encode()
 _HEADER_VALUES = st.one_of(texts, st.sampled_from(["1", "0.5", "-1", "1e400", "9" * 400, "6m0s", "Wed, 99 Foo 2020 x"]))
 
@@ -301,21 +328,30 @@ _ROWS: list[Any] = [
 ]  # fmt: skip
 
 TARGETS = (
-    Target("audit", _documents(*ROWS), check_audit, brief=240),
+    Target("audit", _documents(*ROWS), check_audit),
     Target("anchors", _documents(_ANCHOR), check_anchors),
     Target("passages", _documents(*_PASSAGES, *ROWS[:1]), check_passages),
     Target(
         "corpus",
         st.one_of(
-            st.tuples(st.just(""), mangled([_LINES])),
-            st.tuples(st.just(".gz"), mangled([_GZIP])),
-            st.tuples(st.just(".xz"), mangled([lzma.compress(_LINES)])),
-            st.tuples(st.just(".tar.gz"), mangled([_pack("wikidata5m_all_triplet.txt", _LINES)])),
+            st.tuples(st.just(""), mangled([LINES])),
+            st.tuples(st.just(".gz"), mangled([pack_gzip(LINES)])),
+            st.tuples(st.just(".xz"), mangled([lzma.compress(LINES)])),
+            st.tuples(st.just(".tar.gz"), mangled([pack_tar("wikidata5m_all_triplet.txt", LINES)])),
         ),
         check_corpus,
     ),
+    Target(
+        "documents",
+        st.one_of(
+            *(st.tuples(st.just(ending), mangled(good) if isinstance(good, list) else good) for ending, good in PAGES),
+            *(st.tuples(st.just(ending), _documents(*PASSAGE_ROWS)) for ending in (".jsonl", ".json")),
+        ),
+        check_documents,
+    ),
+    Target("rows", _documents(*ROWS), check_rows),
     Target("claims", _documents(*(json.loads(one.model_dump_json()) for one in BANK)), check_claims),
-    Target("parameters", _documents(_PARAMETERS), check_parameters),
+    Target("parameters", st.one_of(_documents(_PARAMETERS), mangled([_ENDPOINTS, _PRICES])), check_parameters),
     Target(
         "answers",
         st.tuples(
@@ -328,5 +364,5 @@ TARGETS = (
     ),
     Target("annotations", st.tuples(spoilt([ANNOTATION]), spoilt([TASK]) | st.just(TASK)), check_annotations),
     Target("sparql", spoilt([_ROWS]), check_sparql),
-    Target("webhook", mangled([_CALL + b"{}", _CALL + b"[" * 40]), check_webhook, brief=80),
+    Target("webhook", mangled([_CALL + b"{}", _CALL + b"[" * 40]), check_webhook),
 )

@@ -1,37 +1,47 @@
-"""Every target, some seconds each; at night for minutes, with other examples each time."""
+"""Every target, some seconds each; at night for minutes, with other examples each time.
+
+What a run finds is mended, and joins `found.py`.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from annotation.validate import read_annotation
+from tests.fuzz.found import FOUND
 from tests.fuzz.targets import ANNOTATION, FORM, TARGETS, TASK, Target
 
-MINUTES = "HOPWRIGHT_FUZZ_MINUTES"
-_NIGHT = 30.0
-"""Minutes of the long run, over all targets, where the environment does not say."""
-_ROUND = 200
+MINUTES, SECONDS = "HOPWRIGHT_FUZZ_MINUTES", "HOPWRIGHT_FUZZ_SECONDS"
+"""How long the long run and the short one take over all targets, where the environment says so."""
+_NIGHT, _SHORT = 30.0, 60.0
+_ROUND = 40
 
 
-def run_target(target: Target, folder: Path, examples: int, *, shrink: bool) -> None:
-    """Feed a target with so many examples."""
-    phases = set(Phase) - {Phase.explain} - (set() if shrink else {Phase.shrink})
+def run_target(target: Target, folder: Path, examples: int, number: int | None = None) -> None:
+    """Feed a target with so many examples: those of a number, or with none other ones each time."""
+    phases = set(Phase) - {Phase.explain} - (set() if number is not None else {Phase.shrink})
 
     @settings(
-        max_examples=examples, deadline=None, database=None, derandomize=shrink, phases=tuple(phases),
+        max_examples=examples, deadline=None, database=None, phases=tuple(phases),
         suppress_health_check=list(HealthCheck), print_blob=True,
     )  # fmt: skip
     @given(example=target.examples)
     def feed(example: Any) -> None:
         target.check(example, folder)
 
-    feed()
+    (feed if number is None else seed(number)(feed))()
+
+
+def read_share(variable: str, usual: float) -> float:
+    """One target's part of the time of all, in seconds where `usual` is."""
+    return float(os.environ.get(variable) or usual) / len(TARGETS)
 
 
 def test_what_is_spoilt_is_taken_as_it_is() -> None:
@@ -40,14 +50,25 @@ def test_what_is_spoilt_is_taken_as_it_is() -> None:
     assert (review.own_answer, len(review.scores)) == ("B", 5)
 
 
+@pytest.mark.parametrize(("name", "example"), FOUND)
+def test_what_broke_a_reader_once_breaks_it_no_more(name: str, example: Any, tmp_path: Path) -> None:
+    (target,) = (one for one in TARGETS if one.name == name)
+    target.check(example, tmp_path)
+
+
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_a_reader_takes_anything(target: Target, tmp_path: Path) -> None:
-    run_target(target, tmp_path, target.brief, shrink=True)
+    """The same examples in the same order every time; how many depends on the machine."""
+    end = time.monotonic() + read_share(SECONDS, _SHORT)
+    for number in itertools.count():
+        run_target(target, tmp_path, _ROUND, number)
+        if time.monotonic() > end:
+            break
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_a_reader_takes_anything_for_long(target: Target, tmp_path: Path) -> None:
-    end = time.monotonic() + 60 * float(os.environ.get(MINUTES) or _NIGHT) / len(TARGETS)
+    end = time.monotonic() + 60 * read_share(MINUTES, _NIGHT)
     while time.monotonic() < end:
-        run_target(target, tmp_path, _ROUND, shrink=False)
+        run_target(target, tmp_path, 5 * _ROUND)

@@ -30,6 +30,7 @@ def test_the_first_release_is_1_0_0_and_says_so(tmp_path: Path) -> None:
     manifest = release(tmp_path / "one", version="")
     assert (manifest.version, manifest.changes) == ("1.0.0", None)
     text = (tmp_path / "one/CHANGELOG.md").read_text("utf-8")
+    assert "changes.json" not in text and not (tmp_path / "one/changes.json").exists()
     assert "## 1.0.0\n\n3 items: 3 in synth.\nThe first release.\n" in text
     assert not (tmp_path / "one/changes.json").exists()
 

@@ -98,7 +98,7 @@ def test_the_same_asked_of_two_in_another_order_is_a_duplicate_and_a_pair_is_ask
     drafts = [DraftKey(slot, f"id{slot}", "converging", answer, text) for slot, (text, answer) in enumerate(asked)]
     dropped = select(drafts, max_answer_share=1.0)
     assert {slot: check for slot, (check, _) in dropped.items()} == {1: "duplicate", 3: "duplicate"}
-    assert dropped[1][1] == "the same as slot 0" and "something else of the same" in dropped[3][1]
+    assert dropped[1][1] == "asks the same as id0" and "something else of the same" in dropped[3][1]
 
 
 def test_questions_of_one_frame_are_kept_up_to_their_share() -> None:

@@ -3,6 +3,7 @@ import re
 import pytest
 
 from hopwright.knowledge.wikidata.properties import default_table
+from hopwright.text.matching import mend_quotes
 from hopwright.text.phrases import exceed, listed, multiple, places, pluralise, pluralise_verb, superlative
 
 TABLE = default_table()
@@ -63,3 +64,15 @@ def test_lists_and_numbers() -> None:
     assert listed(["A"]) == "A" and listed(["A", "B", "C"]) == "A, B and C"
     assert (multiple(2), multiple(7), multiple(21)) == ("twice", "seven times", "21 times")
     assert (places(0), places(1), places(2)) == ("the nearest whole number", "one decimal place", "two decimal places")
+
+
+@pytest.mark.parametrize(
+    ("name", "mended"),
+    [
+        ('"Ike', "Ike"), ('President Ford"', "President Ford"), ('"Weird Al" Yankovic', '"Weird Al" Yankovic'),
+        ('Dwight David ""Ike"" Eisenhower"', 'Dwight David "Ike" Eisenhower'), ('"Barcelona ""B""', 'Barcelona "B"'),
+        ('a single of 7"', 'a single of 7"'), ("", ""), ('"', ""),
+    ],
+)  # fmt: skip
+def test_what_is_left_of_quotes_is_no_part_of_a_name(name: str, mended: str) -> None:
+    assert mend_quotes(name) == mended

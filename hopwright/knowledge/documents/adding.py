@@ -90,6 +90,8 @@ def add_source(
         entry = SourceEntry(
             name=str(source), sha256=key, files=hashes, settings=settings, counts=counts, left_out=adding.left_out.name
         )
+        if manifest.sources and not adding.parts:
+            return _report(folder, manifest, entry)  # it brings nothing, so the corpus does not come from it
         manifest = CorpusManifest(sources=[*manifest.sources, entry], parts=[*manifest.parts, *adding.parts])
         manifest.write(folder)
         return _report(folder, manifest, entry)

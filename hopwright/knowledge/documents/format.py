@@ -112,12 +112,17 @@ class CorpusManifest(_Saved):
         write_file(folder / MANIFEST, (self.model_dump_json(indent=1) + "\n").encode())
 
 
+def name_command(folder: Path, verb: str) -> str:
+    """The command that does something with the corpus in a folder, as a message gives it."""
+    return f"`hopwright corpus {verb} --corpus {folder.name}`"
+
+
 def read_manifest(folder: Path) -> CorpusManifest:
     """The manifest of a corpus. Raises StoreError when there is none, or it is of another version or damaged."""
     try:
         manifest = CorpusManifest.model_validate_json((folder / MANIFEST).read_bytes())
     except FileNotFoundError:
-        raise StoreError(f"no corpus in {folder}: `hopwright corpus add FILE` makes one") from None
+        raise StoreError(f"no corpus in {folder}: {name_command(folder, 'add FILE')} makes one") from None
     except (OSError, ValidationError) as error:
         reason = str(error).splitlines()[0]
         raise StoreError(f"{folder / MANIFEST}: cannot be read ({reason}); remove {folder} and add again") from None

@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 
 from hopwright.errors import InputError
+from hopwright.knowledge.facts import write_literal
 from hopwright.knowledge.wikidata.ingest import IngestReport, ingest
+from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.knowledge.wikidata.suggestions import suggest_entities
+from hopwright.records import LiteralFact
+from hopwright.text.matching import mend_quotes
 
 __all__ = [
     "find", "info", "ingest", "render_find", "render_info", "render_ingest", "render_show", "show",
@@ -102,7 +106,7 @@ def show(store: GraphStore, id: str, *, most: int = 50) -> dict[str, Any]:
     return {
         "id": id,
         "label": store.label(id),
-        "aliases": list(store.aliases(id)),
+        "aliases": list(dict.fromkeys(map(mend_quotes, store.aliases(id)))),
         "description": store.description(id),
         "degree": store.degree(id),
         "facts_out": len(outward),
@@ -115,6 +119,7 @@ def show(store: GraphStore, id: str, *, most: int = 50) -> dict[str, Any]:
                 "property_label": literal.property_label,
                 "value": literal.value,
                 "unit": store.label(literal.unit) or literal.unit,
+                "reads": _write(store, literal),
                 "datatype": literal.datatype,
             }
             for literal in store.literals(id)
@@ -196,14 +201,20 @@ def render_show(entity: dict[str, Any]) -> str:
     lines = [f"{entity['id']}  {entity['label']}{about}"]
     if entity["aliases"]:
         lines.append("also: " + ", ".join(entity["aliases"]))
-    for literal in entity["literals"]:
-        unit = f" {literal['unit']}" if literal["unit"] else ""
-        lines.append(f"  {_name(literal)} = {literal['value']}{unit}")
+    lines += [f"  {_name(literal)} = {literal['reads']}" for literal in entity["literals"]]
     lines += [f"  {_name(fact)} → {fact['other_label'] or '?'} ({fact['other']})" for fact in entity["out"]]
     lines += _tell_rest(entity["facts_out"] - len(entity["out"]))
     lines += [f"  {_name(fact)} ← {fact['other_label'] or '?'} ({fact['other']})" for fact in entity["in"]]
     lines += _tell_rest(entity["facts_in"] - len(entity["in"]))
     return "\n".join(lines)
+
+
+def _write(store: GraphStore, literal: LiteralFact) -> str:
+    """A literal as answers are written; a number of a property that the table does not know has its own unit."""
+    table = default_table()
+    if table.read(literal) is not None or not literal.unit:
+        return write_literal(literal, table)
+    return f"{literal.value} {store.label(literal.unit) or literal.unit}"
 
 
 def _fact(store: GraphStore, property: str, other: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from hopwright.foreign import JsonError, load_json
+from hopwright.foreign import JsonError, load_json, show
 from hopwright.llm.headers import read_retry_after
 from hopwright.llm.tool_calls import ToolCall, ToolSpec
 from hopwright.llm.types import Finish, Message, Sampling, TokenUsage
@@ -143,7 +143,7 @@ def read_count(value: object) -> int:
 def describe_cause(error: BaseException) -> str:
     """The innermost cause of an error, in one line."""
     error = find_cause(error)
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"{type(error).__name__}: {show(error)}" if str(error) else type(error).__name__
 
 
 def find_cause(error: BaseException) -> BaseException:

@@ -134,7 +134,7 @@ def test_an_index_is_made_once_and_again_when_anything_has_changed(tmp_path: Pat
     assert build_index(corpus, parameters).made == 2
     assert build_index(corpus, parameters).made == 0
     add(write_lines(tmp_path / "b.jsonl", make_passages(20, seed=5)), corpus)
-    with pytest.raises(StoreError, match="has changed since it was indexed; `hopwright corpus index`"):
+    with pytest.raises(StoreError, match="has changed since it was indexed; `hopwright corpus index --corpus c`"):
         Retriever.open(corpus)
     assert build_index(corpus, parameters).made == 2
     assert len(list((corpus / "index").glob("shard-*"))) == 2
@@ -208,6 +208,6 @@ def test_fusion_adds_reciprocal_ranks() -> None:
 
 
 def test_dense_search_needs_vectors(corpus: Path) -> None:
-    with pytest.raises(InputError, match="has no vectors: `hopwright corpus index --dense local`"):
+    with pytest.raises(InputError, match="has no vectors: `hopwright corpus index --dense local --corpus c`"):
         index(corpus, shards=1).search("river", 3, "dense")
     assert math.isfinite(index(corpus, shards=1).search("river", 3, "auto")[0].score)

@@ -328,3 +328,60 @@ def make_pdf(words: str) -> bytes:
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     end = b"xref\n0 5\n0000000000 65535 f \n%strailer << /Size 5 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
     return content + end % (table, len(content))
+
+
+def test_nesting_long_lines_and_long_entries_cost_little(tmp_path: Path) -> None:
+    """The array took memory that grew with the square of its depth: all there was, for 200 kB of brackets."""
+    for name in ("a.json", "b.jsonl"):
+        for deep in (b"[" * 200_000, b'{"a":' * 200_000, b'[{"text":' + b"[" * 200_000):
+            path = tmp_path / name
+            path.write_bytes(deep + b"\n")
+            try:
+                told = problems(read(path))
+            except InputError as error:
+                told = [str(error)]
+            assert len(told) == 1 and ("nested more than 64 levels" in told[0] or "no JSON" in told[0])
+    long = tmp_path / "long.jsonl"
+    long.write_bytes(b'{"text": "' + b"a" * (17 << 20) + b'"}\n' + json.dumps(GOOD).encode() + b"\n")
+    rows = read(long)
+    assert problems(rows) == ["line 1: it is longer than 16 MiB"] and documents(rows)[0][0] == "Oslo"
+    (tmp_path / "long.json").write_bytes(b'["' + b"a" * (40 << 20) + b'"]')
+    with pytest.raises(InputError, match="an entry of more than 16,777,216 characters"):
+        read(tmp_path / "long.json")
+
+
+def test_a_bomb_is_one_malformed_document(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "a.txt.gz", "wb") as file:
+        for _ in range(70):
+            file.write(b"a " * (1 << 19))
+    assert problems(read(tmp_path / "a.txt.gz")) == ["the file: it is longer than 64 MiB"]
+
+
+def test_an_archive_that_is_locked_or_has_holes_is_one_line(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.txt", "words")
+    data = bytearray((tmp_path / "a.zip").read_bytes())
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(mark) + place] |= 1  # says that it is encrypted
+    (tmp_path / "a.zip").write_bytes(data)
+    with pytest.raises(InputError, match=r"a\.zip:a\.txt is truncated or damaged \(.*encrypted.*\)"):
+        read(tmp_path / "a.zip")
+    entry = tarfile.TarInfo("holes.jsonl")
+    entry.type = tarfile.GNUTYPE_SPARSE
+    header = bytearray(entry.tobuf(tarfile.GNU_FORMAT))
+    header[483:495] = b"77777777777\0"  # its length, holes included
+    header[148:156] = b"%06o\0 " % (256 + sum(header[:148]) + sum(header[156:512]))
+    (tmp_path / "b.tar").write_bytes(bytes(header) + bytes(1024))
+    with pytest.raises(InputError, match=r"holes\.jsonl has holes, whose length nothing bounds"):
+        read(tmp_path / "b.tar")
+
+
+def test_a_header_of_an_archive_is_not_read_whatever_its_length(tmp_path: Path) -> None:
+    entry = tarfile.TarInfo("././@PaxHeader")
+    entry.type, entry.size = tarfile.XHDTYPE, 200 << 20
+    with lzma.open(tmp_path / "a.tar.xz", "wb") as file:
+        file.write(entry.tobuf(tarfile.GNU_FORMAT))
+        for _ in range(200):
+            file.write(bytes(1 << 20))
+    with pytest.raises(InputError, match="a header of more than 16 MiB"):
+        read(tmp_path / "a.tar.xz")

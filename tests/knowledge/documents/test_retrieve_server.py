@@ -66,3 +66,12 @@ def test_what_is_no_request_gets_422_with_a_reason(retriever: Retriever, body: A
 
 def test_no_queries_have_no_results(retriever: Retriever) -> None:
     assert post(retriever, {"queries": []}).json() == {"result": []}
+
+
+def test_what_would_take_all_memory_is_refused(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    flood = post(retriever, {"queries": ["river"] * 4_000, "topk": 1_000})
+    assert (flood.status_code, flood.json()["detail"][:9]) == (422, "4,000,000")
+    monkeypatch.setenv("HOPWRIGHT_MAX_ANSWER_MIB", "1")
+    long = post(retriever, b'{"queries": ["' + b"a" * (2 << 20) + b'"]}')
+    assert (long.status_code, long.json()["detail"]) == (413, "the request is longer than is read")
+    assert post(retriever, b"[" * 200_000).status_code == 422

@@ -13,6 +13,7 @@ from hopwright.knowledge.documents.index.embedding import EndpointEmbedder, Loca
 from hopwright.knowledge.documents.index.vectors import DenseIndex, build_vectors, quantise
 from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.text.embeddings import find_obstacle
+from tests.hostile_servers import MANNERS, Manner, serve_hostile
 from tests.knowledge.documents.builders import WORDS, add, make_passages, write_lines
 
 DIMENSIONS = 40
@@ -145,7 +146,12 @@ def test_quantised_vectors_are_close_to_the_vectors() -> None:
 def answer_with(
     monkeypatch: pytest.MonkeyPatch, respond: Callable[[httpx.Request], httpx.Response]
 ) -> EndpointEmbedder:
-    monkeypatch.setattr(httpx, "HTTPTransport", lambda retries: httpx.MockTransport(respond))
+    def stream(request: httpx.Request) -> httpx.Response:
+        """The answer as a server sends it, not read yet."""
+        made = respond(request)
+        return httpx.Response(made.status_code, stream=httpx.ByteStream(made.content))
+
+    monkeypatch.setattr(httpx, "HTTPTransport", lambda retries: httpx.MockTransport(stream))
     embedder = open_embedder("http://127.0.0.1:9/v1#tiny")
     assert isinstance(embedder, EndpointEmbedder)
     return embedder
@@ -181,6 +187,27 @@ def test_an_endpoint_that_fails_is_named(
 ) -> None:
     with pytest.raises(ServiceError, match=message):
         answer_with(monkeypatch, lambda request: response).embed(["a", "b"])
+
+
+@pytest.mark.parametrize("manner", MANNERS)
+def test_an_answer_without_end_is_not_read_to_it(manner: Manner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPWRIGHT_MAX_ANSWER_MIB", "1")
+    with serve_hostile(manner) as server:
+        embedder = open_embedder(f"{server.url}/v1#tiny")
+        assert embedder is not None
+        with pytest.raises(ServiceError, match=r"longer than 1 MiB|packed as") as refused:
+            embedder.embed(["a"])
+        assert "\n" not in str(refused.value)
+        assert server.sent < 16 << 20
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 200_000, b"NaN", b'{"data": [{"index": 0, "embedding": [' + b"9" * 400 + b"]}]}"]
+)
+def test_an_answer_that_breaks_parsers_is_one_line(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ServiceError, match="holds no embeddings") as refused:
+        answer_with(monkeypatch, lambda request: httpx.Response(200, content=body)).embed(["a"])
+    assert len(str(refused.value)) < 500
 
 
 def test_an_endpoint_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,20 @@ def test_show_gives_the_neighbourhood_with_labels(world: GraphStore) -> None:
         show(world, "Q1")
 
 
+def test_a_date_of_1_january_reads_as_the_year_that_it_stands_for(world: GraphStore) -> None:
+    assert "inception (P571) = 1905" in render_show(show(world, "Q903"))
+    assert "date of birth (P569) = 12 April 1951" in render_show(show(world, "Q902"))
+    (literal,) = [one for one in show(world, "Q903")["literals"] if one["property"] == "P571"]
+    assert literal["value"] == "1905-01-01T00:00:00Z"
+
+
+def test_an_alias_has_no_quotes_left_of_a_list(sample: GraphStore) -> None:
+    """The sample's names come from a table whose quoted fields were cut at their commas."""
+    found = show(sample, "Q9916")["aliases"]
+    assert "Ike" in found and 'Dwight David "Ike" Eisenhower' in found
+    assert not [name for name in found if name.count('"') % 2]
+
+
 def test_ingest_report_lists_malformed_lines(tmp_path: Path) -> None:
     raw = write_corpus(tmp_path / "raw", triplets=[*TRIPLETS, TRIPLETS[0], ("Q1", "P1", "x")])
     report = ingest(raw, tmp_path / "store", max_malformed=0.2)

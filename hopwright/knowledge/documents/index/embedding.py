@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopwright.errors import InputError, ServiceError
+from hopwright.foreign import ENCODINGS, BodyError, BodyReader, load_json, read_body_limit, show
 from hopwright.text import embeddings
 
 Vectors = NDArray[np.float32]
@@ -58,15 +59,13 @@ class EndpointEmbedder:
         self._model = model
         self.name = f"{url.rstrip('/')}#{model}"
         key = os.environ.get(_KEY, "").strip()
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        headers = {"Accept-Encoding": ENCODINGS} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._client = httpx.Client(timeout=_TIMEOUT_S, headers=headers, transport=httpx.HTTPTransport(retries=_TRIES))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See Embedder."""
         try:
-            answer = self._client.post(self._url, json={"model": self._model, "input": list(texts)})
-            answer.raise_for_status()
-            rows = sorted(answer.json()["data"], key=lambda row: row["index"])
+            rows = sorted(load_json(self._ask(texts))["data"], key=lambda row: row["index"])
             vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
         except httpx.HTTPStatusError as error:
             status = error.response.status_code
@@ -74,8 +73,10 @@ class EndpointEmbedder:
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
             raise ServiceError(f"{self._url} cannot be reached ({reason}); run the same command again") from None
-        except (KeyError, TypeError, ValueError) as error:
-            raise ServiceError(f"{self._url}: its answer holds no embeddings ({error!r})") from None
+        except BodyError as error:
+            raise ServiceError(f"{self._url}: {error}") from None
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise ServiceError(f"{self._url}: its answer holds no embeddings ({show(repr(error))})") from None
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ServiceError(f"{self._url}: {len(texts)} texts were sent, embeddings of shape {vectors.shape} came")
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -83,6 +84,13 @@ class EndpointEmbedder:
             raise ServiceError(f"{self._url}: an embedding is zero or not finite")
         unit: Vectors = vectors / norms
         return unit
+
+    def _ask(self, texts: Sequence[str]) -> bytes:
+        """The body of the answer. Raises BodyError for one that is longer than is read, packed or unpacked."""
+        with self._client.stream("POST", self._url, json={"model": self._model, "input": list(texts)}) as answer:
+            answer.raise_for_status()
+            reader = BodyReader(read_body_limit(), answer.headers.get("content-encoding"))
+            return b"".join(map(reader.feed, answer.iter_raw()))
 
 
 def open_embedder(spec: str) -> Embedder | None:

@@ -15,12 +15,18 @@ from typing import Self, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hopwright.errors import StoreError
+from hopwright.knowledge.documents.format import name_command
 from hopwright.runs.files import hash_file, write_file
 
 INDEX_VERSION = 1
 FOLDER, MANIFEST, SHARD_MANIFEST = "index", "manifest.json", "shard.json"
-REBUILD = "`hopwright corpus index` makes it again"
 _M = TypeVar("_M", bound="SavedManifest")
+
+
+def tell_rebuild(path: Path, option: str = "") -> str:
+    """What makes an index again, given its folder or what is below it."""
+    index = next(place for place in (path, *path.parents) if place.name == FOLDER)
+    return f"{name_command(index.parent, 'index')} makes it again{option}"
 
 
 class SavedManifest(BaseModel):
@@ -35,7 +41,7 @@ class SavedManifest(BaseModel):
             return cls.model_validate_json(path.read_bytes())
         except (OSError, ValidationError) as error:
             reason = "no such file" if isinstance(error, FileNotFoundError) else str(error).splitlines()[0]
-            raise StoreError(f"{path}: cannot be read ({reason}); {REBUILD}") from None
+            raise StoreError(f"{path}: cannot be read ({reason}); {tell_rebuild(path)}") from None
 
     def write(self, path: Path) -> None:
         """Replace the manifest, whole or not at all."""
@@ -77,4 +83,4 @@ def verify_shard(folder: Path) -> None:
     found = hash_files(folder)
     for name in sorted(held.keys() | found.keys()):
         if held.get(name) != found.get(name):
-            raise StoreError(f"{folder / name} is damaged, gone or not of this index; {REBUILD}")
+            raise StoreError(f"{folder / name} is damaged, gone or not of this index; {tell_rebuild(folder)}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from hopwright.errors import InputError
+from hopwright.knowledge.documents.format import name_command
 from hopwright.knowledge.documents.index.embedding import open_embedder
 from hopwright.knowledge.documents.index.format import FOLDER, MANIFEST
 from hopwright.knowledge.documents.index.searching import Bm25Index
@@ -65,7 +66,8 @@ class Retriever:
         if mode == "bm25":
             found = self._words.search(query, most)
         elif self._dense is None:
-            raise InputError(f"{self.store.folder} has no vectors: `hopwright corpus index --dense local` makes them")
+            folder = self.store.folder
+            raise InputError(f"{folder} has no vectors: {name_command(folder, 'index --dense local')} makes them")
         elif mode == "dense":
             found = self._dense.search(query, most)
         else:

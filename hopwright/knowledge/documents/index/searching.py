@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwright.errors import StoreError
+from hopwright.knowledge.documents.format import name_command
 from hopwright.knowledge.documents.index.analysis import (
     FIELD,
     K1,
@@ -30,10 +31,10 @@ from hopwright.knowledge.documents.index.format import (
     FOLDER,
     INDEX_VERSION,
     MANIFEST,
-    REBUILD,
     SHARD_MANIFEST,
     IndexManifest,
     ShardManifest,
+    tell_rebuild,
     verify_shard,
 )
 from hopwright.knowledge.documents.store import CorpusStore
@@ -68,12 +69,12 @@ class Bm25Index:
         require_tantivy()
         folder = store.folder / FOLDER
         if not (folder / MANIFEST).is_file():
-            raise StoreError(f"{store.folder} has no index: `hopwright corpus index` makes one")
+            raise StoreError(f"{store.folder} has no index: {name_command(store.folder, 'index')} makes one")
         manifest = IndexManifest.read(folder / MANIFEST)
         if manifest.version != INDEX_VERSION:
-            raise StoreError(f"{folder}: of version {manifest.version}, not {INDEX_VERSION}; {REBUILD}")
+            raise StoreError(f"{folder}: of version {manifest.version}, not {INDEX_VERSION}; {tell_rebuild(folder)}")
         if manifest.corpus != store.manifest.content:
-            raise StoreError(f"{store.folder} has changed since it was indexed; {REBUILD}")
+            raise StoreError(f"{store.folder} has changed since it was indexed; {tell_rebuild(folder)}")
         if verify:
             for name in manifest.shards:
                 verify_shard(folder / name)
@@ -148,7 +149,7 @@ class _Shard:
         try:
             self._index = tantivy.Index.open(str(folder))
         except ValueError as error:
-            raise StoreError(f"{folder} is damaged ({str(error).splitlines()[0]}); {REBUILD}") from None
+            raise StoreError(f"{folder} is damaged ({str(error).splitlines()[0]}); {tell_rebuild(folder)}") from None
         register(self._index)
         self._searcher: Any = self._index.searcher()
         self._schema = self._index.schema

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
+from hopwright.foreign import BodyReader, TooLargeError, read_body_limit
 from hopwright.knowledge.documents.index.retriever import Hit, Retriever
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 _LONGEST_QUERY = 100_000
+_MOST_PASSAGES = 20_000
+"""Passages in one answer; Search-R1 asks for three of each of some hundred queries."""
 
 
 class RetrieveRequest(BaseModel):
@@ -27,6 +30,12 @@ class RetrieveRequest(BaseModel):
     queries: list[Annotated[str, StringConstraints(max_length=_LONGEST_QUERY)]] = Field(max_length=4096)
     topk: Annotated[int, Field(ge=1, le=1000)] | None = None
     return_scores: bool = False
+
+    def refuse_flood(self, usual: int) -> None:
+        """Raise ValueError where the answer would hold more passages than one does; `usual` for each query."""
+        wanted = len(self.queries) * (self.topk or usual)
+        if wanted > _MOST_PASSAGES:
+            raise ValueError(f"{wanted:,} passages are asked for at once; at most {_MOST_PASSAGES:,} are given")
 
 
 def make_app(retriever: Retriever, topk: int) -> Starlette:
@@ -50,9 +59,14 @@ class _Service:
         from starlette.responses import JSONResponse
 
         try:
-            asked = RetrieveRequest.model_validate_json(await request.body())
+            asked = RetrieveRequest.model_validate_json(await _read_body(request))
+            asked.refuse_flood(self._topk)
+        except TooLargeError:
+            return JSONResponse({"detail": "the request is longer than is read"}, status_code=413)
         except ValidationError as error:
             return JSONResponse({"detail": error.errors(include_url=False, include_input=False)}, status_code=422)
+        except ValueError as error:
+            return JSONResponse({"detail": str(error)}, status_code=422)
         result = await run_in_threadpool(self._search_all, asked)
         return JSONResponse({"result": result})
 
@@ -68,6 +82,12 @@ class _Service:
             [_show(hit, scored=asked.return_scores) for hit in self._retriever.search(query, most)]
             for query in asked.queries
         ]
+
+
+async def _read_body(request: Request) -> bytes:
+    """The body of a request. Raises TooLargeError once it is longer than is read of one."""
+    reader = BodyReader(read_body_limit())
+    return b"".join([reader.feed(part) async for part in request.stream()])
 
 
 def _show(hit: Hit, *, scored: bool) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hopwright.errors import StoreError
 from hopwright.knowledge.documents.index.embedding import Embedder, Vectors
-from hopwright.knowledge.documents.index.format import FOLDER, MANIFEST, REBUILD, SavedManifest
+from hopwright.knowledge.documents.index.format import FOLDER, MANIFEST, SavedManifest, tell_rebuild
 from hopwright.knowledge.documents.store import CorpusStore
 from hopwright.runs.files import explain_os_errors, hash_file, hold_lock, remove_tree
 
@@ -82,16 +82,17 @@ class DenseIndex:
         Raises StoreError when there are none, or they are incomplete, damaged or of another state of the corpus.
         """
         folder = store.folder / FOLDER / DENSE
+        again = tell_rebuild(folder, ", with --dense")
         manifest = DenseManifest.read(folder / MANIFEST)
         if manifest.corpus != store.manifest.content or not manifest.files:
-            raise StoreError(f"{folder}: not whole, or the corpus has changed; {REBUILD}, with --dense")
+            raise StoreError(f"{folder}: not whole, or the corpus has changed; {again}")
         if verify:
             for name, sha256 in manifest.files.items():
                 if hash_file(folder / name) != sha256:
-                    raise StoreError(f"{folder / name} is damaged; {REBUILD}, with --dense")
+                    raise StoreError(f"{folder / name} is damaged; {again}")
         embedder = make(manifest.spec)
         if embedder is None or embedder.name != manifest.embedder:
-            raise StoreError(f"{folder}: made by {manifest.embedder}, which is not at hand; {REBUILD}, with --dense")
+            raise StoreError(f"{folder}: made by {manifest.embedder}, which is not at hand; {again}")
         return cls(folder, manifest, embedder)
 
     def search(self, query: str, most: int) -> list[tuple[int, float]]:

@@ -6,7 +6,9 @@ import bz2
 import contextlib
 import functools
 import gzip
+import io
 import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -21,6 +23,7 @@ _PACKED: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 _BLOCK = 1 << 20
+_LONGEST_HEADER = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,16 @@ class _Archive:
 
     def __init__(self, path: Path) -> None:
         self._zip = zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else None
-        self._tar = None if self._zip else tarfile.open(path)  # noqa: SIM115 — closed with the last reference to it
+        self._tar = None if self._zip else _open_tar(path)
         self._entries = {entry.name: entry for entry in self._tar or ()}
 
     def open(self, member: str) -> IO[bytes]:
         if self._tar is None:
             assert self._zip is not None
-            return self._zip.open(member)
+            try:
+                return self._zip.open(member)
+            except (RuntimeError, ValueError, struct.error) as error:  # a password, or a packing that is not known
+                raise zipfile.BadZipFile(str(error)) from None
         opened = self._tar.extractfile(self._entries[member])
         assert opened is not None
         return opened
@@ -103,6 +109,22 @@ class _Archive:
 @functools.lru_cache(maxsize=1)
 def _open_archive(path: Path, _changed: int) -> _Archive:
     return _Archive(path)
+
+
+class _ShortReads(io.BufferedReader):
+    """Bytes of an archive; a header that would be read at once, however long it says that it is, is refused."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or size > _LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header of more than {_LONGEST_HEADER >> 20} MiB")
+        return super().read(size)
+
+
+def _open_tar(path: Path) -> tarfile.TarFile:
+    """A tar, packed or not; it is closed with the last reference to it."""
+    file = path.open("rb")
+    unpacked = _unpack(file, path.name.lower().replace(".tgz", ".tar.gz"))
+    return tarfile.open(fileobj=_ShortReads(cast(Any, unpacked)), mode="r:")
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -118,9 +140,12 @@ def _list_members(path: Path) -> list[SourceFile]:
         with explain_damage(str(path)), zipfile.ZipFile(path) as archive:
             names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     elif lower.endswith(_TARS):
-        with explain_damage(str(path)), tarfile.open(path) as tar:
+        with explain_damage(str(path)), _open_tar(path) as tar:
             # Listing reads all of it, so that a truncated archive is noticed before anything is added.
-            names = [entry.name for entry in tar if entry.isfile()]
+            entries = [entry for entry in tar if entry.isfile()]
+        if holes := next((entry.name for entry in entries if entry.issparse()), ""):
+            raise InputError(f"{path}: {holes} has holes, whose length nothing bounds; pack it without --sparse")
+        names = [entry.name for entry in entries]
         _read_through(path)
     else:
         return [SourceFile(path)]
@@ -131,7 +156,7 @@ def _list_members(path: Path) -> list[SourceFile]:
 def _read_through(path: Path) -> None:
     """Read a packed file to its end, where its check sum stands; tarfile stops at the archive's own end."""
     with explain_damage(str(path)), path.open("rb") as file:
-        unpacked = _unpack(file, path.name.replace(".tgz", ".tar.gz"))
+        unpacked = _unpack(file, path.name.lower().replace(".tgz", ".tar.gz"))
         while unpacked.read(_BLOCK):
             pass
 

@@ -13,10 +13,13 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hopwright.errors import InputError
+from hopwright.foreign import show
 from hopwright.knowledge.documents.readers.files import SourceFile
 from hopwright.knowledge.documents.readers.rows import MalformedRow, RawDocument
 
 _BLANK = re.compile(r"[ \t]*\n[ \t]*\n\s*")
+_LONGEST = 64 << 20
+"""Bytes of a file that is one document."""
 Extractor = Callable[[bytes], tuple[str, str, str]]
 """Title, text and address of a file's bytes; raises ValueError saying why there are none."""
 
@@ -24,12 +27,15 @@ Extractor = Callable[[bytes], tuple[str, str, str]]
 def read_page(file: SourceFile, extract: Extractor) -> Iterator[RawDocument | MalformedRow]:
     """The one document of a file, or what is wrong with it."""
     with file.open() as data:
-        content = data.read()
+        content = data.read(_LONGEST + 1)
+    if len(content) > _LONGEST:
+        yield MalformedRow("the file", f"it is longer than {_LONGEST >> 20} MiB")
+        return
     name = PurePosixPath(file.member or file.path.name)
     try:
         title, text, address = extract(content)
     except ValueError as error:
-        yield MalformedRow("the file", str(error))
+        yield MalformedRow("the file", show(error))
         return
     yield RawDocument(
         title=title.strip() or name.name.partition(".")[0],
@@ -68,7 +74,10 @@ def extract_html(content: bytes) -> tuple[str, str, str]:
         from trafilatura import bare_extraction
     except ImportError:
         raise _ask_for_extra("HTML") from None
-    found: Any = bare_extraction(content, include_comments=False, with_metadata=True)
+    try:
+        found: Any = bare_extraction(content, include_comments=False, with_metadata=True)
+    except Exception as error:  # A page can be wrong in more ways than its parsers name.
+        raise ValueError(f"a damaged page ({type(error).__name__})") from None
     if found is None or not found.text:
         raise ValueError("no main text is found in this HTML")
     return found.title or "", found.text, found.url or ""
@@ -81,15 +90,19 @@ def extract_pdf(content: bytes) -> tuple[str, str, str]:
         from pypdf.errors import PyPdfError
     except ImportError:
         raise _ask_for_extra("PDF") from None
-    logging.getLogger("pypdf").setLevel(logging.ERROR)  # What it warns of, it reads all the same.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # What it warns of, it reads all the same.
     try:
         reader = PdfReader(io.BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise ValueError("this PDF has a password")
+            raise PyPdfError("it has a password")
         pages = [page.extract_text() for page in reader.pages]
         title = str(reader.metadata.title or "") if reader.metadata else ""
-    except (PyPdfError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except PyPdfError as error:
         raise ValueError(f"a damaged PDF ({' '.join(str(error).split()) or type(error).__name__})") from None
+    except ImportError as error:  # of what one in a thousand is packed or locked with
+        raise ValueError(f"a PDF that needs more to be read ({' '.join(str(error).split())})") from None
+    except Exception as error:  # A file can be wrong in more ways than its parser names.
+        raise ValueError(f"a damaged PDF ({type(error).__name__})") from None
     return title, "\n\n".join(pages), ""
 
 

@@ -64,7 +64,9 @@ def check_text(document: RawDocument) -> RawDocument | MalformedRow:
     if not any(character.isalnum() for character in document.text):
         return MalformedRow(document.place, "the text has no words")
     try:
-        (document.title + document.text + document.source).encode()
+        for text in (document.title, document.text, document.source, document.original):
+            text.encode()
+        (document.licence + document.revision).encode()
     except UnicodeEncodeError:
         return MalformedRow(document.place, "the text has half a surrogate pair in it")
     return document

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from typing import IO
 
 from hopwright.errors import InputError
+from hopwright.foreign import LONGEST_LINE, JsonError, load_json, read_array, read_lines
 from hopwright.knowledge.documents.readers.files import SourceFile
 from hopwright.knowledge.documents.readers.rows import MalformedRow, RawDocument, read_row
 
 _BATCH = 4096
 _LONGEST_FIELD = 1 << 27
+_TOO_LONG = f"it is longer than {LONGEST_LINE >> 20} MiB"
+_NO_ARRAY = "not a JSON array"
 Rows = Iterator[RawDocument | MalformedRow]
 
 
@@ -20,12 +22,15 @@ def read_json_lines(file: SourceFile) -> Rows:
     """One JSON object a line; empty lines are passed over. Raises InputError when the file ends within a line."""
     with file.open() as data:
         for number, line in _number_lines(data):
+            place = f"line {number}"
+            if line is None:
+                yield MalformedRow(place, _TOO_LONG)
+                continue
             if not line.strip():
                 continue
-            place = f"line {number}"
             try:
-                row = json.loads(line)
-            except ValueError as error:
+                row = load_json(line, halves=True)
+            except JsonError as error:
                 if not line.endswith(b"\n"):
                     raise InputError(f"{file.name} ends in the middle of line {number}; get it again") from None
                 yield MalformedRow(place, _explain(error))
@@ -35,20 +40,16 @@ def read_json_lines(file: SourceFile) -> Rows:
 
 def read_json_array(file: SourceFile) -> Rows:
     """One JSON array of objects. Raises InputError naming the entry after which the file is no JSON any more."""
-    import ijson
-
     number = 0
     with file.open() as data:
-        _skip_mark(data)
         try:
-            for row in ijson.items(data, "item", use_float=True):
+            for row in read_array(data):
                 number += 1
                 yield from read_row(row, f"entry {number}")
-        except ijson.JSONError as error:
-            line = str(error).splitlines()[0]
-            raise InputError(f"{file.name}: no JSON after entry {number} ({line}); get it again") from None
-        while data.read(1 << 20):
-            pass  # To the end, where a packed file's check sum stands.
+        except JsonError as error:
+            if not number and str(error) == _NO_ARRAY:
+                raise InputError(f"{file.name}: no JSON array of objects") from None
+            raise InputError(f"{file.name}: no JSON after entry {number} ({error}); get it again") from None
     if not number:
         raise InputError(f"{file.name}: no JSON array of objects")
 
@@ -63,6 +64,9 @@ def read_tab_separated(file: SourceFile) -> Rows:
     with file.open() as data:
         for number, line in _number_lines(data):
             place = f"line {number}"
+            if line is None:
+                yield MalformedRow(place, _TOO_LONG)
+                continue
             try:
                 fields = next(csv.reader([line.decode("utf-8").rstrip("\r\n")], delimiter="\t"), [])
             except (UnicodeDecodeError, csv.Error) as error:
@@ -89,23 +93,22 @@ def read_parquet(file: SourceFile) -> Rows:
     try:
         with pq.ParquetFile(file.path, memory_map=True) as table:
             for batch in table.iter_batches(batch_size=_BATCH):
-                for row in batch.to_pylist():
+                # Row by row: a dictionary's long text may stand in all of them.
+                for place in range(batch.num_rows):
+                    (row,) = batch.slice(place, 1).to_pylist()
                     number += 1
                     yield from read_row(row, f"row {number}")
-    except (pa.ArrowInvalid, OSError) as error:
-        line = str(error).splitlines()[0]
+    except (pa.ArrowException, ValueError, OSError) as error:
+        line = str(error).partition("\n")[0]
         raise InputError(f"{file.name}: truncated or no Parquet after row {number} ({line}); get it again") from None
 
 
-def _number_lines(data: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(data, start=1):
-        yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-
-
-def _skip_mark(data: IO[bytes]) -> None:
-    if data.seekable() and data.read(3) != b"\xef\xbb\xbf":
-        data.seek(0)
+def _number_lines(data: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
+    for number, line in read_lines(data, ends=True):
+        yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 and line else line
 
 
 def _explain(error: Exception) -> str:
-    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else f"cannot be parsed: {str(error).splitlines()[0]}"
+    if isinstance(error, UnicodeDecodeError) or str(error) == "not UTF-8":
+        return "not UTF-8"
+    return f"cannot be parsed: {str(error).splitlines()[0]}"

@@ -1,0 +1,32 @@
+"""What broke a reader once, by target."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.fuzz.files import pack_zip
+from tests.fuzz.targets import ROWS
+
+_HALF = ROWS[0] | {"multi_hop_question": "half \ud800"}
+_LONG = {"choices": [{"message": {"content": "A"}, "logprobs": {"content": [{"top_logprobs": [
+    {"token": "A", "logprob": "( " * 5_000}]}]}}]}  # fmt: skip
+
+FOUND: tuple[tuple[str, Any], ...] = (
+    ("documents", (".json", b"[" * 200_000)),
+    ("documents", (".json", b'[{"text": ' + b"[" * 200_000)),
+    ("documents", (".json", b'{"a":' * 100_000)),
+    ("documents", (".jsonl", b"[" * 200_000 + b"\n")),
+    ("documents", (".json", b'[{"id": ' + b"9" * 6_000 + b', "text": "Oslo"}]')),
+    ("documents", (".zip", pack_zip("a.txt", b"Oslo").replace(b"\x14\x00\x00\x00", b"\x14\x00\x01\x00"))),
+    ("documents", (".jsonl", b'{"id": "half \\ud800", "contents": "Oslo"}')),
+    ("parameters", b"a = " + b"[" * 100_000),
+    ("parameters", b'dated = "x"\nmodels = 1\n'),
+    ("parameters", b'dated = "x"\nbatch_factor = "x"\n'),
+    ("parameters", b'dated = "x"\n[models.a]\ninput = inf\noutput = nan\n'),
+    ("rows", json.dumps(_HALF).encode()),
+    ("rows", json.dumps(ROWS[0] | {"id": []}).encode()),
+    ("rows", json.dumps(ROWS[0] | {"motif_type": "( " * 5_000}).encode()),
+    ("answers", (200, json.dumps(_LONG).encode(), {}, "")),
+    ("audit", json.dumps(_HALF).encode()),
+)
