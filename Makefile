@@ -6,6 +6,8 @@
 # make test-vllm  makes an environment of 3 GB, and runs the tests with vLLM's own server on the CPU
 # make test-nightly  runs the long tests: thirty kills of one build, a review from push to release, the Compose services
 # make bench   runs the benchmarks
+# make trl     makes the environment of bench/training.py
+# make verl    makes the environment of the test with verl's own code (some GB)
 # make clean   removes environments and caches, but no runs or stores
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -17,13 +19,16 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder -
 LABEL_STUDIO := .venvs/label-studio
 VLLM := .venvs/vllm
 TOOLS := .venvs/tools
+VERIFIERS := .venvs/verifiers
+TRL := .venvs/trl
+VERL := .venvs/verl
 PREFECT_PORT ?= 4200
 LABEL_STUDIO_PORT ?= 8080
 HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
 ARGS ?=
 
-.PHONY: help run test lint serve deploy bench test-servers clean label-studio tools vllm vllm-env test-vllm test-nightly
+.PHONY: help run test lint serve deploy bench test-servers clean label-studio tools verifiers trl verl vllm vllm-env test-vllm test-nightly
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -73,8 +78,24 @@ $(TOOLS)/.ready: requirements/tools.txt
 	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/tools.txt
 	@touch $@
 
+# verifiers, for the test of the exported taskset.
+$(VERIFIERS)/.ready: requirements/verifiers.txt
+	@$(FIND_PYTHON); echo "making $(VERIFIERS)"; $$python -m venv $(VERIFIERS)
+	@$(VERIFIERS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/verifiers.txt
+	@touch $@
+
+# TRL for bench/training.py, and verl for the test of its exported configuration; both with torch for the CPU.
+$(TRL)/.ready $(VERL)/.ready: .venvs/%/.ready: requirements/%.txt
+	@$(FIND_PYTHON); echo "making .venvs/$*"; $$python -m venv .venvs/$*
+	@.venvs/$*/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	@.venvs/$*/bin/pip install --quiet --disable-pip-version-check --requirement requirements/$*.txt
+	@touch $@
+
 label-studio: $(LABEL_STUDIO)/.ready
 tools: $(TOOLS)/.ready
+verifiers: $(VERIFIERS)/.ready
+trl: $(TRL)/.ready
+verl: $(VERL)/.ready
 vllm: $(VLLM)/.ready
 
 # vLLM for the CPU, for its test, without torchvision and similar requirements that it does not need here.

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands import cache, claims, corpus, graph, items, review
+from flows.commands import cache, claims, corpus, environment, graph, items, review
 from flows.commands.options import (
     OWN_OPTIONS,
     BuildRun,
@@ -22,6 +22,7 @@ from flows.commands.options import (
 from hopwright.settings import (
     BuildParameters,
     EvaluateRun,
+    ExportParameters,
     FilterRun,
     ReleaseRun,
     RewriteRun,
@@ -43,6 +44,7 @@ app.add_typer(claims.app, name="claims")
 app.add_typer(review.app, name="review")
 app.add_typer(graph.app, name="graph")
 app.add_typer(corpus.app, name="corpus")
+app.add_typer(environment.app, name="environment")
 
 _INTERRUPTED = 130
 """What Typer makes of Ctrl-C."""
@@ -228,28 +230,37 @@ def evaluate(
 
 
 @app.command("export")
+@takes(ExportParameters)
 def export_dataset(
+    *,
     data: Annotated[
         str | None,
         typer.Argument(help="A release's folder or a JSONL file. Without it, the latest run's release is taken."),
     ] = None,
     to: Annotated[
-        Literal["lm-eval", "inspect", "llama-factory", "verl"], typer.Option("--to", help="Write for this tool.")
+        Literal[
+            "lm-eval", "inspect", "llama-factory", "verl",
+            "passages", "environment", "verifiers", "inspect-agent", "verl-agent", "trajectories",
+        ],
+        typer.Option("--to", help="Write for this tool."),
     ] = "lm-eval",
     out: Annotated[
         Path | None, typer.Option("--out", help="Write to this folder. Without it, ./hopwright-TOOL is written.")
     ] = None,
     variant: Annotated[
-        Literal["factual", "counterfactual", "both"], typer.Option(help="Export the items, their twins, or both.")
-    ] = "factual",
+        Literal["factual", "counterfactual", "both"] | None,
+        typer.Option(
+            help="Export the items, their twins, or both. Without it, environments of agents get both."
+        ),
+    ] = None,
     run: Run = None,
-    seed: Annotated[int, typer.Option(help="Another seed chooses another half of multiple-choice examples.")] = 0,
+    options: Options,
     as_json: Json = False,
 ) -> None:
-    """Write a dataset for lm-evaluation-harness, Inspect, LLaMA-Factory or verl."""
+    """Write a dataset for lm-evaluation-harness, Inspect, LLaMA-Factory, verl, or for training agents that search."""
     from flows.console.export import export_to
 
-    export_to(data, to, out, variant, run, seed, as_json=as_json)
+    export_to(data, to, out, variant, run, options, as_json=as_json)
 
 
 @app.command("publish")

@@ -12,6 +12,8 @@ from hopwright.settings import (
     CorpusAddParameters,
     CorpusIndexParameters,
     CorpusServeParameters,
+    EnvironmentServeParameters,
+    ExportParameters,
     FilterRun,
     ReleaseRun,
     RetrieveRun,
@@ -30,7 +32,9 @@ from hopwright.settings import (
 from hopwright.stages.registry import list_line
 
 STAGE_MODELS = (RetrieveRun, SynthesizeRun, FilterRun, RewriteRun, ReviewRun, ReleaseRun)
-CORPUS_MODELS = (CorpusAddParameters, CorpusIndexParameters, CorpusServeParameters)
+CORPUS_MODELS = (
+    CorpusAddParameters, CorpusIndexParameters, CorpusServeParameters, EnvironmentServeParameters, ExportParameters,
+)  # fmt: skip
 
 
 def test_every_field_explains_and_bounds_itself() -> None:

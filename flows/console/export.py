@@ -1,34 +1,77 @@
 """`hopwright export`."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from flows.console.options import pick_run
-from flows.console.output import out, print_json
+from flows.console.options import merge_options, pick_run
+from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
-from hopwright.evaluation.items import TO_TEST_ON, TO_TRAIN_ON, read_items
-from hopwright.exports import TRAINING, export_items
+from hopwright.evaluation.items import TO_TEST_ON, TO_TRAIN_ON, EvalItem, read_items
+from hopwright.exports import TRAINING, export_items, write_folder
+from hopwright.exports.agents import AGENT_EXPORTERS, AgentExport, export_passages
+from hopwright.knowledge.documents.index import Retriever
 from hopwright.llm.prompts import load_prompts
 from hopwright.runs import RunFolder, Stage
-from hopwright.settings import home
+from hopwright.settings import ExportParameters, home, load_parameters
+from hopwright.training.task_sets import TaskSet, TaskSetOptions, make_task_set
 
 
 def export_to(
-    data: str | None, tool: str, folder: Path | None, variant: str, run: str | None, seed: int, *, as_json: bool
+    data: str | None,
+    tool: str,
+    folder: Path | None,
+    variant: str | None,
+    run: str | None,
+    options: Mapping[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     """Write the folder and say what is in it."""
+    parameters = load_parameters(merge_options({}, options), ExportParameters)
+    of_agents = tool in AGENT_EXPORTERS or tool == "passages"
+    wanted = variant or ("both" if of_agents else "factual")
     source = Path(data) if data else _find_release(run)
     file = read_items(source, sets=TO_TRAIN_ON if tool in TRAINING else TO_TEST_ON)
-    items = [item for item in file.items if variant in ("both", item.variant)]
+    items = [item for item in file.items if wanted in ("both", item.variant)]
     if not items:
-        raise InputError(f"{source}: no {variant} item in it")
+        raise InputError(f"{source}: no {wanted} item in it")
     target = folder or Path(f"hopwright-{tool}")
-    written = export_items(items, tool, load_prompts(), target, seed)
+    tasks: TaskSet | None = None
+    if tool == "passages":
+        written = write_folder(export_passages(items), target)
+    elif tool in AGENT_EXPORTERS:
+        retriever = Retriever.open(home() / "corpora" / parameters.corpus)
+        with err.status(f"looking for where {len(items):,} items are stated"):
+            tasks = _make_tasks(items, retriever, parameters)
+            export = AgentExport(tasks, retriever, parameters.seed, parameters.recoveries)
+            written = write_folder(AGENT_EXPORTERS[tool](export), target)
+    else:
+        written = export_items(items, tool, load_prompts(), target, parameters.seed)
+    names = [str(path.relative_to(target)) for path in written]
+    counted = {"tasks": tasks.summarise()} if tasks is not None else {}
     if as_json:
-        print_json({"folder": str(target), "items": len(items), "files": [path.name for path in written]})
+        print_json({"folder": str(target), "items": len(items), "files": names, **counted})
         return
-    out.print(f"{len(items):,} items for {tool} in {target}: {', '.join(path.name for path in written)}")
+    out.print(f"{len(items):,} items for {tool} in {target}: {', '.join(names)}")
+    if tasks is not None:
+        train = sum(line.split == "train" for line in tasks.lines)
+        out.print(f"{train:,} tasks to train on, {len(tasks.lines) - train:,} to test on")
+        for reason, count in counted["tasks"]["left_out"].items():
+            out.print(f"{count:,} items left out: {reason}")
     if file.rejected:
         out.print(f"{len(file.rejected)} rows are not in the release format and were left out")
+
+
+def _make_tasks(items: list[EvalItem], retriever: Retriever, parameters: ExportParameters) -> TaskSet:
+    options = TaskSetOptions(
+        test_share=parameters.test_share,
+        seed=parameters.seed,
+        max_steps=parameters.max_steps,
+        max_turns=parameters.max_turns,
+        max_tokens=parameters.max_tokens,
+    )
+    return make_task_set(items, retriever, load_prompts(), options)
 
 
 def _find_release(run: str | None) -> Path:

@@ -57,7 +57,11 @@ class TaskHop:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question with its proven hops, numbered from 1. `kind` of the answer: `date`, `number` or `text`."""
+    """A question with its proven hops, numbered from 1. `kind` of the answer: `date`, `number` or `text`.
+
+    Its budget: `max_steps` calls, `max_turns` turns that call something, and `max_tokens` of what is written and shown
+    in the episode. 0 turns or tokens: no bound of their own.
+    """
 
     id: str
     question: str
@@ -65,6 +69,8 @@ class Task:
     kind: str
     hops: tuple[TaskHop, ...]
     max_steps: int = MAX_STEPS
+    max_turns: int = 0
+    max_tokens: int = 0
 
     def hop(self, index: int) -> TaskHop:
         """The hop of that number."""

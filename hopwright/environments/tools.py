@@ -1,8 +1,8 @@
-"""The tools of an agent that searches a corpus: `search(query, k)` and `read(id)`."""
+"""The tools of an agent that searches a corpus: `search(query, k)` and `read(id)`, each a line of `KINDS`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -45,7 +45,6 @@ SEARCH = ToolSpec(
 READ = ToolSpec(
     "read", "Show a passage together with the text of its document around it.", ReadArguments.model_json_schema()
 )
-TOOLS = (SEARCH, READ)
 
 
 class PassageFinder(Protocol):
@@ -90,19 +89,43 @@ class ToolResult:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ToolKind:
+    """A tool: how models are told of it, its arguments, and what carries it out."""
+
+    spec: ToolSpec
+    arguments: type[BaseModel]
+    run: Callable[[Any, PassageFinder], ToolResult]
+
+
+def search_passages(asked: SearchArguments, finder: PassageFinder) -> ToolResult:
+    """The passages that a query finds."""
+    found = tuple(finder.search(asked.query, asked.k))
+    return ToolResult(render_passages(found) or "No passage was found.", asked.query, found)
+
+
+def read_passage(wanted: ReadArguments, finder: PassageFinder) -> ToolResult:
+    """The text around a passage. Raises InputError for an unknown id."""
+    passage = finder.read(wanted.id)
+    return ToolResult(render_passages([passage]), "", (passage,))
+
+
+KINDS: dict[str, ToolKind] = {
+    SEARCH.name: ToolKind(SEARCH, SearchArguments, search_passages),
+    READ.name: ToolKind(READ, ReadArguments, read_passage),
+}
+"""Every tool by its name; one of another kind, such as a search for pictures, is a line here."""
+TOOLS = tuple(kind.spec for kind in KINDS.values())
+
+
 def carry_out(call: ToolCall, finder: PassageFinder) -> ToolResult:
     """Carry out a call; what is wrong with a malformed one is its result, for the agent to put right."""
     try:
         arguments = call.read_arguments()
-        if call.name == SEARCH.name:
-            asked = SearchArguments.model_validate(arguments)
-            found = tuple(finder.search(asked.query, asked.k))
-            return ToolResult(render_passages(found) or "No passage was found.", asked.query, found)
-        if call.name == READ.name:
-            wanted = ReadArguments.model_validate(arguments)
-            passage = finder.read(wanted.id)
-            return ToolResult(render_passages([passage]), "", (passage,))
-        problem = f"there is no tool {call.name!r}; the tools are {', '.join(tool.name for tool in TOOLS)}"
+        kind = KINDS.get(call.name)
+        if kind is not None:
+            return kind.run(kind.arguments.model_validate(arguments), finder)
+        problem = f"there is no tool {call.name!r}; the tools are {', '.join(KINDS)}"
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

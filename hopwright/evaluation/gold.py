@@ -1,8 +1,13 @@
-"""Where the hops of an item are stated in a corpus: as their evidence cites it, else where passages say their facts."""
+"""Where the hops of an item are stated in a corpus.
+
+As their evidence cites it; else in the passages that came with the item, where the corpus holds them; and where other
+passages say their facts.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from typing import Literal
@@ -12,11 +17,11 @@ from hopwright.errors import InputError
 from hopwright.evaluation.items import EvalHop, EvalItem, kind_of
 from hopwright.knowledge.documents.alignment import AlignedText, FactEnd
 from hopwright.knowledge.documents.index import Retriever
-from hopwright.records import LiteralFact, Span, Triplet
+from hopwright.records import LiteralFact, Passage, Span, Triplet
 from hopwright.text.stems import content_stems
 
 GoldSource = Literal["cited", "aligned", "none"]
-"""How the gold places of an item were found: by the spans that it cites, by alignment of its facts, or not at all."""
+"""How the gold places of an item were found: by what it cites, by alignment of its facts, or not at all."""
 _LOOKED_AT = 20
 """Passages that are looked at for one fact."""
 
@@ -40,8 +45,24 @@ class GoldFinder:
         if hop.spans:
             return tuple(dict.fromkeys((self._cite(span),) for span in hop.spans))
         # A fact that no passage states leaves the hop without gold: half of its facts would look like all of them.
-        aligned = [self._align(fact) for fact in hop.facts]
-        return tuple(dict.fromkeys(aligned)) if all(aligned) else ()
+        stated = [tuple(dict.fromkeys((*self._find_own(fact, hop), *self._align(fact)))) for fact in hop.facts]
+        return tuple(dict.fromkeys(stated)) if all(stated) else ()
+
+    def _find_own(self, fact: Triplet | LiteralFact, hop: EvalHop) -> GoldFact:
+        """The passages of the hop that tell a fact, where the corpus was made of them.
+
+        Passages are about one subject each; a title that does not name it leaves all that support the hop.
+        """
+        supporting = [passage for passage in hop.passages if passage.supporting]
+        own = [passage for passage in supporting if fact.subject_label in passage.title] or supporting
+        places = []
+        for passage in own:
+            try:
+                document, _, _ = self._retriever.store.find(name_passage(passage))
+            except InputError:
+                continue
+            places.append(GoldPlace(document.id, 0, len(document.text)))
+        return tuple(places)
 
     def _cite(self, span: Span) -> GoldPlace:
         try:
@@ -71,6 +92,11 @@ class GoldFinder:
                 GoldPlace(passage.document, passage.start + one.start, passage.start + one.end) for one in stated[:1]
             ]
         return tuple(dict.fromkeys(places))
+
+
+def name_passage(passage: Passage) -> str:
+    """The id that a passage of an item has as a document of a corpus."""
+    return "passage-" + hashlib.blake2b(f"{passage.title}\0{passage.text}".encode(), digest_size=12).hexdigest()
 
 
 def name_source(item: EvalItem, task: Task) -> GoldSource:

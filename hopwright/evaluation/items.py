@@ -28,7 +28,7 @@ _YEAR = re.compile(r"^\d{4}$")
 class EvalHop:
     """One sub-question. `domain` and `kind` (of its computation) are empty where the file does not say.
 
-    `spans` and `facts` are what its evidence cites of documents and of the graph.
+    `spans` and `facts` are what its evidence cites of documents and of the graph, `passages` the texts with it.
     """
 
     index: int
@@ -43,11 +43,15 @@ class EvalHop:
     kind: str
     spans: tuple[Span, ...] = ()
     facts: tuple[Triplet | LiteralFact, ...] = ()
+    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvalItem:
-    """One question with its sub-questions. `pair` is the same for an item and its counterfactual twin."""
+    """One question with its sub-questions. `pair` is the same for an item and its counterfactual twin.
+
+    `difficulty` is the share of its voters that answered it wrongly; None where nobody voted.
+    """
 
     id: str
     topology: str
@@ -61,6 +65,7 @@ class EvalItem:
     label: str
     hops: tuple[EvalHop, ...]
     passages: tuple[Passage, ...]
+    difficulty: float | None = None
 
     def hop(self, index: int) -> EvalHop:
         """The hop of that number, from 1."""
@@ -128,6 +133,7 @@ def to_eval_item(item: Item) -> EvalItem:
             kind=getattr(getattr(hop, "derivation", None), "kind", ""),
             spans=evidence.spans,
             facts=(*evidence.triplets, *evidence.literals),
+            passages=evidence.passages,
         )
         for hop in item.hops
         for evidence in (getattr(hop, "evidence", None) or Evidence(),)
@@ -145,6 +151,7 @@ def to_eval_item(item: Item) -> EvalItem:
         label=item.label or "",
         hops=hops,
         passages=tuple(passage for hop in item.hops for passage in _passages_of(hop)),
+        difficulty=1 - sum(vote.right for vote in item.votes) / len(item.votes) if item.votes else None,
     )
 
 

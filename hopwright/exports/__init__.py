@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from hopwright.errors import InputError
 from hopwright.evaluation.items import EvalItem
+from hopwright.exports.agents import AGENT_EXPORTERS
 from hopwright.exports.harnesses import export_inspect, export_lm_eval
 from hopwright.exports.training import export_llama_factory, export_verl
 from hopwright.llm.prompts import Prompt
@@ -19,7 +20,7 @@ EXPORTERS: dict[str, Exporter] = {
     "llama-factory": export_llama_factory,
     "verl": export_verl,
 }
-TRAINING = frozenset({"llama-factory", "verl"})
+TRAINING = frozenset({"llama-factory", "verl", "passages", *AGENT_EXPORTERS})
 """The tools that train: they get a release's set synth, never what is tested on."""
 
 
@@ -32,7 +33,11 @@ def export_items(
     """
     if tool not in EXPORTERS:
         raise InputError(f"no export for {tool!r}; there are: {', '.join(EXPORTERS)}")
-    files = EXPORTERS[tool](items, prompts, seed)
+    return write_folder(EXPORTERS[tool](items, prompts, seed), folder)
+
+
+def write_folder(files: Mapping[str, bytes], folder: Path) -> list[Path]:
+    """Write the files of an export. Returns them. Raises InputError when the folder holds other things."""
     foreign = [path.name for path in folder.glob("*") if path.name not in {name.split("/")[0] for name in files}]
     if foreign:
         raise InputError(f"{folder} holds other files ({foreign[0]}): give an empty folder")

@@ -7,6 +7,8 @@ from hopwright.settings.corpus import (
     CorpusIndexParameters,
     CorpusName,
     CorpusServeParameters,
+    EnvironmentServeParameters,
+    ExportParameters,
 )
 from hopwright.settings.difficulty import FilterParameters, VllmParameters, VoterName
 from hopwright.settings.form import list_form_titles, read_form
@@ -46,8 +48,10 @@ __all__ = [
     "CorpusName",
     "CorpusServeParameters",
     "DomainName",
+    "EnvironmentServeParameters",
     "EvaluateParameters",
     "EvaluateRun",
+    "ExportParameters",
     "FilterParameters",
     "FilterRun",
     "ModelParameters",

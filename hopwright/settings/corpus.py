@@ -137,3 +137,75 @@ class CorpusChainsParameters(CorpusName):
         description="The most for each kind (inference, comparison) and number of hops.",
     )
     seed: int = Field(default=0, ge=0, title="Seed", description="Draws the comparisons and which questions are kept.")
+
+
+class EnvironmentServeParameters(CorpusName):
+    """How episodes of searching agents are served."""
+
+    journal: Annotated[str, Cli(metavar="FOLDER")] = Field(
+        default="episodes",
+        min_length=1,
+        max_length=1000,
+        title="Journal",
+        description="Folder in which every turn is written down before it is answered; a server that is started again "
+        "over it goes on with the episodes that are open.",
+    )
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        max_length=253,
+        title="Address",
+        description="Address to listen at; there is no password.",
+    )
+    port: int = Field(default=8100, ge=0, le=65_535, title="Port", description="Port to listen at; 0 takes a free one.")
+
+
+class ExportParameters(Parameters):
+    """How a dataset is exported; all but the seed is for environments of searching agents."""
+
+    corpus: str = Field(
+        default="documents",
+        pattern=NAME_PATTERN,
+        title="Corpus",
+        description="For agents: name of the corpus that they search, in Hopwright's home.",
+    )
+    seed: int = Field(
+        default=0,
+        ge=0,
+        le=2**32 - 1,
+        title="Seed",
+        description="Draws the half of multiple-choice examples, the test set, and which searches fail.",
+    )
+    test_share: float = Field(
+        default=0.1,
+        ge=0,
+        lt=1,
+        title="Test share",
+        description="For agents: the share of items, with their twins, that is tested on. What shares a fact with them "
+        "is left out of training.",
+    )
+    max_steps: int = Field(
+        default=10, ge=1, le=1000, title="Calls", description="For agents: calls of tools that an episode allows."
+    )
+    max_turns: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        title="Turns",
+        description="For agents: turns with calls that an episode allows, as the 4 of MMhops-R1; 0 for no bound.",
+    )
+    max_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=10_000_000,
+        title="Tokens",
+        description="For agents: tokens that may be written and shown in an episode before it has to answer; 0 for no "
+        "bound.",
+    )
+    recoveries: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        title="Recoveries",
+        description="For trajectories: the share of them in which a search fails first.",
+    )

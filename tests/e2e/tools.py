@@ -18,14 +18,17 @@ TOOLS = ROOT / ".venvs" / "tools"
 
 
 def make_tools() -> Path:
-    """The folder of the tools' commands; made where it is missing, by one test process while the others wait."""
+    """The folder of the tools' commands."""
+    return make_environment("tools")
+
+
+def make_environment(name: str) -> Path:
+    """The commands of an environment of `.venvs`; made where it is missing, by one test process while others wait."""
     TOOLS.parent.mkdir(exist_ok=True)
-    with (TOOLS.parent / "tools.lock").open("w") as lock:
+    with (TOOLS.parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(
-            ["make", "--no-print-directory", "tools"], cwd=ROOT, check=True, timeout=1500, capture_output=True
-        )
-    return TOOLS / "bin"
+        subprocess.run(["make", "--no-print-directory", name], cwd=ROOT, check=True, timeout=1500, capture_output=True)
+    return TOOLS.parent / name / "bin"
 
 
 @contextmanager

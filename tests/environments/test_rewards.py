@@ -47,6 +47,23 @@ def test_scripted_agents_get_what_was_worked_out_by_hand(agent: Agent, rewards: 
     assert {name: reward(task, transcript) for name, reward in REWARDS.items()} == pytest.approx(rewards)
 
 
+# Which agents are worth more than which, by each reward; of those between two brackets, none is better.
+RANKING: dict[str, list[set[Agent]]] = {
+    "hops": [{be_perfect}, {pad}, {remember_only}, {search_and_ignore}, {malform}, {loop}],
+    "mmhops-r1": [{pad}, {be_perfect}, {remember_only}, {search_and_ignore}, {malform, loop}],
+    "search-r1": [{be_perfect, pad, remember_only}, {search_and_ignore}, {malform, loop}],
+}
+
+
+@pytest.mark.parametrize("name", RANKING)
+def test_agents_rank_by_each_reward_as_they_should(name: str) -> None:
+    task, finder = make_task()
+    worth = [{REWARDS[name](task, play(task, finder, agent(task))) for agent in equals} for equals in RANKING[name]]
+    assert all(len(one) == 1 for one in worth)
+    values = [one.pop() for one in worth]
+    assert values == sorted(values, reverse=True) and len(set(values)) == len(values)
+
+
 def test_the_paper_pays_for_padding_and_ours_does_not() -> None:
     task, finder = make_task(((),))
     plain, padded = (play(task, finder, agent(task)) for agent in (be_perfect, pad))

@@ -1,0 +1,49 @@
+"""Actions written as tags, for policies without tool calls of their own: MMhops-R1's and Search-R1's notation.
+
+    <think>…</think> <search>a query</search>      what the policy writes; `text_search` is MMhops-R1's name of it
+    <read>the id of a passage</read>
+    <answer>the answer</answer>
+    <information>…</information>                   what it is shown, which it may not write itself
+
+One turn is one action. A turn without one, or with one that the policy has no right to, is a malformed call: it is
+answered by an observation that says so, and costs what a malformed call costs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from hopwright.environments.episode import Episode
+from hopwright.environments.tools import READ, SEARCH
+from hopwright.llm.tool_calls import ToolCall
+
+NO_ACTION = "no_action"
+"""The name of the call that stands for a turn without an action."""
+TAGS = {"search": SEARCH.name, "text_search": SEARCH.name, "read": READ.name}
+_ARGUMENT = {SEARCH.name: "query", READ.name: "id"}
+_ACTION = re.compile(r"<(search|text_search|read|answer)>(.*?)</\1>", re.DOTALL)
+_SHOWN = re.compile(r"</?information>")
+_THOUGHT = re.compile(r"</?think>")
+
+
+def take_tagged(episode: Episode, said: str) -> list[str]:
+    """Take in a turn whose action is written as a tag; as `Episode.take` otherwise.
+
+    The episode's reader of answers has to be `read_tagged_answer`.
+    """
+    action = _ACTION.search(said)
+    if action is None or _SHOWN.search(said):
+        return episode.take(_THOUGHT.sub(" ", said), [ToolCall(f"call_{len(episode.messages)}", NO_ACTION, "")], said)
+    words = _THOUGHT.sub(" ", said[: action.start()])
+    if action[1] == "answer":
+        return episode.take(said[: action.end()], [], said)
+    name = TAGS[action[1]]
+    arguments = json.dumps({_ARGUMENT[name]: action[2].strip()}, ensure_ascii=False)
+    return episode.take(words, [ToolCall(f"call_{len(episode.messages)}", name, arguments)], said)
+
+
+def read_tagged_answer(text: str) -> str | None:
+    """What stands between the tags of the answer; None where nothing does."""
+    found = re.search(r"<answer>(.*?)</answer>", text, re.DOTALL)
+    return found[1].strip() or None if found else None

@@ -1,0 +1,3 @@
+from hopwright_search.taskset import SearchTaskset
+
+__all__ = ["SearchTaskset"]

@@ -1,0 +1,1 @@
+"""What trainers of searching agents get: task sets and their splits, episodes over HTTP, ideal transcripts."""
