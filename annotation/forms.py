@@ -62,20 +62,35 @@ def load_interface(kind: ReviewTaskKind, of: ReviewTaskKind | None = None, *, bl
     root = ET.fromstring(folder.joinpath(f"{kind}.xml").read_text("utf-8"))
     if blind:
         _put_question_first(root, ET.fromstring(folder.joinpath("blind.xml").read_text("utf-8")))
-    for style in root.iter("Style"):
-        style.text = "\n" + folder.joinpath("style.css").read_text("utf-8")
-    for choice in root.iter("Choice"):
-        choice.set("hotkey", KEYS[choice.attrib["value"]])
     unwanted = {_GROUP + other for other in REVIEWED if other is not of}
     for parent in list(root.iter()):
         for child in list(parent):
             if child.get("className") in unwanted:
                 parent.remove(child)
+    return _fill(root, criteria_of(kind, of))
+
+
+@functools.cache
+def load_picture_interface() -> str:
+    """The interface of a question about pictures: that of a whole question, with its pictures above it."""
+    folder = resources.files(__package__).joinpath("interfaces")
+    root = ET.fromstring(folder.joinpath("picture.xml").read_text("utf-8"))
+    return _fill(root, CRITERIA[ReviewTaskKind.MULTI_HOP])
+
+
+def _fill(root: ET.Element, criteria: Sequence[str]) -> str:
+    """The interface with its styles, keys and scores, as the server keeps it; a tag without a key gets none."""
+    folder = resources.files(__package__).joinpath("interfaces")
+    for style in root.iter("Style"):
+        style.text = "\n" + folder.joinpath("style.css").read_text("utf-8")
+    for choice in root.iter("Choice"):
+        if key := KEYS.get(choice.attrib["value"]):
+            choice.set("hotkey", key)
     for parent in list(root.iter()):
         for place, child in reversed(list(enumerate(parent))):
             if child.tag == "Scores":
-                parent[place : place + 1] = _make_score_rows(criteria_of(kind, of))
-    return ET.tostring(root, encoding="unicode").strip()  # as the server keeps it
+                parent[place : place + 1] = _make_score_rows(criteria)
+    return ET.tostring(root, encoding="unicode").strip()
 
 
 def _put_question_first(root: ET.Element, ask: ET.Element) -> None:

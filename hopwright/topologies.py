@@ -37,3 +37,14 @@ TOPOLOGIES = Registry[Topology]("hopwright.topologies", "topology", {one.name: o
 def topology(name: str) -> Topology:
     """Return the topology of that name. Raises InputError naming the known ones."""
     return TOPOLOGIES.find(name)
+
+PICTURE_TOPOLOGIES: dict[str, Topology] = {
+    one.name: one
+    for one in (
+        *(TOPOLOGIES.find(name) for name in ("chain-3", "chain", "chain-5", "converging-3", "converging")),
+        Topology("converging-5", "Converging", ((), (), (1, 2), (3,), (4,))),
+        Topology("triple", "Converging", ((), (), (), (1, 2, 3))),
+        Topology("triple-5", "Converging", ((), (), (), (1, 2, 3), (4,))),
+    )
+}
+"""The graphs of questions about pictures: a chain from one picture, or two or three pictures that meet."""

@@ -76,6 +76,16 @@ def export_inspect(items: Sequence[EvalItem], _: dict[str, Prompt], __: int) -> 
     }
 
 
+def name_function(name: str) -> str:
+    """A function of a Python file beside the task file, to be written into a task by `dump_task`."""
+    return _Function(name)
+
+
+def dump_task(content: Mapping[str, object]) -> bytes:
+    """A task file as the harness's loader reads it."""
+    return _dump(content)
+
+
 def _average(name: str) -> dict[str, object]:
     return {"metric": name, "aggregation": "mean", "higher_is_better": True}
 

@@ -26,6 +26,8 @@ _PROVIDERS = ("anthropic", "openai")
 _DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 _OVERHEAD = 64
 """Tokens that a provider may add per message and for the schema's frame; none is known to add half as many."""
+_MOST_OF_IMAGE, _OF_IMAGE = 4_096, 600
+"""Tokens of a picture of some hundred pixels: more than any provider counts, and about what they count."""
 
 
 class Rates(BaseModel):
@@ -121,16 +123,20 @@ def explain_price(target: ModelRef) -> InputError:
 
 def bound_tokens(messages: Iterable[Message], schema_bytes: int = 0) -> int:
     """More tokens than any tokenizer makes of the prompt: a token stands for at least one byte."""
+    messages = tuple(messages)
     return (
         schema_bytes
         + _OVERHEAD
         + sum(_count_bytes(message) + _OVERHEAD * (1 + len(message.calls)) for message in messages)
+        + _MOST_OF_IMAGE * sum(len(message.images) for message in messages)
     )
 
 
 def guess_tokens(messages: Iterable[Message], schema_bytes: int = 0) -> int:
     """About as many tokens as the prompt has: four bytes each, as English has on the average."""
-    return max(1, (schema_bytes + sum(_count_bytes(message) + 16 for message in messages)) // 4)
+    messages = tuple(messages)
+    images = _OF_IMAGE * sum(len(message.images) for message in messages)
+    return max(1, (schema_bytes + sum(_count_bytes(message) + 16 for message in messages)) // 4 + images)
 
 
 def _count_bytes(message: Message) -> int:

@@ -84,8 +84,10 @@ def _read_exchange(row: tuple[Any, ...]) -> Exchange:
 
 
 def _read_turn(turn: list[Any]) -> tuple[str, str]:
-    """A turn as role and content; what it calls stands below its words."""
+    """A turn as role and content; what it calls stands below its words, and so do the pictures that it shows."""
     role, content, *tools = turn
+    if tools and isinstance(tools[0], dict):
+        return role, _join(content, "\n".join(f"[image {digest}]" for digest in tools[0]["images"]))
     return role, _join(content, render_calls(tools[0])) if tools and isinstance(tools[0], list) else content
 
 

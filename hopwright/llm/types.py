@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -20,12 +22,29 @@ FailureKind = Literal["refusal", "empty", "truncated", "invalid", "rejected", "u
 answer within the allowed attempts; the others are about the answer's text."""
 
 
+@dataclass(frozen=True)
+class ImageData:
+    """A picture that goes with a turn: its bytes, and their type, such as `image/png`."""
+
+    data: bytes = field(repr=False)
+    media_type: str = "image/png"
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """SHA-256 of the bytes: what stands for the picture in keys and transcripts."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    def encode(self) -> str:
+        """The bytes in base64, as both wire formats take them."""
+        return base64.b64encode(self.data).decode("ascii")
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn. `stable` marks the end of the part that many requests share, for the provider's prompt cache.
 
     `calls` are the tools that an assistant's turn calls; a turn of a tool has in `answers` the id of the call that it
-    answers.
+    answers. `images` are shown before the words of a user's turn, in order.
     """
 
     role: Role
@@ -33,9 +52,12 @@ class Message:
     stable: bool = False
     calls: tuple[ToolCall, ...] = ()
     answers: str = ""
+    images: tuple[ImageData, ...] = ()
 
     def describe(self) -> list[Any]:
-        """What of the turn enters the cache key and the transcript: turns without tools are a pair."""
+        """What of the turn enters the cache key and the transcript: turns without tools and pictures are a pair."""
+        if self.images:
+            return [self.role, self.content, {"images": [image.digest for image in self.images]}]
         if not self.calls and not self.answers:
             return [self.role, self.content]
         return [self.role, self.content, self.answers or describe_calls(self.calls)]

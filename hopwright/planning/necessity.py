@@ -179,7 +179,8 @@ def _find_lone(
         if reads and len(graph.sample_objects(derivation.property, 200)) < 2:
             yield Shortcut(index, "one answer without its input", graph.property_label(derivation.property))
         return
-    assert isinstance(derivation, ReverseLookup)
+    if not isinstance(derivation, ReverseLookup):
+        return  # it reads a document or a picture, and so has no input
     conditions = (Constraint(property=derivation.property, value=derivation.value), *derivation.constraints)
     known = [condition for condition in conditions if not _HOP.search(condition.value)]
     if len(known) == len(conditions):

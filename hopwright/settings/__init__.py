@@ -15,6 +15,12 @@ from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.naming import call_parameters, name_parameter, spell_options, spell_titles
 from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
+from hopwright.settings.pictures import (
+    PictureQuestionsParameters,
+    PicturesEvaluateParameters,
+    PicturesFetchParameters,
+    PicturesName,
+)
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, merge_values, read_presets
 from hopwright.settings.reading import identify, load_parameters, narrow
 from hopwright.settings.release import EvaluateParameters, ReleaseParameters
@@ -57,6 +63,10 @@ __all__ = [
     "ModelParameters",
     "ModelRun",
     "Parameters",
+    "PictureQuestionsParameters",
+    "PicturesEvaluateParameters",
+    "PicturesFetchParameters",
+    "PicturesName",
     "PresetName",
     "PullParameters",
     "ReleaseParameters",

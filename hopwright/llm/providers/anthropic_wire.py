@@ -10,7 +10,7 @@ from hopwright.foreign import show
 from hopwright.llm.providers.base import LONGEST_NAME, Call, CallError, Reply, clean_text, read_count
 from hopwright.llm.schemas import strict_schema
 from hopwright.llm.tool_calls import ToolCall, make_tool_call
-from hopwright.llm.types import Finish, Message, TokenUsage
+from hopwright.llm.types import Finish, ImageData, Message, TokenUsage
 
 Mechanism = Literal["tool", "json_schema"]
 """How a structured answer is asked for: a tool that must be used, or an output format."""
@@ -136,9 +136,13 @@ def _write_turn(message: Message) -> dict[str, Any]:
     if message.calls:
         blocks = [_write_block(message)] if message.content.strip() else []
         return {"role": message.role, "content": [*blocks, *map(_write_call, message.calls)]}
-    if message.stable:
-        return {"role": message.role, "content": [_write_block(message)]}
+    if message.stable or message.images:
+        return {"role": message.role, "content": [*map(_write_image, message.images), _write_block(message)]}
     return {"role": message.role, "content": message.content}
+
+
+def _write_image(image: ImageData) -> dict[str, Any]:
+    return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": image.encode()}}
 
 
 def _write_block(message: Message) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hopwright.foreign import show
 from hopwright.llm.providers.base import LONGEST_NAME, Call, CallError, Reply, clean_text, read_count
 from hopwright.llm.schemas import strict_schema
 from hopwright.llm.tool_calls import ToolCall, make_tool_call
-from hopwright.llm.types import Finish, Message, TokenUsage
+from hopwright.llm.types import Finish, ImageData, Message, TokenUsage
 
 Dialect = Literal["openai", "vllm", "compatible"]
 """`openai`: its own API; `vllm`: vLLM's server; `compatible`: any other server of the format."""
@@ -82,6 +82,9 @@ def read_reply(body: Mapping[str, Any], headers: Mapping[str, str], *, calling: 
 
 def _write_turn(message: Message) -> dict[str, Any]:
     turn: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.images:
+        shown = [{"type": "image_url", "image_url": {"url": _write_url(image)}} for image in message.images]
+        turn["content"] = [*shown, {"type": "text", "text": message.content}]
     if message.answers:
         turn["tool_call_id"] = message.answers
     if message.calls:
@@ -91,6 +94,10 @@ def _write_turn(message: Message) -> dict[str, Any]:
         ]
         turn["content"] = message.content or None
     return turn
+
+
+def _write_url(image: ImageData) -> str:
+    return f"data:{image.media_type};base64,{image.encode()}"
 
 
 def _read_calls(calls: Any) -> tuple[ToolCall, ...]:

@@ -1,0 +1,119 @@
+"""`hopwright images …`: pictures, and multi-hop questions about them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.commands.options import Json, Options, Store, takes
+from hopwright.settings import (
+    PictureQuestionsParameters,
+    PicturesEvaluateParameters,
+    PicturesFetchParameters,
+    PicturesName,
+)
+
+app = typer.Typer(
+    no_args_is_help=True, help="Pictures of entities, and multi-hop questions about them.", rich_markup_mode=None
+)
+
+Folder = Annotated[Path, typer.Argument(help="A folder that `hopwright images questions` wrote.")]
+
+
+@app.command("fetch")
+@takes(PicturesFetchParameters)
+def fetch_pictures(
+    *,
+    options: Options,
+    store: Store = None,
+    folder: Annotated[
+        list[Path] | None, typer.Option("--folder", help="A folder of your own pictures with a table, pictures.tsv.")
+    ] = None,
+    commons: Annotated[
+        Path | None,
+        typer.Option("--commons", help="A file of Wikidata ids, one a line, to ask Wikimedia Commons about."),
+    ] = None,
+    endpoint: Annotated[
+        str | None, typer.Option("--endpoint", help="Address of a SPARQL service. Without it, Wikidata's is asked.")
+    ] = None,
+    api: Annotated[
+        str | None, typer.Option("--api", help="Address of a MediaWiki API. Without it, Commons' is asked.")
+    ] = None,
+    contact: Annotated[str, typer.Option("--contact", help="E-mail or web address to state in the User-Agent.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Fetch pictures, draw them alike, link them to the graph, and find those that nobody could tell apart."""
+    from flows.console.images import fetch
+
+    fetch(store, folder or [], commons, endpoint, api, contact, options, as_json=as_json)
+
+
+@app.command("info")
+@takes(PicturesName)
+def show_pictures(*, options: Options, as_json: Json = False) -> None:
+    """Say how many pictures there are, of what and from where, and why some are not used."""
+    from flows.console.images import show_info
+
+    show_info(options, as_json=as_json)
+
+
+@app.command("questions")
+@takes(PictureQuestionsParameters)
+def make_questions(
+    *,
+    folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    options: Options,
+    store: Store = None,
+    as_json: Json = False,
+) -> None:
+    """Make proven questions about pictures, as a data set with the pictures in it."""
+    from flows.console.images import make
+
+    make(folder, store, options, as_json=as_json)
+
+
+@app.command("audit")
+@takes(PicturesName)
+def audit_questions(*, folder: Folder, options: Options, store: Store = None, as_json: Json = False) -> None:
+    """Prove a folder of picture questions again: answers, the need of every picture, options, files."""
+    from flows.console.images import audit
+
+    audit(folder, store, options, as_json=as_json)
+
+
+@app.command("evaluate")
+@takes(PicturesEvaluateParameters, leaving_out=("access.batch",))
+def evaluate_models(*, folder: Folder, options: Options, as_json: Json = False) -> None:
+    """Ask models that see pictures: with the right ones, without any, and with wrong ones."""
+    from flows.console.images import evaluate
+
+    evaluate(folder, options, as_json=as_json)
+
+
+@app.command("export")
+def export_questions(
+    folder: Folder,
+    target: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    form: Annotated[
+        list[str] | None,
+        typer.Option("--form", help="lm-eval, inspect or llama-factory; without it, all three."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a folder for lm-evaluation-harness, Inspect or LLaMA-Factory."""
+    from flows.console.images import export
+
+    export(folder, target, form or [], as_json=as_json)
+
+
+@app.command("tasks")
+def write_tasks(
+    folder: Folder,
+    target: Annotated[Path, typer.Argument(help="Folder for interface.xml and tasks.json.")],
+    most: Annotated[int, typer.Option("--most", min=1, help="Tasks to write, drawn evenly over the set.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Write a Label Studio interface that shows the pictures, and tasks to import."""
+    from flows.console.images import write_tasks
+
+    write_tasks(folder, target, most, as_json=as_json)

@@ -1,0 +1,218 @@
+"""`hopwright images …`."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from flows.console.graph import find_store
+from flows.console.options import merge_options
+from flows.console.output import err, out, print_json
+from hopwright.errors import InputError
+from hopwright.foreign import show
+from hopwright.knowledge.images.commons import COMMONS, STATEMENTS, CommonsPictures
+from hopwright.knowledge.images.flags import FlagPictures
+from hopwright.knowledge.images.folder import FolderPictures
+from hopwright.knowledge.images.marks import MarkPictures
+from hopwright.knowledge.images.outlines import OutlinePictures
+from hopwright.knowledge.images.pictures import PictureSource
+from hopwright.knowledge.images.store import PictureStore, build_store
+from hopwright.knowledge.wikidata.source import WikidataSource
+from hopwright.knowledge.wikidata.sparql import AnswerCache, SparqlClient, SparqlSettings
+from hopwright.pictures.audit import audit_pictures
+from hopwright.pictures.dataset import read_picture_set, write_picture_set
+from hopwright.pictures.drafting import PictureDrafter
+from hopwright.settings import (
+    PictureQuestionsParameters,
+    PicturesEvaluateParameters,
+    PicturesFetchParameters,
+    PicturesName,
+    home,
+    load_parameters,
+)
+from hopwright.stages.resources import describe_source, open_graph
+
+_EMBEDDED: Mapping[str, Callable[[Path], PictureSource]] = {
+    "flags": FlagPictures,
+    "outlines": OutlinePictures,
+    "marks": MarkPictures,
+}
+_SHOWN = 20
+
+
+def fetch(
+    store: Path | None,
+    folders: list[Path],
+    commons: Path | None,
+    endpoint: str | None,
+    api: str | None,
+    contact: str,
+    options: Mapping[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    """Make the store of pictures anew and say what is in it."""
+    parameters = load_parameters(merge_options({}, options), PicturesFetchParameters)
+    cache = home() / "cache" / "pictures"
+    sources: list[PictureSource] = [_EMBEDDED[name](cache) for name in parameters.sources if name != "none"]
+    sources += [FolderPictures(folder) for folder in folders]
+    if commons is not None:
+        settings = {"contact": contact, **({"endpoint": endpoint} if endpoint else {})}
+        client = SparqlClient(SparqlSettings.model_validate(settings), AnswerCache(home() / "sparql.sqlite"))
+        kinds = sorted(set(STATEMENTS.values()))
+        sources.append(CommonsPictures(_read_ids(commons), kinds, client, cache / "commons", api=api or COMMONS))
+    if not sources:
+        raise InputError("no source of pictures is named: --source, --folder or --commons names one")
+    graph = WikidataSource(open_graph(find_store(store)))
+    with err.status("fetching") as status:
+        made = build_store(find_folder(parameters), sources, graph, parameters.size, status.update)
+    _tell_store(made, as_json=as_json)
+
+
+def show_info(options: Mapping[str, Any], *, as_json: bool) -> None:
+    """What the store of pictures holds."""
+    parameters = load_parameters(merge_options({}, options), PicturesName)
+    _tell_store(PictureStore.open(find_folder(parameters)), as_json=as_json)
+
+
+def make(folder: Path, store: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Make the questions and say what was proven and what was rejected."""
+    parameters = load_parameters(merge_options({}, options), PictureQuestionsParameters)
+    with err.status("opening the pictures") as status:
+        drafter = _open_drafter(store, parameters, parameters.seed)
+        counts = write_picture_set(drafter, folder, parameters, status.update)
+    if as_json:
+        print_json({name: dict(sorted(held.items())) for name, held in vars(counts).items()} | {"folder": str(folder)})
+        return
+    for name, number in sorted(counts.made.items()):
+        out.out(f"{name}: {number:,} made" + (f" of {counts.tried[name]:,} drafts" if counts.tried[name] else ""))
+    for name, number in [*sorted(counts.rejected.items()), *sorted(counts.left_out.items())]:
+        out.out(f"  not taken: {name} ({number:,})")
+    out.out(str(folder))
+
+
+def audit(folder: Path, store: Path | None, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Prove a folder again. Raises InputError where something is wrong."""
+    parameters = load_parameters(merge_options({}, options), PicturesName)
+    with err.status("opening the pictures") as status:
+        found = read_picture_set(folder)
+        report = audit_pictures(found, _open_drafter(store, parameters, 0), status.update)
+    if as_json:
+        print_json(asdict(report))
+    else:
+        for one in report.violations[:_SHOWN]:
+            out.out(f"{one.check}: {one.item or 'the set'}: {one.reason}")
+        for name, why in report.skipped.items():
+            out.out(f"skipped: {name}: {why}")
+        out.out(
+            f"{report.items:,} items, {report.twins:,} twins, {report.pictures:,} pictures: "
+            f"{len(report.violations):,} violations of {len(report.checks)} checks"
+        )
+    if report.violations:
+        raise InputError(f"{folder}: {len(report.violations):,} violations")
+
+
+def evaluate(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Ask models and show how often each is right."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.types import parse_model
+    from hopwright.pictures.evaluation import evaluate_pictures
+    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
+    from tasks.models import require_models
+
+    parameters = load_parameters(merge_options({}, options), PicturesEvaluateParameters)
+    if not parameters.models:
+        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    found, file = read_picture_set(folder), parameters.access.endpoints_file()
+    settings = read_settings(file)
+    for model in parameters.models:
+        settings.endpoint(parse_model(model).provider)
+    run = name_command("images evaluate", folder.absolute(), *parameters.models)
+    access = ModelAccess(file, home() / STORE, run, parameters.access.limit(), tuple(parameters.models))
+    require_models(access, blocks=False)
+    home().mkdir(parents=True, exist_ok=True)
+    with err.status("asking") as status:
+        report = evaluate_pictures(found, parameters, open_models(access).complete_all, status.update)
+    if as_json:
+        print_json(report)
+        return
+    for row in report["rows"]:
+        out.out(
+            f"{row['model']}, {row['shown']} pictures, {row['questions']}: {row['right']:,} of {row['asked']:,} right "
+            f"({row['accuracy']:.1%}), {row['unreadable']:,} unreadable, {row['failed']:,} failed"
+        )
+    for reason, number in report["failures"].items():
+        out.out(f"  failed: {reason} ({number:,})")
+
+
+def export(folder: Path, target: Path, forms: list[str], *, as_json: bool) -> None:
+    """Write the folders of other programs."""
+    from hopwright.pictures.exports import FORMS, export_pictures
+
+    chosen = forms or list(FORMS)
+    if unknown := [form for form in chosen if form not in FORMS]:
+        raise InputError(f"form {show(unknown[0])} is none of {', '.join(FORMS)}")
+    written = export_pictures(read_picture_set(folder), target, chosen)
+    if as_json:
+        print_json({"folder": str(target), "rows": written})
+        return
+    for name, rows in written.items():
+        out.out(f"{target / name}: {rows:,} rows")
+
+
+def write_tasks(folder: Path, target: Path, most: int, *, as_json: bool) -> None:
+    """Write tasks for reviewers."""
+    from annotation.pictures import write_picture_tasks
+
+    found = read_picture_set(folder)
+    items = found.of_split("all")
+    number = min(most, len(items))
+    chosen = [items[place * len(items) // number] for place in range(number)]
+    written = write_picture_tasks(found, chosen, target)
+    if as_json:
+        print_json({"folder": str(target), "tasks": written})
+        return
+    out.out(f"{target}: {written:,} tasks, and interface.xml for their project")
+
+
+def find_folder(parameters: PicturesName) -> Path:
+    """The folder of a store of pictures in Hopwright's home; it need not be there yet."""
+    return home() / "pictures" / parameters.pictures
+
+
+def _open_drafter(store: Path | None, parameters: PicturesName, seed: int) -> PictureDrafter:
+    pictures = PictureStore.open(find_folder(parameters))
+    graph = open_graph(find_store(store))
+    return PictureDrafter(WikidataSource(graph), pictures, [describe_source(graph)], seed)
+
+
+def _tell_store(store: PictureStore, *, as_json: bool) -> None:
+    kinds = Counter(one.kind for one in store.usable)
+    reasons = Counter(
+        one.reason if not one.alike else "looks like another picture" for one in store.pictures if one.reason
+    )
+    if as_json:
+        print_json({
+            "folder": str(store.folder), "pictures": len(store.pictures), "usable": dict(sorted(kinds.items())),
+            "not_used": dict(sorted(reasons.items())), "snapshot": store.snapshot(),
+        })  # fmt: skip
+        return
+    out.out(f"{store.folder}: {len(store.pictures):,} pictures, {sum(kinds.values()):,} to ask about")
+    for kind, number in sorted(kinds.items()):
+        out.out(f"  {kind}: {number:,}")
+    for reason, number in reasons.most_common(_SHOWN):
+        out.out(f"  not used: {reason} ({number:,})")
+    licences = Counter((one.source, one.licence) for one in store.usable)
+    for (source, licence), number in sorted(licences.items()):
+        out.out(f"  {source} ({licence}): {number:,}")
+
+
+def _read_ids(path: Path) -> list[str]:
+    try:
+        lines = path.read_text("utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from None
+    if wrong := [line for line in lines if not (line[:1] == "Q" and line[1:].isdigit())]:
+        raise InputError(f"{path}: {show(wrong[0])} is no Wikidata id, such as Q142")
+    return sorted(set(lines), key=lambda id: int(id[1:]))

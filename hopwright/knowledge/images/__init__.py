@@ -1,0 +1,1 @@
+"""Pictures of entities: their sources, one store of PNG files with licences, and what is known of each picture."""

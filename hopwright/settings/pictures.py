@@ -1,0 +1,107 @@
+"""How pictures are fetched, and which questions are asked about them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, Parameters
+from hopwright.settings.models import ModelParameters
+
+PictureSourceName = Literal["flags", "outlines", "marks", "none"]
+
+
+class PicturesName(Parameters):
+    """Which store of pictures is meant."""
+
+    pictures: str = Field(
+        default="pictures",
+        pattern=NAME_PATTERN,
+        title="Pictures",
+        description="Name of the folder of pictures in Hopwright's home.",
+    )
+
+
+class PicturesFetchParameters(PicturesName):
+    """Which pictures are fetched, and how they are drawn."""
+
+    sources: Annotated[list[PictureSourceName], Cli(("--source", "--sources"))] = Field(
+        default=["flags", "outlines"],
+        title="Sources",
+        description="flags (flag-icons), outlines of countries (world-atlas) and marks of brands (simple-icons), which "
+        "npm fetches; none where only pictures of your own are wanted.",
+    )
+    size: int = Field(
+        default=448, ge=64, le=2048, title="Size", description="Pixels of a picture's longer side as it is stored."
+    )
+
+
+class PictureQuestionsParameters(PicturesName):
+    """Which questions are asked about pictures."""
+
+    items: int = Field(default=500, ge=1, le=100_000, title="Items", description="How many questions are made.")
+    bridging: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        title="Bridging",
+        description="Share of the questions that go on from one picture; the others compare several.",
+    )
+    depths: Annotated[list[Literal["3", "4", "5"]], Cli(("--depth", "--depths"))] = Field(
+        default=["3", "4"],
+        min_length=1,
+        title="Hops",
+        description="Numbers of hops of a question, those of its pictures included.",
+    )
+    three: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        title="Three pictures",
+        description="Share of the comparisons that show three pictures, as far as the numbers of hops allow.",
+    )
+    twins: bool = Field(
+        default=True,
+        title="Twins",
+        description="Make the twin of every question that has one: the same words, another picture, another answer.",
+    )
+    seed: int = Field(default=0, ge=0, title="Seed", description="Draws the questions.")
+
+
+class PicturesEvaluateParameters(Parameters):
+    """Which models are asked about pictures, and what they are shown."""
+
+    models: Annotated[
+        list[Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]],
+        Cli(("--model", "--models"), metavar="ENDPOINT/MODEL"),
+    ] = Field(default=[], title="Models", description="Models that see pictures, each as endpoint/model.")
+    shown: Annotated[list[Literal["right", "none", "wrong"]], Cli(("--shown",))] = Field(
+        default=["right", "none", "wrong"],
+        min_length=1,
+        title="Shown",
+        description="right: the question's own pictures; none: only the text; wrong: pictures of other things.",
+    )
+    options: bool = Field(
+        default=False, title="Options", description="Show the four options of questions that have them."
+    )
+    steps: bool = Field(default=False, title="Steps", description="Ask each hop by its own question, too.")
+    protocol: Literal["infoseek", "absolute"] = Field(
+        default="infoseek",
+        title="Protocol",
+        description="When a number is right. infoseek: within a tenth of it, as MMhops counts. absolute: within 0.1.",
+    )
+    limit: int = Field(
+        default=0, ge=0, title="Limit", description="Only the first so many questions of the split; 0 takes all."
+    )
+    split: Literal["all", "train", "validation", "test"] = Field(
+        default="test", title="Split", description="Which part of the data set is asked."
+    )
+    max_tokens: int = Field(
+        default=512, ge=16, le=32_768, title="Tokens", description="The most that a model may write for an answer."
+    )
+    access: ModelParameters = Field(
+        default_factory=ModelParameters,
+        title="Access",
+        description="Where the models are asked and what they may cost.",
+    )

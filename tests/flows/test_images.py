@@ -1,0 +1,62 @@
+"""`hopwright images …` from fetching to tasks, with a folder of pictures and no network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from flows.cli import app
+from hopwright.knowledge.wikidata.nouns import KindIndex
+from hopwright.knowledge.wikidata.source import WikidataSource
+from hopwright.knowledge.wikidata.store import GraphStore
+from tests.pictures.painted import list_states, paint_folder
+
+VERBS = ("fetch", "info", "questions", "audit", "evaluate", "export", "tasks")
+
+
+def call(*words: str) -> tuple[int, str]:
+    """Exit code and what was printed."""
+    done = CliRunner().invoke(app, ["images", *words])
+    return done.exit_code, done.output + str(done.exception or "")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb: str) -> None:
+    code, said = call(verb, "--help")
+    assert code == 0
+    assert "Usage" in said
+
+
+def test_the_line_from_pictures_to_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sample: GraphStore, sample_kinds: KindIndex, sample_folder: Path
+) -> None:
+    monkeypatch.setenv("HOPWRIGHT_HOME", str(tmp_path / "home"))
+    states = list_states(WikidataSource(sample, kinds=sample_kinds))
+    painted = paint_folder(tmp_path / "mine", states, ("flag",))
+    store, made = ["--store", str(sample_folder)], str(tmp_path / "made")
+    assert "hopwright images fetch" in call("info")[1]
+    code, said = call("fetch", *store, "--source", "none", "--folder", str(painted), "--size", "96", "--json")
+    assert code == 0, said
+    assert json.loads(said)["usable"] == {"flag": len(states)}
+    assert "CC0-1.0" in call("info")[1]
+    code, said = call("questions", made, *store, "--items", "20", "--depth", "3,4,5", "--json")
+    assert code == 0, said
+    counts = json.loads(said)
+    assert sum(number for name, number in counts["made"].items() if name != "twins") == 20
+    code, said = call("audit", made, *store)
+    assert code == 0, said
+    assert " 0 violations" in said
+    code, said = call("tasks", made, str(tmp_path / "tasks"), "--most", "5", "--json")
+    assert json.loads(said)["tasks"] == 5
+    code, said = call("export", made, str(tmp_path / "out"), "--form", "llama-factory", "--json")
+    assert json.loads(said)["rows"] == {"llama-factory": 14}
+    assert "is none of" in call("export", made, str(tmp_path / "out"), "--form", "paper")[1]
+    assert "no model is named" in call("evaluate", made)[1]
+    items = (tmp_path / "made" / "items.jsonl").read_text()
+    (tmp_path / "made" / "items.jsonl").write_text(items.replace('"answer": "', '"answer": "not ', 1))
+    code, said = call("audit", made, *store)
+    assert code != 0
+    assert "violations" in said
