@@ -1,0 +1,215 @@
+"""The mention graph of a book: who and what is named where, under which aliases, and who says what."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from hopwright.knowledge.books.book import Book
+from hopwright.knowledge.books.characters import Cast, Form, find_singular, form_of, gather_cast
+from hopwright.knowledge.books.name_words import Gender, load_name_words
+from hopwright.knowledge.books.quotations import find_quotations
+from hopwright.knowledge.books.scanning import NameKind, Phrase, name_kind, scan_book
+
+EntityKind = Literal["person", "place"]
+
+
+_TITLE_ALONE = re.compile(
+    r"(?<![A-Za-z])(Abbess|Admiral|Aunt|Baron|Baronet|Cardinal|Captain|Chancellor|Chevalier|Colonel|Comte|Comtesse|Count"
+    r"|Countess|Cousin|Doctor|Duc|Duchess|Duke|Earl|Emperor|Father|General|Inspector|King|Lieutenant|Ma|Mamma|Mama|Marquis"
+    r"|Mother|Pa|Papa|Pope|Prince|Princess|Professor|Queen|Regent|Sergeant|Squire|Superintendent|Superior|Uncle)"
+    r"(?![A-Za-z])"
+)
+_OF_BEFORE = re.compile(r"[A-Z][a-z]+ of $")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNames:
+    """What a recogniser found: every capitalised phrase, and whose name each of them is."""
+
+    phrases: list[Phrase]
+    kinds: dict[str, NameKind]
+
+
+class NameFinder(Protocol):
+    """Whoever finds the names in a book: rules, a tagger, a language model."""
+
+    name: str
+
+    def find(self, book: Book) -> FoundNames:
+        """All names, in the order of the text."""
+        ...
+
+
+class RuleFinder:
+    """Names by capitals, titles and the words around them; it needs no model."""
+
+    name = "rules"
+
+    def find(self, book: Book) -> FoundNames:
+        """All names, in the order of the text."""
+        words = load_name_words()
+        scanned = scan_book(book, words)
+        return FoundNames(scanned.phrases, {name: name_kind(name, n, words) for name, n in scanned.names.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A character or a place. `name` is how questions name it; `aliases` are all forms that surely mean it."""
+
+    id: int
+    kind: EntityKind
+    name: str
+    aliases: tuple[str, ...]
+    gender: Gender
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name at the characters `start` up to `end` of a book's text.
+
+    `entities` is whom it may mean: one, several, or, for a name of which nothing is known, nobody.
+    """
+
+    block: int
+    start: int
+    end: int
+    entities: tuple[int, ...]
+    thing: bool = False
+    """Whether it names neither: the Diamond, the Parsonage."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether it means exactly one entity."""
+        return len(self.entities) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWords:
+    """Words between quotation marks whose speaker the text names at `mention`."""
+
+    block: int
+    start: int
+    end: int
+    speaker: int
+    mention: Mention
+
+
+@dataclass(frozen=True, slots=True)
+class MentionGraph:
+    """All mentions of a book in order, by block, and the quotations whose speaker is surely named."""
+
+    entities: tuple[Entity, ...]
+    by_block: tuple[tuple[Mention, ...], ...]
+    quotations: tuple[SpokenWords, ...]
+    finder: str = "rules"
+    surfaces: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Every form as the text has it, with white space as single spaces, and whom it may mean."""
+
+    def mentions(self) -> Iterator[Mention]:
+        """All mentions in the order of the text."""
+        for held in self.by_block:
+            yield from held
+
+
+def build_graph(book: Book, finder: NameFinder | None = None) -> MentionGraph:
+    """The mention graph of a book; the same book and finder give the same graph."""
+    finder = finder or RuleFinder()
+    words = load_name_words()
+    found = finder.find(book)
+    cast = gather_cast(found.phrases, found.kinds, words)
+    places = _gather_places(found, words.endings)
+    offset = len(cast.characters)
+    surfaces: dict[int, Counter[str]] = defaultdict(Counter)
+    forms: dict[str, tuple[int, ...]] = {}
+    rows: list[list[Mention]] = [[] for _ in book.blocks]
+    for phrase in found.phrases:
+        people = _resolve(form_of(phrase), cast, found.kinds, places, offset)
+        thing = not people and found.kinds.get(" ".join(phrase.words)) == "thing"
+        if people and people[0] >= offset and _OF_BEFORE.search(book.text, max(0, phrase.start - 20), phrase.start):
+            people = ()  # Anne of Austria is no place
+        shown = " ".join(book.text[phrase.start : phrase.end].split())
+        forms[shown] = people
+        if len(people) == 1:
+            surfaces[people[0]][shown] += 1
+        rows[phrase.block].append(Mention(phrase.block, phrase.start, phrase.end, people, thing))
+    for index, row in enumerate(rows):
+        row += _find_titles(book, index, row)
+        row.sort(key=lambda one: (one.start, one.end))
+    entities = [
+        _make_entity(number, "person", person.gender, surfaces[number])
+        for number, person in enumerate(cast.characters)
+    ]
+    place_count = 1 + max(places.values(), default=-1)
+    entities += [_make_entity(offset + number, "place", "", surfaces[offset + number]) for number in range(place_count)]
+    by_block = tuple(tuple(row) for row in rows)
+    return MentionGraph(tuple(entities), by_block, tuple(_quote(book, by_block, entities)), finder.name, forms)
+
+
+def _find_titles(book: Book, index: int, known: list[Mention]) -> list[Mention]:
+    """Persons who are called by a title alone, as "the Cardinal": somebody is meant, and no name says who."""
+    block = book.blocks[index]
+    taken = [(one.start, one.end) for one in known]
+    return [
+        Mention(index, match.start(1), match.end(1), ())
+        for match in _TITLE_ALONE.finditer(book.text, block.start, block.end)
+        if not any(start <= match.start(1) < end for start, end in taken)
+    ]
+
+
+def _gather_places(found: FoundNames, endings: frozenset[str]) -> dict[str, int]:
+    """Places by name: "Rosings" and "Rosings Park" are one, where only one place is called so with an ending."""
+    names = sorted({name for name, kind in found.kinds.items() if kind == "place"})
+    longer: dict[str, set[str]] = defaultdict(set)
+    for name in names:
+        head, _, last = name.rpartition(" ")
+        if head and last in endings:
+            longer[head].add(name)
+    numbers: dict[str, int] = {}
+    for name in names:
+        head, _, last = name.rpartition(" ")
+        joined = bool(head) and head in names and last in endings and len(longer[head]) == 1
+        numbers[name] = numbers.get(head, len(set(numbers.values()))) if joined else len(set(numbers.values()))
+    return numbers
+
+
+def _resolve(
+    form: Form, cast: Cast, kinds: dict[str, NameKind], places: dict[str, int], offset: int
+) -> tuple[int, ...]:
+    if form in cast.meanings:
+        return cast.meanings[form]
+    title, name = form
+    if not title and name in places:
+        return (offset + places[name],)
+    # "the Bennets" are some of the family.
+    if (single := find_singular(name)) and kinds.get(name) != "place":
+        return tuple(number for number, person in enumerate(cast.characters) if person.surname == single)
+    return ()
+
+
+def _make_entity(number: int, kind: EntityKind, gender: Gender, surfaces: Counter[str]) -> Entity:
+    ranked = sorted(surfaces, key=lambda form: (-surfaces[form], form))
+    name = ranked[0] if ranked else ""
+    if kind == "person" and " " not in name:
+        # A name with a title is how a reader tells Mr. Darcy from a Miss Darcy; it is preferred where it is common.
+        titled = [form for form in ranked if form.endswith(f" {name}") and surfaces[form] * 3 >= surfaces[name]]
+        name = titled[0] if titled else name
+    return Entity(number, kind, name, tuple(ranked), gender, surfaces.total())
+
+
+def _quote(
+    book: Book, by_block: tuple[tuple[Mention, ...], ...], entities: list[Entity]
+) -> Iterator[SpokenWords]:
+    for index, held in enumerate(by_block):
+        if book.blocks[index].kind != "text":
+            continue
+        people = [one for one in held if one.entities and all(entities[who].kind == "person" for who in one.entities)]
+        for quotation in find_quotations(book, index, [(one.start, one.end) for one in people]):
+            mention = people[quotation.mention]
+            inside = quotation.start <= mention.start < quotation.end
+            if mention.sure and not inside:
+                yield SpokenWords(index, quotation.start, quotation.end, mention.entities[0], mention)

@@ -1,0 +1,197 @@
+"""Windows over a book: which blocks they hold, their text, and whom their paragraphs name."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hopwright.knowledge.books.book import Book, TokenTable, hash_text
+from hopwright.knowledge.books.mentions import Mention, MentionGraph
+from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
+
+_SENTENCE = re.compile(r"[A-Z](?:(?!--)[^.!?;“”\"()\[\]—])*?(?:[.!?](?=\s|$|[”\"])|,(?=[”\"]))")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The blocks `first` up to `stop` of a book: the characters `start` up to `end`, `tokens` long.
+
+    length: the most tokens that were asked for.
+    """
+
+    first: int
+    stop: int
+    start: int
+    end: int
+    tokens: int
+    length: int
+
+
+def list_windows(book: Book, table: TokenTable, length: int, stride: int) -> list[Window]:
+    """Windows of at most `length` tokens, one for every `stride` tokens, each filled; the last ends with the book.
+
+    A book that is shorter has none. A window begins and ends with a block.
+    """
+    windows: list[Window] = []
+    total = table.sums[-1]
+    place = 0
+    while place + length <= total or (not windows and total >= length):
+        first = table.reach(0, place)
+        window = make_window(book, table, first, length)
+        if not windows or window.first > windows[-1].first:
+            windows.append(window)
+        place += stride
+    return windows
+
+
+def make_window(book: Book, table: TokenTable, first: int, length: int) -> Window:
+    """The window of at most `length` tokens that begins with a block."""
+    stop = max(first + 1, table.reach(first, length))
+    blocks = book.blocks
+    return Window(first, stop, blocks[first].start, blocks[stop - 1].end, table.count(first, stop), length)
+
+
+def read_window(book: Book, window: Window) -> str:
+    """The text of a window, with plain line feeds."""
+    return book.show(window.start, window.end)
+
+
+def hash_window(book: Book, window: Window) -> str:
+    """SHA-256 of the text of a window in UTF-8."""
+    return hash_text(read_window(book, window))
+
+
+class WindowReader:
+    """Shows windows of a book as the steps of questions see them."""
+
+    def __init__(self, book: Book, table: TokenTable, graph: MentionGraph) -> None:
+        self.book = book
+        self.table = table
+        self.graph = graph
+        self.persons = frozenset(one.id for one in graph.entities if one.kind == "person")
+        self.places = frozenset(one.id for one in graph.entities if one.kind == "place")
+        self.quotes = pick_quotes(book, graph)
+        self._capitals = _find_capitals(book, graph)
+        self._chapters = _number_chapters(book)
+        self._speakers: dict[int, list[int]] = defaultdict(list)
+        for spoken in graph.quotations:
+            if spoken.speaker not in self._speakers[spoken.block]:
+                self._speakers[spoken.block].append(spoken.speaker)
+
+    def view(self, window: Window) -> NamedWindow:
+        """What the steps see of a window; paragraphs are numbered from its first block."""
+        paragraphs = tuple(self._view_block(block, window.first) for block in range(window.first, window.stop))
+        order: list[tuple[int, tuple[int, ...]]] = []
+        for place, block in enumerate(range(window.first, window.stop)):
+            # A heading in capitals names people too; where is not known, so that nothing is next to it.
+            order += [(place, (who, -1)) for who in sorted(self._capitals.get(block, ())) if who in self.persons]
+            for mention in self.graph.by_block[block]:
+                if not mention.thing and (not mention.entities or mention.entities[0] in self.persons):
+                    order.append((place, mention.entities))
+        words = tuple(
+            (number, self.graph.quotations[number].block - window.first, self.graph.quotations[number].speaker)
+            for number in sorted(self.quotes)
+            if window.first <= self.graph.quotations[number].block < window.stop
+        )
+        return NamedWindow(paragraphs, self.persons, self.places, tuple(order), words)
+
+    def _view_block(self, index: int, first: int) -> NamedParagraph:
+        block, mentions = self.book.blocks[index], self.graph.by_block[index]
+        sure = frozenset(one.entities[0] for one in mentions if one.sure)
+        possible = sure | {who for one in mentions for who in one.entities} | self._capitals.get(index, frozenset())
+        return NamedParagraph(
+            block=index,
+            position=self.table.count(first, index),
+            usable=block.is_paragraph,
+            chapter=self._chapters[block.chapter],
+            sure=sure,
+            possible=possible,
+            unknown=any(not one.entities and not one.thing for one in mentions),
+            things=any(one.thing for one in mentions),
+            speakers=tuple(self._speakers.get(index, ())),
+        )
+
+
+def find_mention(graph: MentionGraph, block: int, entity: int) -> Mention:
+    """The first mention of a block that surely means an entity. Raises ValueError without one."""
+    for mention in graph.by_block[block]:
+        if mention.entities == (entity,):
+            return mention
+    raise ValueError(f"block {block} does not surely name {entity}")
+
+
+def pick_quotes(book: Book, graph: MentionGraph) -> dict[int, tuple[int, int]]:
+    """For each quotation the span of a sentence in it that questions may quote: 5 to 16 words, no name in it, and
+    nowhere else in the book."""
+    found: dict[int, tuple[int, int]] = {}
+    whole = _fold(book.text)
+    for number, spoken in enumerate(graph.quotations):
+        if not book.blocks[spoken.block].is_paragraph:
+            continue
+        names = [(one.start, one.end) for one in graph.by_block[spoken.block]]
+        for start, end in _list_sentences(book.text, spoken.start, spoken.end, book.blocks[spoken.block].end):
+            if not 5 <= len(_WORD.findall(book.text, start, end)) <= 16:
+                continue
+            if any(first < end and start < last for first, last in names):
+                continue
+            if whole.count(_fold(book.text[start:end])) == 1:
+                found[number] = (start, end)
+                break
+    return found
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.replace("_", "").split()).casefold()
+
+
+def _list_sentences(text: str, start: int, end: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Sentences of a quotation that are whole; what the speaker's name cuts off, and what goes on after it, are not."""
+    for match in _SENTENCE.finditer(text, start, end):
+        before = text[start : match.start()].rstrip()
+        if before and before[-1] not in ".!?":
+            continue
+        last = match[0][-1]
+        if last == ",":
+            # `"...," said N.` ends a sentence; `"...," said N, "..."` does not.
+            after = text[end + 1 : stop]
+            told = re.split(r"[“\"]", after)[0].strip()
+            if match.end() != end or not told.endswith((".", "!", "?")):
+                continue
+            yield match.start(), match.end() - 1
+        elif not re.search(r"\b(?:Mr|Mrs|Dr|M|Mme|St|Esq)\.$", match[0]):
+            yield match.start(), match.end()
+
+
+def _find_capitals(book: Book, graph: MentionGraph) -> dict[int, frozenset[int]]:
+    """Whom headings may name in capitals."""
+    by_word: dict[str, set[int]] = defaultdict(set)
+    for entity in graph.entities:
+        for alias in entity.aliases:
+            by_word[alias.split()[-1].casefold()].add(entity.id)
+    found: dict[int, frozenset[int]] = {}
+    for index, block in enumerate(book.blocks):
+        shown = book.text[block.start : min(block.end, block.start + 400)]
+        if block.kind == "heading" or shown == shown.upper():
+            words = {word.casefold().removesuffix("'s").removesuffix("’s") for word in _WORD.findall(shown)}
+            if who := frozenset(one for word in words for one in by_word.get(word, ())):
+                found[index] = who
+    return found
+
+
+def _number_chapters(book: Book) -> Sequence[tuple[int, int] | None]:
+    """For each chapter its part and its number there, None for what is not counted as a chapter."""
+    numbers: list[tuple[int, int] | None] = []
+    run = number = 0
+    for before, chapter in zip((None, *book.chapters), book.chapters, strict=False):
+        if chapter.kind != "chapter":
+            numbers.append(None)
+            continue
+        # A count never crosses a part, or a prologue between two chapters.
+        if before is None or before.kind != "chapter" or before.part != chapter.part:
+            run, number = run + 1, 0
+        number += 1
+        numbers.append((run, number))
+    return numbers

@@ -1,0 +1,42 @@
+"""A window of a text as chains of questions see it: its paragraphs, with those whom each names.
+
+No source is known here: a reader of books makes such windows, and plans are drawn from and proven on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NamedParagraph:
+    """One paragraph, heading or note of a window.
+
+    position: tokens of the window before it. usable: long enough to carry a hop. chapter: its number among the counted
+    chapters of its part, None elsewhere. sure and possible: whom and what it names surely, or may name. unknown: it
+    holds a name of which nothing is known. things: it names what is neither a person nor a place. speakers: who are
+    surely named as speaking in it.
+    """
+
+    block: int
+    position: int
+    usable: bool
+    chapter: tuple[int, int] | None
+    sure: frozenset[int]
+    possible: frozenset[int]
+    unknown: bool = False
+    things: bool = False
+    speakers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWindow:
+    """A window as the steps see it. `order` has every mention of a person in the order of the text: the place of its
+    paragraph, and whom it may mean."""
+
+    paragraphs: tuple[NamedParagraph, ...]
+    persons: frozenset[int]
+    places: frozenset[int]
+    order: tuple[tuple[int, tuple[int, ...]], ...]
+    words: tuple[tuple[int, int, int], ...] = ()
+    """Quotations that occur once in the window: their number, their paragraph's place, their speaker."""

@@ -1,0 +1,176 @@
+"""Chains of steps over a window: the answer of each hop is a name that the next hop's question asks by."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+
+from hopwright.knowledge.named_windows import NamedWindow
+from hopwright.planning.mention_proofs import Refuted, StepProof, WindowProver
+from hopwright.planning.mention_steps import Step, StepFinder
+
+BANDS = (2_000, 16_000)
+"""Where near ends and where far begins, in tokens between the paragraphs of two hops that follow each other."""
+_BREADTH = 6
+_TERMINAL = frozenset({"chapters"})
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenChain:
+    """A chain with its proofs. distances: tokens from each hop's paragraph to the next one's. depth: where in the
+    window the paragraph with the final answer begins, from 0 to 1."""
+
+    steps: tuple[Step, ...]
+    proofs: tuple[StepProof, ...]
+    distances: tuple[int, ...]
+    depth: float
+
+    @property
+    def kinds(self) -> str:
+        """The kinds of its steps, in order."""
+        return ">".join(step.kind for step in self.steps)
+
+    @property
+    def band(self) -> str:
+        """How far apart its hops lie, by the mean of their distances, and in which third of the window it ends."""
+        if not self.distances:
+            reach = "one"
+        else:
+            mean = fmean(self.distances)
+            reach = "near" if mean < BANDS[0] else "middle" if mean < BANDS[1] else "far"
+        return f"{reach} {min(int(3 * self.depth), 2)}"
+
+
+@dataclass(slots=True)
+class ChainTally:
+    """What came of the chains that were drawn: `drawn = proven + refuted`."""
+
+    drawn: int
+    proven: int
+    refuted: Counter[str]
+
+
+class ChainDrawer:
+    """Draws chains of one window and proves them. Drawn by the seed and the key alone."""
+
+    def __init__(self, window: NamedWindow, tokens: int, asked: frozenset[int], seed: int, key: str) -> None:
+        self._window = window
+        self._tokens = max(tokens, 1)
+        self._prover = WindowProver(window)
+        self._finder = StepFinder(window, asked)
+        self._openings = self._finder.list_openings()
+        self._following: dict[int, list[Step]] = {}
+        self._seed = seed
+        self._key = key
+
+    def draw(self, hops: int, most: int, tally: ChainTally, least_distance: int = 0) -> list[ProvenChain]:
+        """At most `most` proven chains of so many hops, whose neighbouring hops are `least_distance` tokens apart."""
+        rng = random.Random(f"{self._seed}:{self._key}:{hops}")
+        openings = list(self._openings)
+        rng.shuffle(openings)
+        found: list[ProvenChain] = []
+        seen: set[tuple[Step, ...]] = set()
+        # Kinds that open many chains would hide the others: one of each kind in turn.
+        for opening in _interleave(openings):
+            for steps in self._continue((opening,), hops, rng, least_distance):
+                if steps in seen:
+                    continue
+                seen.add(steps)
+                tally.drawn += 1
+                proofs = self._prover.prove(steps)
+                if isinstance(proofs, Refuted):
+                    tally.refuted[f"{proofs.proof}: {proofs.reason}"] += 1
+                    continue
+                tally.proven += 1
+                found.append(self._measure(steps, proofs))
+                if len(found) == most:
+                    return found
+        return found
+
+    def _continue(
+        self, steps: tuple[Step, ...], hops: int, rng: random.Random, least: int
+    ) -> Iterator[tuple[Step, ...]]:
+        if len(steps) == hops:
+            yield steps
+            return
+        last = steps[-1]
+        if last.kind in _TERMINAL:
+            return
+        following = self._following.get(last.answer)
+        if following is None:
+            following = self._following[last.answer] = self._finder.list_following(last.answer)
+        taken = {clue for step in steps for clue in step.clues} | {step.answer for step in steps}
+        used = {place for step in steps for place in step.places}
+        fit = [
+            step for step in following
+            if not used & set(step.places) and not taken & set(step.clues)
+            and (step.kind in _TERMINAL or step.answer not in taken)
+            and (step.kind not in _TERMINAL or len(steps) + 1 == hops)
+            and self._distance(last, step) >= least
+        ]  # fmt: skip
+        for step in _draw_few(fit, rng):
+            yield from self._continue((*steps, step), hops, rng, least)
+
+    def _distance(self, one: Step, other: Step) -> int:
+        paragraphs = self._window.paragraphs
+        return abs(paragraphs[one.places[0]].position - paragraphs[other.places[0]].position)
+
+    def _measure(self, steps: tuple[Step, ...], proofs: tuple[StepProof, ...]) -> ProvenChain:
+        distances = tuple(self._distance(one, other) for one, other in pairwise(steps))
+        depth = self._window.paragraphs[steps[-1].places[0]].position / self._tokens
+        return ProvenChain(steps, proofs, distances, round(depth, 4))
+
+
+def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str) -> list[ProvenChain]:
+    """At most `most` of these: kinds, distances and depths in turn, no answer in more than a tenth, no step thrice."""
+    rng = random.Random(f"{seed}:{key}:select")
+    groups: dict[tuple[str, str], list[ProvenChain]] = defaultdict(list)
+    for chain in chains:
+        groups[(chain.steps[-1].kind, chain.band)].append(chain)
+    for name in sorted(groups):
+        rng.shuffle(groups[name])
+    share = max(2, -(-most // 10))
+    answers: Counter[tuple[bool, int]] = Counter()
+    used: Counter[Step] = Counter()
+    taken: list[ProvenChain] = []
+    while groups and len(taken) < most:
+        for name in sorted(groups):
+            while groups[name]:
+                chain = groups[name].pop()
+                last = chain.steps[-1]
+                final = (last.kind in _TERMINAL, last.answer)
+                if answers[final] < share and all(used[step] < 3 for step in chain.steps):
+                    answers[final] += 1
+                    used.update(chain.steps)
+                    taken.append(chain)
+                    break
+            if len(taken) == most:
+                break
+        groups = {name: held for name, held in groups.items() if held}
+    return taken
+
+
+def _interleave(steps: Sequence[Step]) -> Iterator[Step]:
+    by_kind: dict[str, list[Step]] = defaultdict(list)
+    for step in steps:
+        by_kind[step.kind].append(step)
+    while by_kind:
+        for kind in sorted(by_kind):
+            yield by_kind[kind].pop()
+        by_kind = {kind: held for kind, held in by_kind.items() if held}
+
+
+def _draw_few(steps: Sequence[Step], rng: random.Random) -> list[Step]:
+    """Some of the steps, of as many kinds as there are."""
+    mixed = list(steps)
+    rng.shuffle(mixed)
+    by_kind: dict[str, list[Step]] = defaultdict(list)
+    for step in mixed:
+        by_kind[step.kind].append(step)
+    few = [held[round_] for round_ in range(2) for _, held in sorted(by_kind.items()) if round_ < len(held)]
+    rng.shuffle(few)
+    return few[:_BREADTH]

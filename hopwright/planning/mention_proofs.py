@@ -1,0 +1,161 @@
+"""Proving the steps of a chain on a window, by looking at all of its paragraphs, with and without each of them.
+
+Three things are proven of every step. *Unique*: its condition selects one paragraph, which surely has the answer.
+*Needed*: without one of its paragraphs the condition selects none, or several answers remain (`next`, `chapters`: or
+another answer comes out). *Chained*: without the answer before it, several paragraphs and answers are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hopwright.knowledge.named_windows import NamedParagraph, NamedWindow
+from hopwright.planning.mention_steps import Step, StepKind
+
+MANY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class StepProof:
+    """What was counted: paragraphs that the condition selects, answers that remain without each of the hop's
+    paragraphs (none where it is empty), and answers that are left when the answer before it is not known."""
+
+    selected: int
+    without: tuple[tuple[int, ...], ...]
+    left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """Why a step is not proven."""
+
+    proof: str
+    reason: str
+
+
+def prove_step(window: NamedWindow, step: Step, given: int | None) -> StepProof | Refuted:
+    """Prove one step; `given` is the answer before it, None where it follows none."""
+    names = (*((given,) if given is not None and step.follows else ()), *step.clues)
+    everything = frozenset(range(len(window.paragraphs)))
+    answers, selected = _answer(window, step, names, everything)
+    if answers != {step.answer} or selected != 1:
+        return Refuted("unique", f"{selected} paragraphs are selected and {len(answers)} answers read")
+    remaining: list[tuple[int, ...]] = []
+    for place in step.places:
+        rest, _ = _answer(window, step, names, everything - {place})
+        if step.answer in rest and len(rest) < MANY:
+            return Refuted("needed", "the same answer is read without the paragraph")
+        if len(rest) == 1 and step.kind not in ("next", "chapters"):
+            return Refuted("needed", "another paragraph takes its place")
+        remaining.append(tuple(sorted(rest)))
+    left = None
+    if step.follows:
+        left = len(_list_left(window, step, everything))
+        if left < MANY:
+            return Refuted("chained", "the answer follows without the one before it")
+    return StepProof(selected, tuple(remaining), left)
+
+
+class WindowProver:
+    """Proves chains on one window; a step that several chains share is proven once."""
+
+    def __init__(self, window: NamedWindow) -> None:
+        self._window = window
+        self._proven: dict[tuple[Step, int | None], StepProof | Refuted] = {}
+
+    def prove(self, steps: Sequence[Step]) -> tuple[StepProof, ...] | Refuted:
+        """Prove all steps of a chain, and that no two rest on one paragraph or speak of one entity."""
+        places = [place for step in steps for place in step.places]
+        if len(places) != len(set(places)):
+            return Refuted("distinct", "two hops rest on one paragraph")
+        named = [clue for step in steps for clue in step.clues]
+        named += [step.answer for step in steps if step.kind != "chapters"]
+        if len(named) != len(set(named)):
+            return Refuted("distinct", "one name occurs twice")
+        proofs: list[StepProof] = []
+        given: int | None = None
+        for step in steps:
+            key = (step, given)
+            if key not in self._proven:
+                self._proven[key] = prove_step(self._window, step, given)
+            proof = self._proven[key]
+            if isinstance(proof, Refuted):
+                return proof
+            proofs.append(proof)
+            given = step.answer
+        return tuple(proofs)
+
+
+def _answer(
+    window: NamedWindow, step: Step, names: tuple[int, ...], shown: frozenset[int]
+) -> tuple[set[int], int]:
+    """The answers that the shown paragraphs leave open, and how many paragraphs the condition selects.
+
+    A paragraph that only may meet the condition counts with all that it may answer, and with -1 for what nobody knows.
+    """
+    if step.kind == "speaker":
+        held = [who for number, place, who in window.words if number == step.quotation and place in shown]
+        return set(held), len(held)
+    if step.kind in ("companion", "place", "voice"):
+        places = [place for place in sorted(shown) if set(names) <= window.paragraphs[place].possible]
+        answers = {who for place in places for who in _read(window, place, names, step.kind)}
+        return answers, len(places)
+    naming = [place for place in sorted(shown) if names[0] in window.paragraphs[place].possible]
+    if not naming:
+        return set(), 0
+    if step.kind == "chapters":
+        return _count(window.paragraphs, naming[0], naming[-1], names[0])
+    if step.kind == "next":
+        return _follow(window, names[0], shown)
+    place = naming[0] if step.kind == "first" else naming[-1]
+    return set(_read(window, place, names, "companion")), 1
+
+
+def _read(window: NamedWindow, place: int, names: tuple[int, ...], kind: StepKind) -> set[int]:
+    """What a paragraph may answer: -1 stands for somebody of whom nothing is known."""
+    paragraph = window.paragraphs[place]
+    unsure = {-1} if paragraph.unknown or not set(names) <= paragraph.sure or not paragraph.usable else set()
+    if kind == "voice":
+        return set(paragraph.speakers) | unsure
+    kinds = window.persons if kind == "companion" else window.places
+    others = {who for who in paragraph.possible if who in kinds and who not in names}
+    if kind == "place" and paragraph.things:
+        unsure.add(-1)
+    if not others <= paragraph.sure:
+        unsure.add(-1)
+    return others | unsure
+
+
+def _count(paragraphs: Sequence[NamedParagraph], first: int, last: int, entity: int) -> tuple[set[int], int]:
+    before, after = paragraphs[first], paragraphs[last]
+    if entity not in before.sure or entity not in after.sure or before.chapter is None or after.chapter is None:
+        return {-1, -2}, 1
+    if before.chapter[0] != after.chapter[0]:
+        return {-1, -2}, 1
+    return {after.chapter[1] - before.chapter[1] - 1}, 1
+
+
+def _follow(window: NamedWindow, entity: int, shown: frozenset[int]) -> tuple[set[int], int]:
+    order = [(place, who) for place, who in window.order if place in shown]
+    last = max((number for number, (_, who) in enumerate(order) if entity in who), default=-1)
+    if last < 0 or last + 1 == len(order):
+        return set(), 0
+    if order[last][1] != (entity,) or len(order[last + 1][1]) != 1:
+        return {-1, -2}, 1
+    return {order[last + 1][1][0]}, 1
+
+
+def _list_left(window: NamedWindow, step: Step, shown: frozenset[int]) -> set[int]:
+    """The answers that stay open when nobody knows the answer before."""
+    everybody = (window.persons | window.places) - set(step.clues)
+    if step.kind in ("companion", "place", "voice"):
+        places = [place for place in shown if set(step.clues) <= window.paragraphs[place].possible]
+        return {who for place in places for who in _read(window, place, step.clues, step.kind)} - {-1}
+    left: set[int] = set()
+    for other in sorted(everybody):
+        answers, _ = _answer(window, step, (other,), shown)
+        left |= {who for who in answers if who >= 0}
+        if len(left) >= MANY:
+            break
+    return left

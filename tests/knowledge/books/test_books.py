@@ -1,0 +1,111 @@
+"""Books are read as they are published, and chains over them are proven by a second, plain count."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from hopwright.errors import InputError
+from hopwright.knowledge.books.book import Book
+from hopwright.knowledge.books.mentions import MentionGraph, build_graph
+from hopwright.knowledge.books.reading import parse_book
+from hopwright.knowledge.books.tokens import make_table
+from hopwright.knowledge.books.windows import WindowReader, list_windows, read_window
+from hopwright.planning.mention_chains import ChainDrawer, ChainTally, ProvenChain
+
+NOVELS = Path(__file__).resolve().parents[4] / "shared" / "data" / "novels"
+STORY = "\n\n".join(
+    f"CHAPTER {number}\n\nMr. Alder walked with Mrs. Alder to Brackwater and met Tobias Fenn on the bridge that day, "
+    f"and they spoke of the weather and the harvest for a while before the rain came down. He said caf\u00e9 {number}."
+    for number in ("I", "II", "III")
+)  # fmt: skip
+LONG = STORY.replace("that day,", "that day," + " and on they went along the river" * 12 + ",")
+WRAPPED = (
+    "The Project Gutenberg EBook of Rain, by A. Nobody\n\nTitle: Rain\n\nAuthor: A. Nobody\n\n{mark}\n\n"
+    + LONG
+    + "\n\nEnd of the Project Gutenberg EBook of Rain\n\nlicence licence licence\n"
+)
+MARK = "*** START OF THIS PROJECT GUTENBERG EBOOK RAIN ***"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+@pytest.mark.parametrize("mark", [MARK, ""])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_published_text_is_read_whatever_its_form(encoding: str, mark: str, end: str) -> None:
+    data = WRAPPED.format(mark=mark).replace("\n", end).encode(encoding)
+    book = parse_book(data, "rain.txt")
+    assert (book.title, book.author) == ("Rain", "A. Nobody")
+    assert [chapter.title for chapter in book.chapters] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+    assert book.show_block(-1).endswith("caf\u00e9 III.")
+    assert "licence licence" not in "".join(book.show_block(i) for i in range(len(book.blocks)))
+
+
+def test_an_epub_is_read_in_the_order_of_its_spine() -> None:
+    pages = LONG.split("CHAPTER ")[1:]
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("META-INF/container.xml", '<c><rootfile full-path="o/p.opf"/></c>')
+        items = "".join(f'<item id="i{n}" href="{n}.xhtml" media-type="application/xhtml+xml"/>' for n in range(3))
+        spine = "".join(f'<itemref idref="i{n}"/>' for n in range(3))
+        archive.writestr("o/p.opf", f"<package><title>Rain</title>{items}<spine>{spine}</spine></package>")
+        for number, page in enumerate(pages):
+            head, _, rest = page.partition("\n\n")
+            archive.writestr(f"o/{number}.xhtml", f"<html><body><h1>CHAPTER {head}</h1><p>{rest}</p></body></html>")
+    book = parse_book(held.getvalue(), "rain.epub")
+    assert [chapter.title for chapter in book.chapters] == ["CHAPTER I", "CHAPTER II", "CHAPTER III"]
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00\x01" * 99, b"PK\x03\x04broken", b"too short", b"\x01\x02" * 500])
+def test_what_is_no_book_gets_one_line(data: bytes) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_book(data, "x.txt")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_mister_is_not_his_wife() -> None:
+    book = parse_book(LONG.encode(), "rain.txt")
+    graph = build_graph(book)
+    assert {"Mr. Alder", "Mrs. Alder", "Tobias Fenn"} <= {one.name for one in graph.entities}
+
+
+@pytest.fixture(scope="module")
+def emma() -> tuple[Book, MentionGraph, WindowReader]:
+    path = NOVELS / "emma.txt"
+    if not path.is_file():
+        pytest.skip("the novels are not beside the checkout")
+    book = parse_book(path.read_bytes(), path.name)
+    graph = build_graph(book)
+    return book, graph, WindowReader(book, make_table(book), graph)
+
+
+def test_pairs_select_one_paragraph_of_their_window(emma: tuple[Book, MentionGraph, WindowReader]) -> None:
+    book, graph, reader = emma
+    asked = frozenset(one.id for one in graph.entities if one.mentions >= 3)
+    window = list_windows(book, reader.table, 65_536, 16_384)[0]
+    assert window.tokens <= 65_536
+    assert "\r" not in read_window(book, window)
+    tally = ChainTally(0, 0, Counter())
+    chains = ChainDrawer(reader.view(window), window.tokens, asked, 0, "x").draw(3, 100, tally)
+    assert len(chains) > 20
+    assert tally.drawn == tally.proven + tally.refuted.total()
+    for chain in chains:
+        check_by_hand(chain, graph, window.first, window.stop)
+
+
+def check_by_hand(chain: ProvenChain, graph: MentionGraph, first: int, stop: int) -> None:
+    """Count again, from the mentions alone, which blocks may name all names of a pair."""
+    given = None
+    for step in chain.steps:
+        if step.kind in ("companion", "place", "voice"):
+            names = {*step.clues, *([given] if step.follows else [])}
+            blocks = [
+                block - first
+                for block in range(first, stop)
+                if names <= {who for one in graph.by_block[block] for who in one.entities}
+            ]
+            assert blocks == [step.places[0]]
+        given = step.answer
