@@ -260,13 +260,14 @@ def _finish(item: Item, hop: int | None, kinds: dict[str, str], html: dict[str, 
     }
     if hop is not None:
         data["hop"] = hop
-    predictions = [{"model_version": PREFILLED, "result": [_prefill(name, text) for name, text in texts.items()]}]
+    predictions = [{"model_version": PREFILLED, "result": [prefill(name, text) for name, text in texts.items()]}]
     content = json.dumps([data, predictions], sort_keys=True, ensure_ascii=False)
     data["item_hash"] = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
     return {"data": data, "predictions": predictions}
 
 
-def _prefill(name: str, text: str) -> dict[str, Any]:
+def prefill(name: str, text: str) -> dict[str, Any]:
+    """A text field of a form as it is filled in before anybody looks."""
     return {"id": name, "from_name": name, "to_name": ITEM, "type": "textarea", "value": {"text": [text]}}
 
 

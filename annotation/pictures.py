@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.export import list_facts, view_hop
+from annotation.export import list_facts, prefill, view_hop
 from annotation.forms import Task, check_task, load_picture_interface, parse_interface
-from annotation.schema import FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION, ITEM, PREFILLED
+from annotation.schema import FIX_ANSWER, FIX_OPTIONS, FIX_QUESTION, PREFILLED
 from hopwright.foreign import drop_controls
 from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.rows import list_media, name_kind, read_text
@@ -55,7 +55,7 @@ def build_picture_task(item: Item, found: PictureSet) -> Task:
         "pictures": [_write_url(found.read_png(one)) for one in media],
         "item_html": drop_controls(_render(item, question, [found.pictures.get(one, {}) for one in media])),
     }
-    predictions = [{"model_version": PREFILLED, "result": list(_prefill(texts.items()))}]
+    predictions = [{"model_version": PREFILLED, "result": [prefill(name, text) for name, text in texts.items()]}]
     content = json.dumps([data, predictions], sort_keys=True, ensure_ascii=False)
     data["item_hash"] = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
     return {"data": data, "predictions": predictions}
@@ -85,8 +85,3 @@ def _view(hop: Hop, item: Item) -> Any:
 
 def _write_url(png: bytes) -> str:
     return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
-
-
-def _prefill(texts: Iterable[tuple[str, str]]) -> Iterable[dict[str, Any]]:
-    for name, text in texts:
-        yield {"id": name, "from_name": name, "to_name": ITEM, "type": "textarea", "value": {"text": [text]}}

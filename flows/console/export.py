@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from flows.console.corpus import find_folder
 from flows.console.options import merge_options, pick_run
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
@@ -41,7 +42,7 @@ def export_to(
     if tool == "passages":
         written = write_folder(export_passages(items), target)
     elif tool in AGENT_EXPORTERS:
-        retriever = Retriever.open(home() / "corpora" / parameters.corpus)
+        retriever = Retriever.open(find_folder(parameters))
         with err.status(f"looking for where {len(items):,} items are stated"):
             tasks = _make_tasks(items, retriever, parameters)
             export = AgentExport(tasks, retriever, parameters.seed, parameters.recoveries)

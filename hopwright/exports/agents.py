@@ -30,9 +30,10 @@ from hopwright.exports.rows import read_template
 from hopwright.knowledge.documents.index import Retriever
 from hopwright.records import Passage
 from hopwright.records.arrow import encode_parquet
+from hopwright.runs.files import write_json_lines
 from hopwright.training.task_files import TASKS, Form, TaskLine, write_tasks
 from hopwright.training.task_sets import TaskSet
-from hopwright.training.trajectories import NoTrajectoryError, TrajectoryMaker, write_rows
+from hopwright.training.trajectories import NoTrajectoryError, TrajectoryMaker
 
 _FORMS: dict[Form, str] = {"tools": "sft.jsonl", "tags": "sft_tags.jsonl"}
 _TYPES = ("type", "description", "enum")
@@ -56,7 +57,7 @@ def export_environment(export: AgentExport) -> dict[str, bytes]:
     tasks = export.tasks
     return {
         TASKS: write_tasks(tasks.lines),
-        "left_out.jsonl": write_rows(tasks.left_out),
+        "left_out.jsonl": write_json_lines(tasks.left_out),
         "report.json": _json({"corpus": export.retriever.store.manifest.content, **tasks.summarise()}),
     }
 
@@ -125,10 +126,10 @@ def export_trajectories(export: AgentExport) -> dict[str, bytes]:
             failed[made.failed] += 1
         if not rows:
             raise InputError(f"the tools lead through none of the tasks; the first: {rejected[0]['reason']}")
-        files[name] = write_rows(rows)
+        files[name] = write_json_lines(rows)
         counts[form] = {"transcripts": len(rows), "with_a_failed_search": sum(failed.values()) - failed[0]}
     counts["rejected"] = len(rejected)
-    return {**files, "rejected.jsonl": write_rows(rejected), "report.json": _json(counts)}
+    return {**files, "rejected.jsonl": write_json_lines(rejected), "report.json": _json(counts)}
 
 
 AGENT_EXPORTERS: dict[str, AgentExporter] = {
@@ -149,7 +150,7 @@ def export_passages(items: Sequence[EvalItem]) -> dict[str, bytes]:
     if not found:
         raise InputError("no item has passages: `hopwright rewrite --evidence-passages rules` makes them")
     rows = [{"id": id, "title": one.title, "text": one.text} for id, one in sorted(found.items())]
-    return {"passages.jsonl": write_rows(rows)}
+    return {"passages.jsonl": write_json_lines(rows)}
 
 
 def _encode(lines: Sequence[TaskLine]) -> bytes:

@@ -33,7 +33,7 @@ from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import CheckResult, Hop, Item, Provenance, Source, plan_id
 from hopwright.records.values import Value
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
-from hopwright.runs.files import write_file
+from hopwright.runs.files import write_file, write_json_lines
 from hopwright.settings import CorpusChainsParameters
 from hopwright.text.matching import contains_alias, mend_quotes, pad
 from hopwright.topologies import TOPOLOGIES
@@ -219,8 +219,7 @@ def write_document_chains(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open_staging_folder(folder) as aside:
         for name, rows_of in lines.items():
-            text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of)
-            write_file(aside / f"{name}.jsonl", text.encode())
+            write_file(aside / f"{name}.jsonl", write_json_lines(rows_of))
         (aside / "qrels").mkdir()
         beir = ["query-id\tcorpus-id\tscore", *(f"{query}\t{passage}\t1" for query, passage in golden)]
         write_file(aside / "qrels" / "test.tsv", ("\n".join(beir) + "\n").encode())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.resources
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,13 @@ from hopwright.evaluation import extraction
 from hopwright.evaluation.evaluation_queries import list_sub_questions
 from hopwright.evaluation.items import EvalItem, kind_of
 from hopwright.exports import steps
+from hopwright.runs.files import write_json_lines
 from hopwright.scoring import answers
 
 
 def to_rows(items: Sequence[EvalItem]) -> bytes:
     """JSON lines: question, options, answer and aliases, and the sub-questions with their answers."""
-    return "".join(json.dumps(to_row(item), ensure_ascii=False) + "\n" for item in items).encode()
+    return write_json_lines(map(to_row, items))
 
 
 def to_row(item: EvalItem) -> dict[str, Any]:

@@ -8,7 +8,6 @@ contact-sheet.png, README.md, counts.json, checksums.sha256
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from hopwright.pictures.splitting import SPLITS, Split, split_items
 from hopwright.records import Item
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.reporting.rendering import load_template
-from hopwright.runs.files import write_file
+from hopwright.runs.files import hash_file, write_file, write_json_lines
 from hopwright.settings import PictureQuestionsParameters
 
 _SHOWN = 60
@@ -129,9 +128,9 @@ def _write_folder(
         write_rows((row for row in rows if row["split"] == split), aside / "data" / f"{split}.parquet")
     if twins:
         write_rows((make_row(item, store.read_png) for item in twins), aside / "data" / "twins.parquet")
-        write_file(aside / "twins.jsonl", _write_lines(item.model_dump(mode="json") for item in twins))
+        write_file(aside / "twins.jsonl", write_json_lines(item.model_dump(mode="json") for item in twins))
     lines = (item.model_dump(mode="json") | {"split": splits[item.id]} for item in items)
-    write_file(aside / "items.jsonl", _write_lines(lines))
+    write_file(aside / "items.jsonl", write_json_lines(lines))
     table = pa.Table.from_pylist([_describe(one) for one in shown], _PICTURE_SCHEMA)
     pq.write_table(table, aside / "pictures.parquet", compression="zstd")
     sheet = draw_contact_sheet([decode_png(store.read_png(media)) for media in used[:_SHOWN]])
@@ -140,7 +139,7 @@ def _write_folder(
     write_file(aside / "counts.json", (json.dumps(held, indent=1) + "\n").encode())
     write_file(aside / "README.md", _write_card(name, rows, twins, shown, counts).encode())
     files = sorted(path for path in aside.rglob("*") if path.is_file())
-    sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(aside)}\n" for path in files)
+    sums = (f"{hash_file(path)}  {path.relative_to(aside)}\n" for path in files)
     write_file(aside / "checksums.sha256", "".join(sums).encode())
 
 
@@ -159,9 +158,6 @@ def _describe(picture: Picture) -> dict[str, str]:
     row = asdict(picture)
     return {name: row[name] for name in _PICTURE_SCHEMA.names}
 
-
-def _write_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def _read_items(path: Path) -> Iterator[tuple[Item, dict[str, Any], str]]:

@@ -23,8 +23,8 @@ from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.images.descriptors import measure_distances
 from hopwright.knowledge.images.store import Picture, PictureStore
+from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.names import GraphNames
-from hopwright.knowledge.wikidata.roles import OWN_PREFIX
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.evidence import evidence_for
@@ -180,7 +180,8 @@ class PictureDrafter:
             for entity, picture in pictures.items():
                 for depth in depths:
                     for plan in self.planner.list_bridging(entity, depth):
-                        pools.setdefault(f"{depth}:{_name_pool(plan)}", []).append(Draft(plan, (picture,)))
+                        name = f"{depth}:{_name_pool(plan, self._source.table)}"
+                        pools.setdefault(name, []).append(Draft(plan, (picture,)))
         return pools
 
     def _pool_comparisons(self, depths: Sequence[int], three: float, items: int) -> dict[str, list[Draft]]:
@@ -443,10 +444,10 @@ def gather_classes(pictures: Sequence[Picture]) -> dict[str, dict[str, Picture]]
     return classes
 
 
-def _name_pool(plan: PicturePlan) -> str:
+def _name_pool(plan: PicturePlan, table: PropertyTable) -> str:
     """The forms that take turns: those of one kind of move are one pool, whichever list of years they enter."""
     moves = plan.form.split("-")
-    return "-".join("list" if move.startswith(OWN_PREFIX) else move for move in moves)
+    return "-".join("list" if table.is_timeline(move) else move for move in moves)
 
 
 def _take_in_turn(pools: Mapping[str, list[Draft]], seed: str) -> Iterator[Draft]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.resources
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from hopwright.pictures.dataset import PictureSet
 from hopwright.pictures.rows import list_media, name_kind, read_text, read_typed
 from hopwright.records import Item
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
-from hopwright.runs.files import write_file
+from hopwright.runs.files import write_file, write_json_lines
 from hopwright.scoring.typed_answers import list_accepted
 
 _PLACEHOLDER = "<image>"
@@ -97,7 +97,7 @@ def _write_lm_eval(items: Sequence[Item]) -> dict[str, bytes]:
         "metadata": {"version": 1.0},
     }
     return {
-        "items.jsonl": _write_lines(map(make_export_row, items)),
+        "items.jsonl": write_json_lines(map(make_export_row, items)),
         "hopwright_pictures.yaml": dump_task(task),
         "utils.py": _read_template("lm_eval_utils.py"),
         **_scoring(),
@@ -106,7 +106,7 @@ def _write_lm_eval(items: Sequence[Item]) -> dict[str, bytes]:
 
 def _write_inspect(items: Sequence[Item]) -> dict[str, bytes]:
     return {
-        "items.jsonl": _write_lines(map(make_export_row, items)),
+        "items.jsonl": write_json_lines(map(make_export_row, items)),
         "hopwright_pictures_inspect.py": _read_template("inspect_task.py"),
         **_scoring(),
     }
@@ -153,9 +153,6 @@ def _scoring() -> dict[str, bytes]:
 def _read_template(name: str) -> bytes:
     return (importlib.resources.files("hopwright.pictures") / "templates" / "export" / name).read_bytes()
 
-
-def _write_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 FORMS: dict[str, tuple[str, Callable[[Sequence[Item]], dict[str, bytes]]]] = {

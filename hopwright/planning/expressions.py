@@ -111,6 +111,11 @@ def evaluate(expression: str, answers: Mapping[int, Value], facts: Facts, claims
 
 
 @functools.lru_cache(maxsize=2_048)
+def count_full_years(born: dt.date, then: dt.date) -> int:
+    """Somebody's age on a day."""
+    return then.year - born.year - ((then.month, then.day) < (born.month, born.day))
+
+
 def parse_expression(expression: str) -> ast.expr:
     """The expression's tree, of at most 40 levels. Raises ExpressionError."""
     if len(expression) > 500:
@@ -282,7 +287,7 @@ class _Evaluator:
             raise ExpressionError("age takes two dates")
         if then < born:
             raise ExpressionError("an age before birth")
-        return then.year - born.year - ((then.month, then.day) < (born.month, born.day))
+        return count_full_years(born, then)
 
     def _set(self, node: ast.expr) -> list[str]:
         """The entities of a set function, in the order stated; of at most so many."""

@@ -19,6 +19,7 @@ from typing import Literal
 from hopwright.errors import ExpressionError
 from hopwright.planning.computation_forms import Extreme, read_form
 from hopwright.planning.execution import execute
+from hopwright.planning.expressions import count_full_years
 from hopwright.planning.plan import PlanStep
 from hopwright.planning.traversals import Edge, GraphTraversals
 from hopwright.records import AnswerType, Compute, Constraint, GraphDerivation, Lookup, ReverseLookup
@@ -191,7 +192,7 @@ class PicturePlanner:
                 yield property, PlanStep(Lookup(subject=ref, property=property), value, "date")
         if roles.birth in dates and roles.death in dates:
             born, died = dates[roles.birth], dates[roles.death]
-            age = died.year - born.year - ((died.month, died.day) < (born.month, born.day))
+            age = count_full_years(born, died)
             if 0 < age < _MOST_FULL_AGE:
                 expression = f"age(value({roles.birth}, {ref}), value({roles.death}, {ref}))"
                 yield "age", PlanStep(Compute(expression=expression, kind="temporal"), age, "number", "years")

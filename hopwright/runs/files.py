@@ -6,13 +6,14 @@ import contextlib
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from hopwright.errors import InputError, RunError
 
@@ -76,6 +77,11 @@ def remove_tree(folder: Path) -> None:
         with explain_os_errors(folder):
             folder.replace(aside)
             shutil.rmtree(aside)
+
+
+def write_json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Rows as JSON lines, in UTF-8."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def hash_file(path: Path) -> str:

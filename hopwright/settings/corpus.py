@@ -14,6 +14,13 @@ StemmingLanguage = Literal[
 DENSE_PATTERN = r"^(off|local|https?://\S+#\S+)$"
 
 
+Address = Annotated[
+    str,
+    Field(min_length=1, max_length=253, title="Address", description="Address to listen at; there is no password."),
+]
+Port = Annotated[int, Field(ge=0, le=65_535, title="Port", description="Port to listen at; 0 takes a free one.")]
+
+
 class CorpusName(Parameters):
     """Which corpus is meant."""
 
@@ -106,14 +113,8 @@ class CorpusIndexParameters(CorpusName):
 class CorpusServeParameters(CorpusName):
     """How a corpus is served."""
 
-    host: str = Field(
-        default="127.0.0.1",
-        min_length=1,
-        max_length=253,
-        title="Address",
-        description="Address to listen at; there is no password.",
-    )
-    port: int = Field(default=8000, ge=0, le=65_535, title="Port", description="Port to listen at; 0 takes a free one.")
+    host: Address = "127.0.0.1"
+    port: Port = 8000
     topk: int = Field(
         default=3,
         ge=1,
@@ -150,17 +151,11 @@ class EnvironmentServeParameters(CorpusName):
         description="Folder in which every turn is written down before it is answered; a server that is started again "
         "over it goes on with the episodes that are open.",
     )
-    host: str = Field(
-        default="127.0.0.1",
-        min_length=1,
-        max_length=253,
-        title="Address",
-        description="Address to listen at; there is no password.",
-    )
-    port: int = Field(default=8100, ge=0, le=65_535, title="Port", description="Port to listen at; 0 takes a free one.")
+    host: Address = "127.0.0.1"
+    port: Port = 8100
 
 
-class ExportParameters(Parameters):
+class ExportParameters(CorpusName):
     """How a dataset is exported; all but the seed is for environments of searching agents."""
 
     corpus: str = Field(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from hopwright.environments.tools import PassageFinder, to_function_specs
-from hopwright.foreign import JsonError, load_json
+from hopwright.foreign import BodyReader, JsonError, TooLargeError, load_json
 from hopwright.training.episodes import EpisodePool, RefusedError
 from hopwright.training.playing import WireCall, WireTurn, call_alone, score_rollout
 from hopwright.training.task_files import Form, Split
@@ -284,11 +284,8 @@ class _Endpoint:
 
 async def _read_body(request: Request) -> bytes:
     """The body of a request. Raises JsonError for one that is too long."""
-    parts: list[bytes] = []
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > _LONGEST_BODY:
-            raise JsonError(f"the body is longer than {_LONGEST_BODY >> 20} MiB: send fewer rows")
-        parts.append(part)
-    return b"".join(parts)
+    reader = BodyReader(_LONGEST_BODY)
+    try:
+        return b"".join([reader.feed(part) async for part in request.stream()])
+    except TooLargeError:
+        raise JsonError(f"the body is longer than {_LONGEST_BODY >> 20} MiB: send fewer rows") from None

@@ -216,11 +216,6 @@ class _Guide:
         self._said = ""
 
 
-def write_rows(rows: Iterable[dict[str, Any]]) -> bytes:
-    """Rows as JSON lines."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-
-
 def _take(episode: Episode, step: Step, form: Form, number: int) -> bool:
     _require_open(episode)
     if form == "tags":

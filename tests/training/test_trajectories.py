@@ -8,9 +8,10 @@ import pytest
 
 from hopwright.environments.task import FoundPassage, GoldPlace, Task, TaskHop
 from hopwright.errors import InputError
+from hopwright.runs.files import write_json_lines
 from hopwright.training.playing import score_rollout
 from hopwright.training.task_files import Form, TaskLine
-from hopwright.training.trajectories import NoTrajectoryError, TrajectoryMaker, write_rows
+from hopwright.training.trajectories import NoTrajectoryError, TrajectoryMaker
 
 LONG = "Nothing is said here. " * 20
 PAGES = {
@@ -91,7 +92,7 @@ def test_what_the_tools_do_not_lead_through_is_no_transcript() -> None:
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
     rows = [[TrajectoryMaker(WordFinder(), seed, 0.5).make(make_line(), "tools").row] for seed in (1, 1, 2, 3, 4, 5)]
-    files = [write_rows(one) for one in rows]
+    files = [write_json_lines(one) for one in rows]
     assert files[0] == files[1]
     assert len(set(files)) > 1
     assert json.loads(files[0])["id"] == "t"

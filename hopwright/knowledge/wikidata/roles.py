@@ -37,8 +37,6 @@ PICTURE = "P18"
 FLAG = "P41"
 LOGO = "P154"
 COAT_OF_ARMS = "P94"
-OWN_PREFIX = "P99"
-"""How the ids of lists by years begin, which are our own."""
 
 CLASSES = frozenset({INSTANCE_OF, SUBCLASS_OF})
 """From an entity or a class to its classes."""

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
+from hopwright.planning.expressions import count_full_years
 from hopwright.planning.operations.base import LATEST, OperationContext
 from hopwright.planning.operations.operation_inputs import full_date, is_chosen_by, list_events
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
@@ -100,7 +101,7 @@ def age_at_death(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Op
         raise PlanningDeadEnd(DeadEnd.NO_LIFE_DATES)
     if is_chosen_by(builder, state, (roles.birth, roles.death)):
         raise PlanningDeadEnd(DeadEnd.COMPARED_IS_ASKED)
-    years = _years(born, died)
+    years = count_full_years(born, died)
     if not _YOUNGEST <= years <= _OLDEST:
         raise PlanningDeadEnd(DeadEnd.IMPOSSIBLE_AGE)
     return _give(builder, f"age(value({roles.birth}, {state.ref}), value({roles.death}, {state.ref}))", years)
@@ -152,14 +153,10 @@ def _age(builder: PlanBuilder, person: str, then: dt.date, *, alive: bool = Fals
     death = list_events(builder, person).get(builder.traversals.roles.death, LATEST if alive else 0)
     if born is None or then <= born or death <= then.year:
         raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
-    years = _years(born, then)
+    years = count_full_years(born, then)
     if not 1 <= years <= _OLDEST:
         raise PlanningDeadEnd(DeadEnd.IMPOSSIBLE_AGE)
     return years
-
-
-def _years(one: dt.date, other: dt.date) -> int:
-    return other.year - one.year - ((other.month, other.day) < (one.month, one.day))
 
 
 def _date_of(builder: PlanBuilder, state: StepOutput) -> dt.date:
