@@ -59,7 +59,7 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing Hopwright, what it needs and what its tests need"
 	@$(BIN)/pip install --quiet --disable-pip-version-check torch --constraint constraints.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,local,dask,s3,documents,mcp]' --constraint constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,local,dask,s3,documents,mcp,pictures]' --constraint constraints.txt
 	@touch $@ $(VENV)/.run
 
 $(LABEL_STUDIO)/.ready: requirements/label-studio.txt
