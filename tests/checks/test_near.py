@@ -73,7 +73,7 @@ class TestNearDuplicates:
         dropped = select(drafts, max_answer_share=1)
         assert list(dropped) == [2]
         check, reason = dropped[2]
-        assert check == "near_duplicate" and "slot 0" in reason and "Vestmark" in reason
+        assert check == "near_duplicate" and "the same as a," in reason and "Vestmark" in reason
 
 
 @pytest.fixture
