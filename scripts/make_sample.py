@@ -20,6 +20,7 @@ from hopwright.knowledge.wikidata.ingest import ingest
 from hopwright.knowledge.wikidata.nouns import KindIndex
 from hopwright.knowledge.wikidata.store import GraphStore
 from sample.airports import read_airports
+from sample.atlas import read_atlas
 from sample.calendars import read_calendars
 from sample.craters import read_craters
 from sample.descriptions import read_descriptions
@@ -64,6 +65,7 @@ def main(sources: Path, packages: Path, out: Path) -> None:
         read_timelines(Path(__file__).parent / "sample/timelines.tsv", merge)
         read_lives(Path(__file__).parent / "sample/lives.tsv", merge)
         read_relations(Path(__file__).parent / "sample/relations.tsv", merge)
+        read_atlas(Path(__file__).parent / "sample/atlas", merge, names)
         write_sample(merge, dated, out)
         write_borders(borders, merge, BORDERS)
 

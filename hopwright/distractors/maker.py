@@ -43,7 +43,13 @@ from hopwright.distractors.ranking import MOST_CANDIDATES, OptionCandidate, choo
 from hopwright.errors import ExpressionError, InputError
 from hopwright.knowledge.facts import Facts, GraphFacts
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.knowledge.wikidata.confusions import BESIDE_IN_PLACE, CONFUSED_DATES, CONFUSED_ROLES, SAME_CALLING
+from hopwright.knowledge.wikidata.confusions import (
+    BESIDE_IN_PLACE,
+    CONFUSED_DATES,
+    CONFUSED_ROLES,
+    OF_A_LINE,
+    SAME_CALLING,
+)
 from hopwright.knowledge.wikidata.nearby_values import NearbyValues
 from hopwright.knowledge.wikidata.similar_entities import EntityKindSource, Side, SimilarEntities
 from hopwright.knowledge.wikidata.store import GraphStore
@@ -812,6 +818,8 @@ class DistractorMaker:
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
         role = derivation.property if isinstance(derivation, Lookup) and kind != "country" else ""
+        if role in OF_A_LINE and not self._share_line(candidate, answer):
+            return False  # no sultan succeeds a British king
         if role and not self._has_had(role, candidate, _resolve(derivation.subject, answers)):  # type: ignore[union-attr]
             return False  # whoever is asked for as a director has directed something, and in those years
         if noun and self._siblings.noun(candidate) != noun:
@@ -822,6 +830,12 @@ class DistractorMaker:
         if kind not in _MOST_YEARS or years is None:
             return kind != "person" or not self._siblings.has_era(answer)  # one whose time nobody can tell may be any
         return years <= _MOST_YEARS[kind]
+
+    def _share_line(self, one: str, other: str) -> bool:
+        """Whether two held years of the same timeline of those who ruled or led, or neither of them did."""
+        led = [name for name, entry in self._table.literal.items() if entry.holder_when]
+        lines = [{name for name in led if self._facts.scalars(entity, name)} for entity in (one, other)]
+        return bool(lines[0] & lines[1]) or not (lines[0] or lines[1])
 
     def _has_had(self, role: str, candidate: str, subject: str) -> bool:
         """Whether a candidate is to something what is asked for: to works, where it is a work, of the same years."""

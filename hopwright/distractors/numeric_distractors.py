@@ -74,6 +74,10 @@ def choose_number_distractors(
     own = form.describe(value, "operand", 0.0)
     # An inner number is nearer to the others than an outer one: its rank by size says what its likeness can be.
     rank = rng.randrange(4)
+    # What has to be there shuts out an end. Taken by the next rank, its turn would put the right one in the middle.
+    lowest_rank = sum(number < value for number in [*found][:fixed])
+    highest_rank = 3 - fixed + lowest_rank
+    rank = lowest_rank if rank > highest_rank else highest_rank if rank < lowest_rank else rank
     below = sum(number < value for number in found)
     if strict and (below < rank or len(found) - below < 3 - rank):
         return None

@@ -85,6 +85,14 @@ class PropertyRoles:
     """Dates on which sources differ for certain kinds of subject, by property."""
     adapted: frozenset[str] = frozenset()
     """From a work to whose work it goes back to."""
+    exact: frozenset[str] = frozenset()
+    """Numbers that are the same everywhere and for ever, and may be subtracted from one another."""
+    made: frozenset[str] = frozenset()
+    """From a work to the only one who made it, as one source lists it."""
+    makers: frozenset[str] = frozenset()
+    """From a work or a body to others who had a hand in it, whose lives are set beside it."""
+    homes: tuple[str, ...] = ()
+    """From a person to the places that say of which country he or she was."""
     trivial: frozenset[str] = frozenset()
     """Look-ups that anybody can do who knows the subject: a plan that chose nothing just before does not end in one."""
     event_places: Mapping[str, str] = field(default_factory=dict)
@@ -288,6 +296,8 @@ class LiteralProperty(_Entry):
     """The same of several: `the cities that hosted the Summer Olympics in {y}`."""
     holder_when: str = ""
     """Who holds the year of an event {e} (`X was born`), where nobody would say the year."""
+    realm: str = ""
+    """Of a timeline of those who ruled or led a country, that country: only its own people and works lead to it."""
     holder_noun: str = ""
     """What a person who holds a year is called when meant again: `president`."""
     share: str = ""

@@ -200,6 +200,7 @@ class PlanBuilder:
             e
             for e in self.traversals.lookups_from(state.entity)
             if not (within and e.property in wider)
+            and not (isinstance(last, Lookup) and last.property == e.property)
             and e.property not in refused
             and self.admits(e.object)
             and suits(e.object)

@@ -30,6 +30,7 @@ FORMER_STATE = "former country"
 """The sort of states that are no more."""
 _PLAIN_NAME = re.compile(r"^[^\W_][\w .,'’\-–&!?:/éÉ]*$")
 
+_REALM = re.compile(r"(?<=[IVX]) of .*$|, .*$")
 # Some labels of the sample are other people's notes: `West Africa BENIN Rep`.
 _SHOUT = re.compile(r" [A-Z]{5,}\b")
 
@@ -79,6 +80,7 @@ class GraphTraversals:
         self.alike = functools.lru_cache(2_000)(self._alike)
         self._names = functools.lru_cache(100_000)(self._names_of)
         self.degree = functools.lru_cache(200_000)(graph.degree)
+        self.countries = functools.lru_cache(50_000)(self._list_countries)
         self.tokens = functools.lru_cache(200_000)(self._tokens)
         self.facts_of = functools.lru_cache(300)(self._sample_facts)
 
@@ -190,6 +192,17 @@ class GraphTraversals:
         required = entry.object_class.get(self.kinds.kind(subject))
         return required is None or required in self.graph.objects(object, self.roles.instance_of)
 
+    def _list_countries(self, entity: str) -> frozenset[str]:
+        """The countries that a person or a work belongs to: that of the birthplace, or of whoever made it."""
+        graph, roles = self.graph, self.roles
+        if self.kinds.kind(entity) not in ("person", "work"):
+            return frozenset()  # who reigned when a company was founded is nothing that anybody asks
+        homes = [place for property in roles.homes for place in graph.objects(entity, property)]
+        makers = [maker for property in roles.made for maker in graph.objects(entity, property)]
+        homes += [place for maker in makers for property in roles.homes for place in graph.objects(maker, property)]
+        countries = {country for place in homes for country in graph.objects(place, roles.country)}
+        return frozenset(countries)
+
     def gives_away(self, subject: str, object: str) -> bool:
         """Whether a name of the object stands in the subject's: `The Queen` gives Elizabeth II away."""
         label = self.graph.label(subject)
@@ -244,7 +257,9 @@ class GraphTraversals:
         return tuple(found)
 
     def _tokens(self, entity: str) -> frozenset[str]:
-        return telling_words(self.graph.label(entity))
+        label = self.graph.label(entity)
+        # Nicholas I of Russia and Alexander I of Russia share their realm, not their name.
+        return telling_words(_REALM.sub("", label) if self.kinds.kind(entity) == "person" else label)
 
     def _nameable(self, entity: str) -> bool:
         """Whether a label can stand in a sentence and means one entity only."""
@@ -254,7 +269,9 @@ class GraphTraversals:
         kind = self.kinds.kind
         others = [one for one in self.graph.bearers(label, by_label=True) if one != entity]
         # A country is meant rather than a town or a film of its name.
-        if any(kind(entity) != "country" or kind(one) == "country" for one in others):
+        if any(kind(entity) != "country" or kind(one) == "country" for one in others) and not (
+            kind(entity) == "work" and all(self.kinds.noun(one) != self.kinds.noun(entity) for one in others)
+        ):  # the opera "Otello" is not the film of that name
             return False
         # A person's name is taken by whoever is called so, not only by whom it is the main name of.
         return kind(entity) != "person" or all(

@@ -104,6 +104,14 @@ class Names:
             return ""
         return fitting[0]
 
+    def noun(self, id: str) -> str:
+        """What an entity is called, in a common noun."""
+        return self._kinds.noun(id) if id in self._kinds.graph else ""
+
+    def bearers(self, name: str) -> list[str]:
+        """All entities that bear a name, as a label or as an alias."""
+        return sorted(self._any.get(name, ()))
+
     def labelled(self, name: str) -> list[str]:
         """All entities with this label."""
         return sorted(self._labels.get(name, ()))

@@ -16,6 +16,10 @@ CONFUSED_DATES: Mapping[str, tuple[str, ...]] = {
     "P620": ("P619",),
     "P1191": ("P577",),
     "P1619": ("P571",),
+    "P990124": ("P990125", "P569"),  # accession, end of the reign, birth
+    "P990125": ("P990124", "P570"),
+    "P990149": ("P990150",),  # publication, first performance
+    "P990150": ("P990149",),
 }
 """A date's property → those of other dates of the same thing."""
 
@@ -29,11 +33,18 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
     "P740": ("P159",),
     "P155": ("P156",),  # what comes before and after
     "P156": ("P155",),
+    "P990104": ("P990107",),  # where it stands, where it was founded
+    "P990119": ("P990120",),  # who won and who lost a battle
+    "P990120": ("P990119",),
+    "P990122": ("P990123",),  # who came after and before on the throne
 }
 """A property → those whose objects are taken for its own, and whose being so does not make them true."""
 
 SAME_CALLING = frozenset(["P184"])
 """Properties whose objects are all of one calling with what is asked about: a doctoral advisor."""
+
+OF_A_LINE = frozenset(["P990122", "P990123"])
+"""Properties whose objects ruled or led where the subject did: who came after and before on a throne."""
 
 BESIDE_IN_PLACE = frozenset(["P47", "P131", "P276", "P706", "P30"])
 """Shares a border with; lies in; is located at; lies on; is on the continent: what makes two places neighbours."""

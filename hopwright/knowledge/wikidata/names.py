@@ -60,7 +60,7 @@ class GraphNames:
         if kind in ("country", "fiction") or {word.lower() for word in words} & set(noun.split()):
             return False
         if kind == "work":
-            return len(words) == 1
+            return len(words) == 1 or len(self._graph.bearers(label, by_label=True)) > 1
         if kind in ("place", "nature"):
             return len(label) <= 4 and self._graph.degree(entity) < _KNOWN
         if kind == "person":

@@ -65,19 +65,24 @@ TIES = frozenset(
     (
         "P22 P25 P50 P54 P57 P58 P61 P69 P81 P84 P86 P102 P108 P112 P118 P119 P127 P144 P166 P170 P175 P176 P179 "
         "P184 P264 P344 P403 P450 P463 P485 P607 P647 P676 P749 P1040 P1066 P1877 P2438 P3450 P4552 P4614 "
-        "P6379 P8345"
+        "P6379 P8345 P990101 P990102 P990103 P990104 P990105 P990106 P990107 P990110 P990111 P990112 P990113 P990116 "
+        "P990119 P990120 P990121 P990132"
     ).split()
 )
 """Parents, makers of all kinds, line, grave, owner, movement, source, series, label, teachers, mouth, range, season."""
 LISTS = frozenset(["P40", "P58", "P112", "P161", "P527", "P710", "P725", "P800", "P974", "P1029", "P3320"])
 """Children, writers, founders, cast, parts, participants, voices, notable works, tributaries, crew, board."""
-KINSHIP = frozenset(["P22", "P25", "P26", "P40", "P155", "P156", "P184", "P451", "P802", "P1066", "P3373"])
-"""Father, mother, spouse, child, follows, followed by, advisor, partner, student, teacher, sibling."""
+MADE = frozenset(["P50", "P990101", "P990102", "P990105", "P990106", "P990111", "P990113"])
+"""Author, painter, sculptor, architect, founder, inventor, composer."""
+KINSHIP = frozenset(
+    ["P22", "P25", "P26", "P40", "P155", "P156", "P184", "P451", "P802", "P1066", "P3373", "P990122", "P990123"]
+)
+"""Father, mother, spouse, child, follows, followed by, advisor, partner, student, teacher, sibling, successors."""
 
 SELDOM = frozenset({CITIZENSHIP, COUNTRY_FOR_SPORT, COUNTRY}).union(
-    ["P131", "P495", "P7938", "P272", "P344", "P2515", "P2554", "P3174", "P1809"]
+    ["P990047", "P131", "P495", "P7938", "P272", "P344", "P2515", "P2554", "P3174", "P1809"]
 )
-"""Nested places, countries of people and works, and makers of whom a film had several."""
+"""A magazine's choice of a year, nested places, countries of people and works, makers of whom a film had several."""
 
 DOUBTFUL = frozenset({"P7295", "P2031", "P2032", "P2048"})
 """First matches of seasons, when a career began and ended, how tall somebody is: sources differ."""
@@ -119,6 +124,10 @@ ROLES = PropertyRoles(
     ties=TIES,
     lists=LISTS,
     doubtful=DOUBTFUL,
+    exact=frozenset({"P990118"}),
+    made=MADE,
+    makers=frozenset({"P57", "P86", "P58", "P990108", "P990110", "P990138"}),
+    homes=("P19",),
     trivial=frozenset({COUNTRY, "P131", "P36", "P30"}),
     event_places=MappingProxyType({BIRTH: "P19", DEATH: "P20"}),
     doubtful_of=MappingProxyType({INCEPTION: frozenset({"country", "organization"}), "P576": frozenset({"country"})}),

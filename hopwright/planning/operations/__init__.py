@@ -7,7 +7,7 @@ came first, how old somebody was, how many years lie between two events that bel
 
 from __future__ import annotations
 
-from hopwright.planning.operations.arithmetic import choose_of, rate
+from hopwright.planning.operations.arithmetic import choose_of, difference, rate
 from hopwright.planning.operations.base import Operation
 from hopwright.planning.operations.comparing import compare, first_of, most_of_all
 from hopwright.planning.operations.counting import count_all
@@ -21,12 +21,19 @@ from hopwright.planning.operations.lookups import (
     number,
     year,
 )
-from hopwright.planning.operations.temporal import age_at_death, age_found, age_in_year, age_of, age_of_named, apart
+from hopwright.planning.operations.temporal import (
+    age_at_death,
+    age_found,
+    age_in_year,
+    age_of,
+    age_of_named,
+    apart,
+)
 from hopwright.planning.operations.timelines import holder, named_event, named_holder
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("lead", (), "entity", "", 8.0, lead, final=0),
-    Operation("named-holder", (), "entity", "", 2.0, named_holder, final=0),
+    Operation("named-holder", (), "entity", "", 0.5, named_holder, final=0),
     Operation("named-event", (), "year", "", 2.0, named_event, final=0),
     Operation("named-year", (), "year", "", 4.0, named_year, final=0),
     Operation("named-birth", (), "date", "", 4.0, named_birth, final=0),
@@ -38,7 +45,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("year", ("entity",), "year", "", 1.2, year, final=0.4),
     Operation("date", ("entity",), "date", "", 1.2, date, final=0.3),
     Operation("number", ("entity",), "number", "", 0.3, number, inner=False),
-    Operation("holder", ("year",), "entity", "", 2.0, holder),
+    Operation("holder", ("year",), "entity", "", 0.4, holder),
     Operation("compare", ("entity", "entity"), "entity", "comparison", 1.0, compare, final=0),
     Operation("compare-three", ("entity", "entity", "entity"), "entity", "comparison", 0.7, compare),
     Operation("count-all", ("entity",), "amount", "counting", 0.25, count_all),
@@ -47,6 +54,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("age-in-year", ("entity", "year"), "amount", "temporal", 0.2, age_in_year, inner=False),
     Operation("age-found", ("entity", "date"), "amount", "temporal", 6.0, age_found, inner=False),
     Operation("age-at-death", ("entity",), "amount", "temporal", 1.5, age_at_death, inner=False),
+    Operation("difference", ("entity", "entity"), "number", "arithmetic", 2.0, difference, inner=False),
     Operation("age-named", ("date",), "amount", "temporal", 1.5, age_of_named, inner=False),
     Operation("rate", ("entity",), "number", "arithmetic", 0.03, rate, inner=False),
     Operation("choose", ("amount",), "ways", "combinatorics", 0.03, choose_of, inner=False),

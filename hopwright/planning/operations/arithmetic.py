@@ -11,7 +11,7 @@ from hopwright.errors import ExpressionError
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.expressions import evaluate
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.operation_inputs import tidy_number
+from hopwright.planning.operations.operation_inputs import list_shared, tidy_number
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 
 
@@ -29,6 +29,17 @@ def rate(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationC
         if _places(result) == 2:
             return StepOutput("number", builder.compute(expression, "arithmetic", result), number=result)
     raise PlanningDeadEnd(DeadEnd.NO_RATE)
+
+
+def difference(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
+    """By how much an exact number of two entities of one sort differs, such as the atomic numbers of two elements."""
+    one, other = inputs
+    for property in list_shared(builder, [one.entity, other.entity], comparing=True):
+        if property in builder.traversals.roles.exact:
+            expression = f"abs(value({property}, {one.ref}) - value({property}, {other.ref}))"
+            result = _evaluate(builder, expression)
+            return StepOutput("number", builder.compute(expression, "arithmetic", result), number=result)
+    raise PlanningDeadEnd(DeadEnd.NOTHING_TO_COMPARE_BY)
 
 
 def choose_of(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:

@@ -25,7 +25,7 @@ OUTWARD_LOOKUP = "extend-outward"
 _REMEMBERED = 150_000
 """So many answers to "can these operations follow on this entity" are kept."""
 SAME_SORT_OPERATIONS = frozenset({"compare", "compare-three"})
-JOINING_OPERATIONS = SAME_SORT_OPERATIONS | {"neighbour-of-both"}
+JOINING_OPERATIONS = SAME_SORT_OPERATIONS | {"neighbour-of-both", "difference"}
 """Operations that cannot take any two entities."""
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
 _KIN = 24
@@ -149,7 +149,9 @@ def _can_pair(builder: PlanBuilder, readers: Sequence[str], one: str, other: str
         )
     if one == other or kinds.kind(one) != kinds.kind(other) or kinds.kind(one) == "country":
         return False
-    shared = list_shared(builder, [one, other], comparing=readers[0].startswith("compare"))
+    shared = list_shared(builder, [one, other], comparing=True)
+    if readers[0] == "difference":
+        return not builder.traversals.roles.exact.isdisjoint(shared)
     return bool(shared) and _can_ask_of_both(builder, readers[1:2], shared, one, other)
 
 
@@ -172,26 +174,28 @@ def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> l
     """The dated events of an entity whose year the readers can take: a timeline has to lead on from it."""
     found = [m for m in builder.traversals.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
     if readers[:1] == ("holder",):
-        return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, readers[1:], m.value.year)]
+        after = readers[1:]
+        return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, after, m.value.year, entity)]
     return found
 
 
-def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int) -> bool:
-    """Whether a timeline that a year may lead to has a holder of it on whom the readers can follow."""
+def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: str) -> bool:
+    """Whether a timeline that a year of an entity may lead to has a holder of it on whom the readers can follow."""
     known, key = builder.traversals.entered, (tuple(readers), year)
     if (names := known.get(key)) is None:
         held = builder.traversals.timelines.items()
         names = tuple(name for name, by in held if year in by and _can_follow(builder, key[0], by[year]))
         known[key] = names
-    return any(may_enter(builder, name) for name in names)
+    return any(may_enter(builder, name, entity) for name in names)
 
 
-def may_enter(builder: PlanBuilder, timeline: str) -> bool:
-    """Whether a year of somebody's life may lead to a timeline: only to one by which people tell the time.
+def may_enter(builder: PlanBuilder, timeline: str, entity: str) -> bool:
+    """Whether the year of an entity's event may lead to a timeline: only to one by which people tell the time there.
 
-    Who was president when somebody was born is a question that people ask; who won a cup in the year of a death is not.
+    Who was on the throne when a novelist was born is asked of the novelist's own country; who won a cup is not asked.
     """
-    return bool(builder.traversals.table.literal[timeline].holder_when)
+    entry = builder.traversals.table.literal[timeline]
+    return bool(entry.holder_when) and (not entry.realm or entry.realm in builder.traversals.countries(entity))
 
 
 def _edges_around(builder: PlanBuilder, topics: Sequence[str]) -> list[Edge]:
@@ -257,6 +261,8 @@ def _need_of(builder: PlanBuilder, reader: str) -> Callable[[str], bool]:
     if reader == "age-at-death":
         dates = (builder.traversals.roles.birth, builder.traversals.roles.death)
         return lambda entity: all(full_date(builder, entity, one) is not None for one in dates)
+    if reader == "difference":
+        return lambda entity: any(m.property in builder.traversals.roles.exact for m in measures(entity))
     if reader == "rate":
         return lambda entity: any(m.entry.per for m in measures(entity))
     if reader in ("count-all", "most-of-its"):

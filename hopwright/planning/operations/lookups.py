@@ -137,7 +137,12 @@ def named_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Oper
 
 
 def _is_telling(builder: PlanBuilder, topic: str) -> bool:
-    """Whether a name means one work only, wherever it stands alone: short titles are those of several."""
+    """Whether a name means one work only, wherever it stands alone: short titles are those of several.
+
+    A work whose maker is the only one that the source has is told by its class: the opera "Tosca".
+    """
+    if builder.traversals.roles.made & {property for property, _ in builder.traversals.graph.out_edges(topic)}:
+        return True
     words = builder.traversals.graph.label(topic).lower().split()
     telling = [word for word in words if word not in _SMALL_WORDS]
     return builder.traversals.kinds.kind(topic) != "work" or len(telling) >= _TITLE

@@ -105,7 +105,10 @@ def list_holders(
 
     def find() -> dict[str, tuple[tuple[int, str], ...]]:
         suits = can_precede(builder, readers)
-        timelines = builder.traversals.timelines
+        literal = builder.traversals.table.literal
+        # Who reigned is told by what happened then, never by a bare year.
+        idle = {name for name, entry in literal.items() if entry.holder_when} | builder.traversals.roles.seldom
+        timelines = {name: held for name, held in builder.traversals.timelines.items() if name not in idle}
         found = {name: tuple(one for one in held.items() if suits(one[1])) for name, held in timelines.items()}
         return {name: held for name, held in found.items() if held}
 

@@ -18,8 +18,8 @@ _FAREST = 150
 
 
 def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: OperationContext) -> StepOutput:
-    """The years between two looked-up years: from a birth to a work of that person, or from a work to its maker's
-    death, or a death to an adaptation; or between the births, or the deaths, of two who were close.
+    """The years between two looked-up years: from a birth to a work of that person, or between the events of two things
+    that a fact joins, such as a play and the opera after it; or the births, or the deaths, of two who were close.
     """
     one, other = inputs
     if one.whole > other.whole:
@@ -40,7 +40,7 @@ def apart(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operation
         unknown = other.whole if other.of == roles.death else LATEST
         if list_events(builder, one.entity).get(roles.death, unknown) <= other.whole:
             raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
-    elif not (_is_after_work(builder, one, other) or _is_adapted(builder, one.entity, other.entity)):
+    elif not _is_event_of(builder, one.entity, other.entity):
         raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)
     return _give(builder, f"abs({inputs[0].ref} - {inputs[1].ref})", years)
 
@@ -60,6 +60,8 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     birth = builder.traversals.roles.birth
     if then.of == birth:
         raise PlanningDeadEnd(DeadEnd.UNRELATED_BIRTH)
+    if then.of != builder.traversals.roles.death and then.entity not in builder.topics:
+        raise PlanningDeadEnd(DeadEnd.UNRELATED_EVENTS)  # the founding of the museum that holds what somebody painted
     events = list_events(builder, person.entity)
     unknown = then.whole if then.of == builder.traversals.roles.death else LATEST
     if birth not in events or events.get(builder.traversals.roles.death, unknown) <= then.whole:
@@ -117,23 +119,14 @@ def _is_tied(builder: PlanBuilder, one: str, other: str) -> bool:
     )
 
 
-def _is_after_work(builder: PlanBuilder, work: StepOutput, person: StepOutput) -> bool:
-    """Whether of two years the first is that of a work, and the second that of the death of somebody who made it."""
+def _is_event_of(builder: PlanBuilder, one: str, other: str) -> bool:
+    """Whether the events of two belong together: those of a work and of its maker, or of its source."""
     roles = builder.traversals.roles
-    return (
-        person.of == roles.death
-        and work.of == roles.release
-        and any(end == person.entity for _, end in builder.traversals.graph.out_edges(work.entity))
-    )
-
-
-def _is_adapted(builder: PlanBuilder, one: str, other: str) -> bool:
-    """Whether one of two is a work that goes back to the other."""
-    graph = builder.traversals.graph
+    joining = roles.made | roles.adapted | roles.makers
     return any(
-        there in graph.objects(here, property)
+        end == there and property in joining
         for here, there in ((one, other), (other, one))
-        for property in builder.traversals.roles.adapted
+        for property, end in builder.traversals.graph.out_edges(here)
     )
 
 

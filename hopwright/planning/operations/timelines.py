@@ -30,7 +30,7 @@ def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         if (one := held.get(state.whole)) is not None
         and builder.admits(one)
         and suits(one)
-        and may_enter(builder, name)
+        and may_enter(builder, name, state.entity)
     }
     if not found:
         raise PlanningDeadEnd(DeadEnd.NO_HOLDER_OF_YEAR)
@@ -64,7 +64,7 @@ def _list_partners(
     derivation = builder.draft.steps[int(partner.ref[3:]) - 1].derivation
     if isinstance(derivation, Lookup) and derivation.subject.startswith("hop"):  # an event of a holder's life
         derivation = builder.draft.steps[int(derivation.subject[3:]) - 1].derivation
-    if not isinstance(derivation, ReverseLookup):
+    if not isinstance(derivation, ReverseLookup) or not derivation.value.isdigit():
         raise PlanningDeadEnd(DeadEnd.HOLDERS_COMPARED_AS_THEY_ARE)
     own, near = derivation.property, int(derivation.value)
 

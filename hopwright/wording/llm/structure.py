@@ -26,7 +26,7 @@ from hopwright.planning.computation_forms import (
 )
 from hopwright.records import Compute, Hop, Item, Lookup
 from hopwright.text.matching import holds, pad
-from hopwright.wording.llm.directions import find_wrong_age, find_wrong_side, hide_turned
+from hopwright.wording.llm.directions import find_sides, find_wrong_age, find_wrong_side, hide_turned
 from hopwright.wording.llm.problems import WordingProblem
 from hopwright.wording.llm.shifts import find_shifts
 from hopwright.wording.llm.text_constraints import (
@@ -329,6 +329,9 @@ class _Reading:
             sided = _ATTRIBUTE.sub(" ", sided)
         is_last = hop.index == len(self.draft.hops)
         allowed = place.said_sides | (self.whole.said_sides if is_last else frozenset())
+        asked = hop.derivation.property if isinstance(hop.derivation, Lookup) else ""
+        if (entry := self.vocabulary.table.entity.get(asked)) is not None:  # a successor comes after
+            allowed |= find_sides(" ".join((entry.label, entry.role, *entry.np)))
         for wrong in find_wrong_side(place.sides, allowed, place.moment, sided):
             yield WordingProblem("direction", f"{called} must {wrong}")
         if wrong := find_wrong_age(place.ages, plain):

@@ -56,7 +56,8 @@ if TYPE_CHECKING:
 Say = Callable[[str], str]
 _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
 _MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
-_IN_ONE_PHRASE = 0.4
+_PEOPLE_FIRST = 0.7
+"""How often what is compared stands before the question: `Of the directors of A and B, when did the younger die?`"""
 _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
@@ -277,9 +278,12 @@ class ComputationVerbaliser:
         single = best.startswith("the one")
         if len(form.entities) > 2:
             best = superlative(best)
-        if not named and self._text.draw() < _IN_ONE_PHRASE and not single and not _has_clause(pair):
+        if not named and len(form.entities) == 2 and not _has_clause(pair) and self._text.draw() < _PEOPLE_FIRST:
+            self._text.openings.append(f"Of {pair},")
+            return best
+        if not named and not single and not _has_clause(pair):
             return f"{best} of {pair}"
-        if single and " who died " in best and len(form.entities) == 2:
+        if single and len(form.entities) == 2:
             self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
             return best
         if single:

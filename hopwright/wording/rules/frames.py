@@ -75,8 +75,7 @@ DISTANCE_FRAMES = (
 """Of two events in whatever order, in calendar years: the difference of the two years."""
 
 LATER_FRAMES = (
-    "Counting from {a}, how many years is it to {b}?", "How many years after {a} came {b}?",
-    "{A} came how many years before {b}?",
+    "How many years after {a} came {b}?",
 )  # fmt: skip
 """Of two events of which the first is the earlier."""
 

@@ -46,7 +46,7 @@ _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
 _MENTION = re.compile("\x01([^\x02]+)\x02")
 _ROLE_OF = r"\bthe ((?:[a-z]+ )?[a-z]+) of NAME\b(?! [A-Z])"
 """A role of somebody who is called by the last name."""
-_OF_NAME = re.compile(r"\b(?:of|the|von|van|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
+_OF_NAME = re.compile(r"\b(?:of|the|von|van|Van|De|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
 
 
 class EntityNaming(Protocol):

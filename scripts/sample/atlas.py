@@ -1,0 +1,243 @@
+"""The atlas: tables of well-known facts, compiled by this project's authors; `atlas.toml` says what each column is.
+
+An entity that the other sources have under the same name and of the same kind is that one; any other gets an id of our
+own, far above Wikidata's, that follows from its kind and its name.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hopwright.settings import LATEST_YEAR
+from sample.days import GREGORIAN, Day
+from sample.gathering import COUNTRY, HUMAN, PROFESSION, RULES, Merge, Names
+
+SOURCE = "atlas"
+OWN = 3_000_000_000
+"""Ids from here on are our own."""
+_RANGE = 1_000_000_000
+_KINDS = {HUMAN: "person", COUNTRY: "country"}
+_LONG_AGO = LATEST_YEAR - 75
+_DATE = re.compile(r"(\d{3,4})(?:-(\d\d)-(\d\d))?")
+
+
+def read_atlas(folder: Path, merge: Merge, names: Names) -> None:
+    """Take the facts of all tables, those about entities that no table and no other source knows left out."""
+    rules = tomllib.loads((folder / "atlas.toml").read_text("utf-8"))
+    reader = _Reader(merge, names, rules)
+    tables = {name: list(_read_rows(folder / f"{name}.tsv")) for name in rules["tables"]}
+    for name, rows in tables.items():
+        for row in rows:
+            reader.enter(name, row)
+    for name, rows in tables.items():
+        for row in rows:
+            reader.take(name, row)
+    for name, spec in rules["lists"].items():
+        reader.take_list(spec, list(_read_rows(folder / f"{name}.tsv")))
+    for name, spec in rules["reigns"].items():
+        reader.take_reigns(spec, list(_read_rows(folder / f"{name}.tsv")))
+
+
+def _read_rows(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            yield {key: (value or "").strip() for key, value in row.items() if key}
+
+
+class _Reader:
+    """Who is who in the tables, and what their rows say."""
+
+    def __init__(self, merge: Merge, names: Names, rules: Mapping[str, Any]) -> None:
+        self._merge = merge
+        self._names = names
+        self._rules = rules
+        self._known: dict[tuple[str, str], str] = {}
+        self._rows: dict[tuple[str, str], int] = defaultdict(int)
+        self._stated = {(s, p) for s, p, _ in (*merge.base, *merge.edges) if p in rules["single"]}
+        for property, label in rules["labels"].items():
+            merge.labels.setdefault(property, label)
+            merge.relations.setdefault(property, [label])
+
+    def enter(self, table: str, row: Mapping[str, str]) -> None:
+        """Note the entity of a row: an old one, or a new one with its class."""
+        spec = self._rules["tables"][table]
+        kind, name = spec["kind"], row[spec["name"]]
+        self._rows[table, name] += 1
+        if not name or (kind, name) in self._known:
+            return
+        found = self._link(kind, name, row)
+        if not found and kind in self._rules["shared"] and self._alike(kind, name):
+            self._merge.refused[f"{SOURCE}: several {kind} entities of that name"] += 1
+            return
+        if not found:
+            found = _make_id(kind, name)
+            self._merge.names[found] = [name]
+            self._names.learn(found, [name])
+            self._names.added[found] = kind
+            for id, label in self._classes(spec, row):
+                self._merge.names.setdefault(id, [label])
+                self._merge.add_edge(found, "P31", id, SOURCE)
+        self._known[kind, name] = found
+
+    def take(self, table: str, row: Mapping[str, str]) -> None:
+        """Take what a row says of its entity; a name that heads several rows means nobody."""
+        spec = self._rules["tables"][table]
+        name = row[spec["name"]]
+        entity = self._known.get((spec["kind"], name))
+        if entity is None or self._rows[table, name] > 1:
+            self._merge.refused[f"{SOURCE}: several rows of one name"] += self._rows[table, name] > 1
+            return
+        for column, targets in spec.get("edges", {}).items():
+            if (better := spec.get("instead", {}).get(column)) and self._is_known(spec["edges"][better], row[better]):
+                continue
+            for property, kind in targets:
+                self._take_edge(entity, property, kind, row[column])
+        for column, property in spec.get("years", {}).items():
+            self._take_day(entity, property, row[column])
+        for column, (property, unit, factor) in spec.get("numbers", {}).items():
+            known = (entity, property) in self._merge.literals or (entity, property) in self._merge.numbers
+            if row[column].isdigit() and not known:
+                self._merge.numbers[entity, property] = (unit, str(int(row[column]) * factor), "", SOURCE)
+        if (column := spec.get("occupation")) and row[column]:
+            self._take_occupation(entity, row[column])
+
+    def take_list(self, spec: Mapping[str, Any], rows: list[dict[str, str]]) -> None:
+        """Take the holders of the years of lists; a year with several holders, or an unknown one, is left out."""
+        for name, (timeline, kind) in spec["timelines"].items():
+            held: dict[str, set[str]] = defaultdict(set)
+            for row in rows:
+                if row[spec["list"]] == name and row[spec["year"]].isdigit():
+                    held[row[spec["year"]]].add(row[spec["holder"]])
+            for year, holders in held.items():
+                entities = {self._find(kind, one) for one in holders}
+                if len(entities) == 1 and "" not in entities:
+                    self._merge.timelines.add((min(entities), timeline, year))
+                else:
+                    self._merge.refused[f"{SOURCE}: a year of which not all holders are known"] += 1
+
+    def take_reigns(self, spec: Mapping[str, Any], rows: list[dict[str, str]]) -> None:
+        """Take who ruled in each year that no reign or term of the same realm or office begins or ends in."""
+        for realm, timeline in spec["timelines"].items():
+            for row in rows:
+                start, end = row[spec["start"]][:4], row[spec["end"]][:4]
+                if row[spec["of"]] == realm and start.isdigit() and (holder := self._find("person", row["name"])):
+                    # Without an end it is still going on, or its end is disputed.
+                    last = int(end) if end.isdigit() else LATEST_YEAR if int(start) > _LONG_AGO else 0
+                    self._merge.timelines.update((holder, timeline, str(y)) for y in range(int(start) + 1, last))
+
+    def _is_known(self, targets: list[tuple[str, str]], text: str) -> bool:
+        return bool(text) and any(self._find(kind, text) for _, kind in targets)
+
+    def _take_edge(self, entity: str, property: str, kind: str, text: str) -> None:
+        if not text or "|" in text:
+            return
+        if property in self._rules["single"] and (entity, property) in self._stated:
+            self._merge.refused[f"{SOURCE}: another source says it"] += 1
+        elif found := self._find(kind, text):
+            self._merge.add_edge(entity, property, found, SOURCE)
+        else:
+            self._merge.refused[f"{SOURCE}: {kind} not known"] += 1
+
+    def _take_day(self, entity: str, property: str, text: str) -> None:
+        match = _DATE.fullmatch(text)
+        if match is None:
+            self._merge.refused[f"{SOURCE}: unreadable date"] += bool(text)
+            return
+        year, month, day = int(match[1]), int(match[2] or 0), int(match[3] or 0)
+        exact = year >= GREGORIAN and (month, day) != (1, 1)
+        self._merge.add_day(entity, property, Day(year, month, day) if exact else Day(year), SOURCE)
+
+    def _take_occupation(self, entity: str, text: str) -> None:
+        known = RULES["occupations"].get(text) or self._rules["occupations"].get(text)
+        if known is None:
+            self._merge.refused[f"{SOURCE}: occupation not known"] += 1
+            return
+        id, label = known
+        self._merge.names.setdefault(id, [label])
+        self._merge.add_edge(id, "P31", PROFESSION, SOURCE)
+        self._merge.add_edge(entity, "P106", id, SOURCE)
+
+    def _find(self, kind: str, name: str) -> str:
+        """The entity of one of the kinds that a column may hold, `a|b` in turn."""
+        for one in kind.split("|"):
+            if found := self._known.get((one, name)) or self._link(one, name, {}):
+                return found
+        return ""
+
+    def _link(self, kind: str, name: str, row: Mapping[str, str]) -> str:
+        """An entity of another source with that name.
+
+        A person of another birth year is somebody else, a work of another class or year something else.
+        """
+        if name in (pinned := self._rules["pinned"].get(kind, {})):
+            return str(pinned[name])
+        if kind == "person":
+            return self._link_person(name, row.get("born", "")[:4])
+        kinds = self._rules["linked"].get(kind, (kind,))
+        nouns = self._rules["nouns"].get(kind)
+        found = self._names.link(name, kinds, labels=True)
+        if not found:
+            # Something of another kind has the name too, or it is the alias of several.
+            alike = self._alike(kind, name)
+            found = alike[0] if len(alike) == 1 else ""
+        if not found or nouns is None:
+            return found
+        year = row.get("year", "")
+        stated = self._years(found, "P577") if year else set()
+        if self._names.noun(found) not in nouns or (stated and year not in stated):
+            self._merge.refused[f"{SOURCE}: another work of that name"] += 1
+            return ""
+        return found
+
+    def _alike(self, kind: str, name: str) -> list[str]:
+        """The entities of other sources that may be what a row means, by their label."""
+        kinds, nouns = self._rules["linked"].get(kind, (kind,)), self._rules["nouns"].get(kind)
+        alike = [one for one in self._names.labelled(name) if self._kind(one) in kinds]
+        return [one for one in alike if nouns is None or self._names.noun(one) in nouns]
+
+    def _kind(self, one: str) -> str:
+        """What an entity is; the classes of some are stated by other sources than Wikidata's files."""
+        known = self._names.kind(one)
+        return next((kind for id, kind in _KINDS.items() if (one, "P31", id) in self._merge.edges), known)
+
+    def _link_person(self, name: str, born: str) -> str:
+        found = self._names.link(name, ("person",))
+        alike = self._alike("person", name)
+        if not found and len(alike) == 1 and not self._years(alike[0], "P569"):
+            return alike[0]
+        if not born:
+            return found
+        if found and (stated := self._years(found, "P569")) and not any(abs(int(born) - int(y)) < 2 for y in stated):
+            self._merge.refused[f"{SOURCE}: a namesake born in another year"] += 1
+            return ""
+        meant = [one for one in self._names.bearers(name) if self._kind(one) == "person"]
+        meant = [one for one in meant if born in self._years(one, "P569")]
+        return found or (meant[0] if len(meant) == 1 else "")
+
+    def _years(self, entity: str, property: str) -> set[str]:
+        """The years that other sources state of a date."""
+        stated = {value[:4] for _, value, _ in self._merge.literals.get((entity, property), [])}
+        days = self._merge.days.get((entity, property), {})
+        return stated | {str(day.year) for source, held in days.items() if source != SOURCE for day in held}
+
+    def _classes(self, spec: Mapping[str, Any], row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        if spec["kind"] == "person":
+            yield HUMAN, "human"
+            return
+        noun = row[spec["class"]] if spec.get("class") else spec["noun"]
+        id = self._rules["classes"].get(noun) or _make_id("class", noun)
+        yield id, noun
+
+
+def _make_id(kind: str, name: str) -> str:
+    number = int.from_bytes(hashlib.sha256(f"{kind}:{name}".encode()).digest()[:8], "big")
+    return f"Q{OWN + number % _RANGE}"
+
+
