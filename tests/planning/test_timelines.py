@@ -47,6 +47,8 @@ AUTHORS = [f"Q{number}" for number in range(101, 113)]
 READER = "Q200"
 """Somebody else, of 1920 to 1961, who turned 40 in a year of two holders."""
 SHARED = 1960
+TOWN, REALM = "Q300", TABLE.literal[PRIZE].realm
+"""Where all of them are from, and its country, by whose presidents people tell the time there."""
 
 
 def date(year: int) -> str:
@@ -60,15 +62,16 @@ class World:
         first = "Anna Berta Carl Dora Emil Frida Georg Hilda Ivar Jonas Karin Lars".split()
         last = "Abel Brask Corell Dalin Ekman Frisch Grahn Holm Ibsen Juell Krook Lind".split()
         names = {one: [f"{a} {b}"] for one, a, b in zip(AUTHORS, first, last, strict=True)}
-        names |= {READER: ["Otto Zander"], "Q5": ["human"], PROFESSION: ["writer"]}
+        names |= {READER: ["Otto Zander"], "Q5": ["human"], PROFESSION: ["writer"], TOWN: ["Bronwick"]}
         dates = [(one, PRIZE, year) for year, holders in held.items() for one in holders]
         dates += [(one, BIRTH, 1900 + 3 * place) for place, one in enumerate(AUTHORS)]
         dates += [(one, DEATH, 1965 + 3 * place) for place, one in enumerate(AUTHORS)]
         dates += [(READER, BIRTH, 1920), (READER, DEATH, 1961)]
+        said = (("P31", "Q5"), ("P106", PROFESSION), ("P19", TOWN))
         self.held = held
         self.graph = make_store(
             folder,
-            triplets=[(one, p, o) for one in (*AUTHORS, READER) for p, o in (("P31", "Q5"), ("P106", PROFESSION))],
+            triplets=[*((one, p, o) for one in (*AUTHORS, READER) for p, o in said), (TOWN, "P17", REALM)],
             names=names,
             relations={"P31": ["instance of"], "P106": ["occupation"]},
             literals=[(one, property, "", "", date(year), "dateTime") for one, property, year in dates],
@@ -177,7 +180,7 @@ class TestYears:
     @pytest.mark.parametrize(("year", "age"), [(1915, 15), (1950, 50), (1964, 64), (1965, 0), (1914, 0), (1890, 0)])
     def test_nobody_is_asked_for_an_age_that_they_did_not_reach(self, world: World, year: int, age: int) -> None:
         builder = world.builder()
-        inputs = [StepOutput("entity", "hop1", AUTHORS[0]), StepOutput("year", "hop2", READER, year, "year")]
+        inputs = [StepOutput("entity", "hop1", AUTHORS[0]), StepOutput("year", "hop2", READER, year, "year", DEATH)]
         for given in (inputs, inputs[::-1]):
             if age:
                 assert age_in_year(builder, given, OperationContext()).number == age

@@ -334,6 +334,9 @@ class _Reading:
             allowed |= find_sides(" ".join((entry.label, entry.role, *entry.np)))
         for wrong in find_wrong_side(place.sides, allowed, place.moment, sided):
             yield WordingProblem("direction", f"{called} must {wrong}")
+        own = find_sides(" ".join(self.vocabulary.label(one) for one in properties_in(hop.derivation)))
+        if "first" in own and "last" in find_sides(sided) - allowed:
+            yield WordingProblem("direction", f"{called} must say 'first' where it says 'last'")
         if wrong := find_wrong_age(place.ages, plain):
             yield WordingProblem("precision", f"{called} must {wrong}")
         if self._asks_turned_ratio(hop):
