@@ -131,6 +131,24 @@ _TRANSPORT = re.compile(
     r"|^(RMS|SS|USS|HMS|MS|LGV|Transilien)\b"
 )
 _NOT_TRANSPORT = re.compile(r"^(London|Waterloo|Tower|Blackfriars|Westminster) Bridge$")
+_BUILDING = re.compile(
+    r"\b([Bb]uilding|Museums?|Gallery|Opera House|Concert Hall|Albert Hall|Theatre|Towers?|Dome|Cent(?:er|re)"
+    r"|Pavilion|Pyramid|Memorial|Monument|Arch|Arche|Mausoleum|Mosque|Lotus Temple|Library|Convent|Column"
+    r"|Residence|Skytree|Gate|Fountain|House|State Opera|Foundation|Power Station|Fire Station|Winter Palace"
+    r"|Crystal Palace|Stoclet Palace|Savings Bank|Bridge|Viaduct|Accademia|Kunsthalle|Louvre|Uffizi|Bargello"
+    r"|Mauritshuis|Städel|Nationalmuseum|Rijksmuseum|Gemäldegalerie|Gymnasium|Tempietto|Panthéon|Atomium"
+    r"|Belvedere|Karlskirche|Glyptothek|Walhalla|Semperoper|Elbphilharmonie|Looshaus|Radcliffe Camera"
+    r"|Bauhaus Dessau|Sagrada Família|Centre Pompidou|Cathedral of Brasília)$"
+    r"|^(Altes?|Neues?|Berliner|Gemäldegalerie|Kunstmuseum|Kunsthalle|Konzerthaus|Fernsehturm|Museo|Musée|Museu"
+    r"|Museum|Royal Museums|National Museum|Jewish Museum|Guggenheim Museum|São Paulo Museum|Galleria|Gallerie"
+    r"|Pinacoteca|Österreichische|Opéra|Palais|Palau|Villa Savoye|Villa Tugendhat|Unité|Arc|Grande|Institut"
+    r"|Ospedale|Mole|Burj|Hôtel|Teatro|Palace of|Bridge of|Rock and Roll|(?:Art|Salk) Institute)\b"
+)
+"""Buildings and museums with an article; those called after a person or a town often go without."""
+_NOT_BUILDING = re.compile(
+    r"^((Hill|Robie|Hollyhock) House|Elizabeth Tower|Tower Bridge|India Gate)$|^(St|Saint|Lenin's) "
+)
+_BUILT = frozenset({"building", "museum", "art museum", "opera house", "skyscraper"})
 _US_TEAM_NOUNS = frozenset(
     {"sports team", "ice hockey team", "basketball team", "baseball team", "American football team"}
 )
@@ -165,6 +183,8 @@ def definite(label: str, kind: EntityKind, noun: str = "") -> str:
 
 
 def _wants_the(label: str, kind: EntityKind, noun: str) -> bool:
+    if noun in _BUILT and _BUILDING.search(label) and not _NOT_BUILDING.search(label):
+        return True
     match kind:
         case "country":
             return _COUNTRY.search(label) is not None
