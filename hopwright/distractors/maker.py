@@ -91,8 +91,8 @@ _MOST_YEARS: Mapping[str, int] = {"person": 30, "work": 30, "event": 40}
 """Kind → how many years the entities of one era lie apart at most."""
 _MOST_YEARS_HELD = 15
 """The same of the years that two holders of a timeline hold."""
-_MOST_YEARS_OFF = 25
-"""How far a wrong age or number of years lies from the right one."""
+_MOST_YEARS_OFF = 15
+"""How far a wrong age, number of years or year on the way lies from the right one."""
 _FEWEST_CARRIED = 2
 """So many other counts that wrong answers lead to leave no need for mere miscounts."""
 _FEWEST_CHOICES = 3
@@ -272,7 +272,7 @@ class DistractorMaker:
             stepped=year or (isinstance(derivation, Compute) and not choosing),
             loose=choosing,
             strict=bool(task.asked),
-            apart=_MOST_YEARS_OFF if hop.unit == "years" else None,
+            apart=_MOST_YEARS_OFF if not required and (year or hop.unit == "years") else None,
             shown=shown,
             required=required,
             carried=carried,
@@ -423,6 +423,9 @@ class DistractorMaker:
             match = _EXTREME.match(derivation.expression)
             compared = match[1] if match else ""
             fixed = min(1, len(outsiders))
+            if outsiders and choice:
+                choice = self._order_by_value(choice, compared, answer)
+                fixed = 2  # the runner-up is who or what is taken for the answer
         losers: list[str] = []
         sources = self._list_losers(task) if isinstance(derivation, Lookup) else None
         if isinstance(derivation, Lookup) and sources is not None:
@@ -486,6 +489,13 @@ class DistractorMaker:
         return self._choose_entities(
             self._weigh(answer, answer, "sibling", compared, asked_for, rng), list(found.values()), fixed, rng
         )
+
+    def _order_by_value(self, entities: Sequence[str], property: str, answer: str) -> tuple[str, ...]:
+        """Entities, those first whose value of a property comes next to the answer's."""
+        (own,) = self._facts.scalars(answer, property)[:1] or (0,)
+        apart = {one: abs(_to_number((self._facts.scalars(one, property) or (own,))[0]) - _to_number(own))
+                 for one in entities}  # fmt: skip
+        return tuple(sorted(entities, key=lambda one: (apart[one], one)))
 
     def _choose_entities(
         self, own: OptionCandidate, candidates: list[OptionCandidate], fixed: int, rng: random.Random
@@ -813,7 +823,7 @@ class DistractorMaker:
         if timeline := self._find_timeline(derivation):
             return self._hold_alike(candidate, answer, timeline)
         kind = self._siblings.kind(answer)
-        if kind == "country" and self._siblings.lie_apart(candidate, answer):
+        if kind in ("country", "place") and self._siblings.lie_apart(candidate, answer):
             return False  # one from the other end of the world is dropped on sight
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
@@ -840,7 +850,9 @@ class DistractorMaker:
     def _has_had(self, role: str, candidate: str, subject: str) -> bool:
         """Whether a candidate is to something what is asked for: to works, where it is a work, of the same years."""
         subjects = self._facts.subjects(role, candidate)
-        if self._siblings.kind(subject) != "work" or not self._siblings.has_era(subject):
+        if self._siblings.kind(subject) == "work":  # whoever wrote novels alone did not write a play
+            subjects = [one for one in subjects if self._siblings.sort(one) == self._siblings.sort(subject)]
+        if not self._siblings.has_era(subject) or self._siblings.kind(subject) == "person":
             return bool(subjects)
         years = (self._siblings.years_apart(subject, one) for one in subjects[:_MOST_HOLDERS])
         return any(one is not None and one <= _BESIDE_IN_TIME for one in years)
@@ -934,6 +946,11 @@ def _resolve(reference: str, answers: Mapping[int, Value]) -> str:
     if re.fullmatch(r"hop\d", reference) and isinstance(value := answers.get(int(reference[3:])), str):
         return value
     return reference
+
+
+def _to_number(value: Value) -> float:
+    """A date by its day, a number as it is."""
+    return float(value.toordinal()) if isinstance(value, dt.date) else float(value)
 
 
 def _written(hop: Hop) -> str:

@@ -91,6 +91,8 @@ class PropertyRoles:
     """From a work to the only one who made it, as one source lists it."""
     makers: frozenset[str] = frozenset()
     """From a work or a body to others who had a hand in it, whose lives are set beside it."""
+    citizenship: str = ""
+    """From a person to the countries that he or she is a citizen of."""
     homes: tuple[str, ...] = ()
     """From a person to the places that say of which country he or she was."""
     trivial: frozenset[str] = frozenset()
@@ -296,6 +298,8 @@ class LiteralProperty(_Entry):
     """The same of several: `the cities that hosted the Summer Olympics in {y}`."""
     holder_when: str = ""
     """Who holds the year of an event {e} (`X was born`), where nobody would say the year."""
+    holder_told: str = ""
+    """The same as a sentence before the question: `X was born during the reign of a French monarch`."""
     realm: str = ""
     """Of a timeline of those who ruled or led a country, that country: only its own people and works lead to it."""
     holder_noun: str = ""

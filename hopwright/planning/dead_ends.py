@@ -19,6 +19,7 @@ class DeadEnd(StrEnum):
     ENTITY_REPEATS = "entity_repeats"
     HOLDERS_COMPARED_AS_THEY_ARE = "holders_compared_as_they_are"
     IMPOSSIBLE_AGE = "impossible_age"
+    KNOWN_TO_THE_DAY = "known_to_the_day"
     LACKS_PROPERTY = "lacks_property"
     NAMES_SHARE_WORD = "names_share_word"
     NOBODY_CLOSE = "nobody_close"
@@ -80,6 +81,7 @@ _TEXTS: dict[DeadEnd, str] = {
     DeadEnd.ENTITY_REPEATS: "an entity repeats",
     DeadEnd.HOLDERS_COMPARED_AS_THEY_ARE: "two holders are compared as they are",
     DeadEnd.IMPOSSIBLE_AGE: "nobody grows so old",
+    DeadEnd.KNOWN_TO_THE_DAY: "both dates are known to the day, not only to the year",
     DeadEnd.LACKS_PROPERTY: "the entity lacks the property",
     DeadEnd.NAMES_SHARE_WORD: "two names share a word",
     DeadEnd.NOBODY_CLOSE: "nobody whom the plan names was close to that one",

@@ -201,6 +201,7 @@ class PlanBuilder:
             for e in self.traversals.lookups_from(state.entity)
             if not (within and e.property in wider)
             and not (isinstance(last, Lookup) and last.property == e.property)
+            and not (e.property in wider and self._is_at_home(last, e.object))
             and e.property not in refused
             and self.admits(e.object)
             and suits(e.object)
@@ -227,6 +228,19 @@ class PlanBuilder:
         if backward and (not forward or self.rng.random() < 0.25):
             return self.walk(self.choose(backward), state.ref, backward=True)
         return self.walk(self.choose(forward), state.ref)
+
+    def _is_at_home(self, last: object, country: str) -> bool:
+        """Whether a step led to somebody's birthplace, and its country is where they are known to be from, or may be.
+
+        Then nobody needs the town to name the country.
+        """
+        if not isinstance(last, Lookup) or last.property not in self.traversals.roles.homes:
+            return False
+        person = last.subject
+        if person.startswith("hop"):
+            person = str(self.draft.steps[int(person[3:]) - 1].value)
+        known = self.traversals.graph.objects(person, self.traversals.roles.citizenship)
+        return not known or country in known
 
     def measure(self, reference: str, measure: UsableLiteral, *, full_date: bool = False) -> StepOutput:
         """Look up a literal: the full date where it is asked for and known, else the year; or the number."""

@@ -40,8 +40,8 @@ CONFUSED_ROLES: Mapping[str, tuple[str, ...]] = {
 }
 """A property → those whose objects are taken for its own, and whose being so does not make them true."""
 
-SAME_CALLING = frozenset(["P184"])
-"""Properties whose objects are all of one calling with what is asked about: a doctoral advisor."""
+SAME_CALLING = frozenset(["P184", "P990110", "P990111"])
+"""Properties whose objects are all of one calling with the answer: doctoral advisors, discoverers, inventors."""
 
 OF_A_LINE = frozenset(["P990122", "P990123"])
 """Properties whose objects ruled or led where the subject did: who came after and before on a throne."""

@@ -1,10 +1,13 @@
-"""The year by which an entity is known: of birth, foundation, publication, start."""
+"""The year by which an entity is known: of birth, foundation, publication, start, and our own properties like them."""
 
 from __future__ import annotations
 
 from hopwright.knowledge.wikidata.store import GraphStore
 
-_ERA = ("P569", "P571", "P577", "P580", "P585", "P1619", "P619")
+_ERA = frozenset(
+    "P569 P571 P577 P580 P585 P1619 P619 "
+    "P990134 P990139 P990141 P990146 P990147 P990148 P990149 P990150 P990151".split()
+)
 
 
 def find_year(graph: GraphStore, entity: str) -> int | None:

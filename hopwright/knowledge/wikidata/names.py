@@ -12,6 +12,11 @@ from hopwright.text.phrases import plain_noun
 
 # Nouns that tell nobody what a name stands for.
 _VAGUE = frozenset({"person", "thing", "class", "natural feature", "transport link", "event", "work", "place", "other"})
+_PLAIN = frozenset({"chemical element", "company", "business", "invention", "discovery"})
+"""What needs no common noun beside the role of whoever found or founded it."""
+_ART = frozenset({"painting", "sculpture"})
+_CAME_OUT = (ROLES.release, "P990146", "P990149", "P990150")
+"""Release, painting, publication, first performance."""
 _SETTLED = frozenset({"city", "town", "village", "municipality", "commune", "settlement", "suburb", "neighbourhood"})
 # What so many facts mention is known by its bare name.
 _KNOWN = 60
@@ -30,11 +35,13 @@ class GraphNames:
         phrase = self.phrase(entity)
         if self._kinds.kind(entity) != "work":
             return phrase
-        years = {fact.value[:4] for fact in self._graph.literals(entity, ROLES.release)}
+        years = {fact.value[:4] for property in _CAME_OUT for fact in self._graph.literals(entity, property)}
         noun = plain_noun(self._kinds.noun(entity))
         if len(years) != 1 or noun in _VAGUE or any(year in phrase for year in years):
             return phrase
         title = phrase.removeprefix(f"the {noun} of ").removeprefix(f"the {noun} ")
+        if noun in _ART:
+            return f"{title} ({min(years)})"  # who painted the 1852 painting?
         return f"the {min(years)} {noun} {title}"
 
     def noun(self, entity: str) -> str:
@@ -49,7 +56,7 @@ class GraphNames:
         """The label with its article or quotation marks; short and shared names with their common noun before them."""
         phrase = self._kinds.phrase(entity)
         noun = plain_noun(self._kinds.noun(entity))
-        if noun in _VAGUE or phrase.startswith("the ") or not self._needs_noun(entity, noun):
+        if noun in _VAGUE | _PLAIN or phrase.startswith("the ") or not self._needs_noun(entity, noun):
             return phrase
         return f"the {noun} of {phrase}" if noun in _SETTLED else f"the {noun} {phrase}"
 

@@ -127,6 +127,7 @@ ROLES = PropertyRoles(
     exact=frozenset({"P990118"}),
     made=MADE,
     makers=frozenset({"P57", "P86", "P58", "P990108", "P990110", "P990138"}),
+    citizenship=CITIZENSHIP,
     homes=("P19",),
     trivial=frozenset({COUNTRY, "P131", "P36", "P30"}),
     event_places=MappingProxyType({BIRTH: "P19", DEATH: "P20"}),

@@ -26,6 +26,7 @@ _NEAR = frozenset(
 )
 # A whole and its parts can both be right (a birthplace: the borough, the city), so neither stands for the other.
 _HOME = frozenset(["P17", "P27", "P495", "P1532"])
+_BIRTHPLACE = frozenset(["P19"])
 _AROUND = frozenset(["P47", "P30"])
 _MOST_HOMES, _MOST_BORDERS = 4, 30
 _FEW_BORDERS = 2
@@ -227,7 +228,10 @@ class SimilarEntities:
     def _region(self, entity: str) -> frozenset[str]:
         """The country that an entity lies in or comes from, with its neighbours and continent, and so for a country."""
         edges = self._graph.out_edges(entity)
-        homes = {object for property, object in edges if property in _HOME} or {entity}
+        homes = {object for property, object in edges if property in _HOME}
+        if not homes:  # of many people only the birthplace says where they are from
+            born = [object for property, object in edges if property in _BIRTHPLACE]
+            homes = {country for place in born for country in self._graph.objects(place, "P17")} or {entity}
         found: set[str] = set()
         for home in sorted(homes)[:_MOST_HOMES]:
             beside = [object for property, object in self._graph.out_edges(home) if property in _AROUND]

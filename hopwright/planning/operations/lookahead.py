@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from hopwright.planning.operations.base import OperationContext
 from hopwright.planning.operations.operation_inputs import (
@@ -30,6 +30,8 @@ JOINING_OPERATIONS = SAME_SORT_OPERATIONS | {"neighbour-of-both", "difference"}
 _PARALLEL = JOINING_OPERATIONS | {"year", "date", "extend"}
 _KIN = 24
 _FEWEST = 3
+_WELL = 6
+"""By so many years those who know roughly when something was are wrong."""
 
 
 def satisfies_reader(builder: PlanBuilder, context: OperationContext) -> Callable[[str], bool]:
@@ -173,6 +175,9 @@ def _can_ask_of_both(builder: PlanBuilder, readers: Sequence[str], shared: Seque
 def list_entered(builder: PlanBuilder, readers: Sequence[str], entity: str) -> list[UsableLiteral]:
     """The dated events of an entity whose year the readers can take: a timeline has to lead on from it."""
     found = [m for m in builder.traversals.measures(entity) if isinstance(m.value, dt.date) and m.entry.event]
+    roles = builder.traversals.roles
+    if builder.traversals.kinds.kind(entity) == "person":  # who reigned when a pope's reign ended is nobody's question
+        found = [m for m in found if m.property in (roles.birth, roles.death)]
     if readers[:1] == ("holder",):
         after = readers[1:]
         return [m for m in found if isinstance(m.value, dt.date) and leads_on(builder, after, m.value.year, entity)]
@@ -184,9 +189,16 @@ def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: st
     known, key = builder.traversals.entered, (tuple(readers), year)
     if (names := known.get(key)) is None:
         held = builder.traversals.timelines.items()
-        names = tuple(name for name, by in held if year in by and _can_follow(builder, key[0], by[year]))
+        names = tuple(
+            name for name, by in held if is_told_by_year(by, year) and _can_follow(builder, key[0], by[year])
+        )
         known[key] = names
     return any(may_enter(builder, name, entity) for name in names)
+
+
+def is_told_by_year(held: Mapping[int, str], year: int) -> bool:
+    """Whether only who knows a year well knows who held it: somebody else did a few years before or after."""
+    return year in held and any(held.get(other, held[year]) != held[year] for other in (year - _WELL, year + _WELL))
 
 
 def may_enter(builder: PlanBuilder, timeline: str, entity: str) -> bool:

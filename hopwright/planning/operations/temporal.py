@@ -66,6 +66,9 @@ def age_in_year(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Ope
     unknown = then.whole if then.of == builder.traversals.roles.death else LATEST
     if birth not in events or events.get(builder.traversals.roles.death, unknown) <= then.whole:
         raise PlanningDeadEnd(DeadEnd.NOT_ALIVE_THEN)
+    lives = full_date(builder, person.entity, birth), full_date(builder, then.entity, then.of)
+    if then.of == builder.traversals.roles.death and None not in lives:
+        raise PlanningDeadEnd(DeadEnd.KNOWN_TO_THE_DAY)  # people ask how old somebody was on that day
     years = then.whole - events[birth]
     if not _YOUNGEST <= years <= _OLDEST - _GROWN:
         raise PlanningDeadEnd(DeadEnd.UNNATURAL_AGE)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from hopwright.planning.dead_ends import DeadEnd, PlanningDeadEnd
 from hopwright.planning.operations.base import OperationContext
-from hopwright.planning.operations.lookahead import fits_partner, may_enter, satisfies_reader
+from hopwright.planning.operations.lookahead import fits_partner, is_told_by_year, may_enter, satisfies_reader
 from hopwright.planning.operations.starting_points import draw_dated, list_holders
 from hopwright.planning.plan_builder import PlanBuilder, StepOutput
 from hopwright.planning.random_draws import draw
@@ -28,6 +28,7 @@ def holder(builder: PlanBuilder, inputs: Sequence[StepOutput], context: Operatio
         name: one
         for name, held in builder.traversals.timelines.items()
         if (one := held.get(state.whole)) is not None
+        and is_told_by_year(held, state.whole)
         and builder.admits(one)
         and suits(one)
         and may_enter(builder, name, state.entity)

@@ -127,6 +127,8 @@ class _HopText:
     labelled: list[str] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
     inner: set[int] = field(default_factory=set)
+    beside: set[int] = field(default_factory=set)
+    """Hops that share a span with it: `the country where X was born` is said of a town and of its country."""
 
     @property
     def all(self) -> str:
@@ -166,8 +168,10 @@ def _lay_out(draft: Item, root: MarkedSpan, birth: str) -> _Layout:
             (text.words if len(span.hops) < 2 else text.shared).append(span.own)
             text.labelled.append(span.labelled)
             text.inner |= {inner for child in span.children for inner in child.hops}
+            text.beside |= {*span.hops} - {index}
     for index, text in texts.items():
         text.inner.discard(index)
+        text.inner |= text.beside.intersection(draft.hops[index - 1].depends_on)
     merged: dict[int, int] = {}
     for hop in draft.hops[:-1]:
         dependents = [one for one in draft.hops if hop.index in one.depends_on]
@@ -212,6 +216,9 @@ def _find_misplaced(draft: Item, layout: _Layout) -> Iterator[WordingProblem]:
                 "structure", f"{called} builds on hop {missing}: the words for hop {missing} must stand inside it"
             )
         strange -= needs
+        for one in needs:  # what is said in one breath with what it builds on holds that one's spans as well
+            strange -= layout.texts[one].beside
+            strange -= layout.texts[one].inner if one in layout.texts[hop.index].beside else set()
         if hop.index == last:
             # A scene before the question may hold anything that is taken up where it belongs.
             strange -= {one for index, text in layout.texts.items() if index != last for one in text.inner}

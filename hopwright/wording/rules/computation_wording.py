@@ -26,7 +26,7 @@ from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind
 from hopwright.text.phrases import listed, plain_noun, pluralise, pluralise_verb, superlative
-from hopwright.wording.marks import lower_first, mark, upper_first
+from hopwright.wording.marks import lower_first, mark, strip_marks, upper_first
 from hopwright.wording.rules.claim_wording import ClaimVerbaliser
 from hopwright.wording.rules.frames import (
     AGE_FRAMES,
@@ -56,8 +56,9 @@ if TYPE_CHECKING:
 Say = Callable[[str], str]
 _CLAUSE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever|when) ")
 _MEMBER = re.compile(r"^(?:is|was|is or was|has been) a member of (.*)$")
-_PEOPLE_FIRST = 0.7
-"""How often what is compared stands before the question: `Of the directors of A and B, when did the younger die?`"""
+_SOONER = ("earlier", "later")
+_SEVERAL = re.compile(r"the (?:(?!of\b)[\w'’.]+ ){0,5}?[A-Za-z]+s (?:of|who|that|for|in)\b")
+"""`the directors of A and B`, not `the director of A and the composer of B`."""
 _PERFECT = re.compile(r"^has (?:been|won|held|led|\w+ed) (?!by\b)")
 _PLACE = re.compile(r"(?P<the>the (?:first|last))(?P<to> to .+)$")
 """`the first to die`: of several, `the first of them to die`."""
@@ -176,7 +177,7 @@ class ComputationVerbaliser:
         if not form.entities:
             noun = self._text.noun(winner, say)
             predicate = self._predicate(form)
-            return f"Of all the {self._group_phrase(members, winner, say)}, which {predicate}?" if noun else ""
+            return f"Which of the {self._group_phrase(members, winner, say)} {predicate}?" if noun else ""
         names = self._names(form.entities)
         if form.moment and members.is_test():
             moment = self._text.event(form.moment) if say == self._text.described else f"the year {say(form.moment)}"
@@ -278,12 +279,15 @@ class ComputationVerbaliser:
         single = best.startswith("the one")
         if len(form.entities) > 2:
             best = superlative(best)
-        if not named and len(form.entities) == 2 and not _has_clause(pair) and self._text.draw() < _PEOPLE_FIRST:
-            self._text.openings.append(f"Of {pair},")
-            return best
         if not named and not single and not _has_clause(pair):
             return f"{best} of {pair}"
         if single and len(form.entities) == 2:
+            did = self._predicate(form)
+            if did.endswith(_SOONER):
+                one = f"One of {pair}" if _SEVERAL.match(strip_marks(pair)) else f"Of {pair}, one"
+                said = best.removeprefix("the one who ")
+                self._text.openings.append(f"{one} {said if said.endswith('the other') else f'{did} than the other'}.")
+                return f"that {self._role_of_all(form.entities)}"
             self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
             return best
         if single:
@@ -330,6 +334,18 @@ class ComputationVerbaliser:
         if word == "and" and (holders := self._holders(entities)):
             return self._refer(entities, holders)
         return listed(sorted((self._text.described(one) for one in entities), key=_has_clause), word)
+
+    def _role_of_all(self, entities: Sequence[str]) -> str:
+        """What all of them are called by what they did: `director`; `person` where they did several things."""
+        steps = [self._text.step(one).derivation for one in entities if one.startswith("hop")]
+        roles = {
+            self._text.table.entity[one.property].role
+            for one in steps
+            if isinstance(one, Lookup) and one.property in self._text.table.entity
+        }
+        if len(steps) == len(entities) and len(roles) == 1 and (role := roles.pop()):
+            return role
+        return "person" if self._kind(entities[0]) == "person" else self._common_noun(entities) or "one"
 
     def _holders(self, entities: Sequence[str]) -> str:
         """`the winners of X in 1950 and 1962`: those who hold stated years of one timeline; empty for others."""
@@ -523,10 +539,7 @@ class ComputationVerbaliser:
     def _ask_age_in_year(self, form: AgeInYear, say: Say) -> str:
         derivation = self._text.step(form.year).derivation
         if say != self._text.described or not isinstance(derivation, Lookup):
-            return self._pick(
-                (f"How old did {say(form.entity)} turn in {say(form.year)}?",
-                 f"What age did {say(form.entity)} reach in {say(form.year)}?")
-            )  # fmt: skip
+            return f"How old did {say(form.entity)} turn in {say(form.year)}?"
         happened = self._happened(form.year, say).removeprefix("when ")
         return self._pick(AGE_IN_YEAR_FRAMES).format(p=say(form.entity), happened=happened)
 

@@ -64,7 +64,6 @@ AGE_FRAMES = (
 
 AGE_IN_YEAR_FRAMES = (
     "How old did {p} turn in the year {happened}?",
-    "What age did {p} reach in the year {happened}?",
     "In the year {happened}, how old did {p} turn?",
 )
 

@@ -37,7 +37,7 @@ ReferenceWording = Callable[[str], str]
 
 _RELATIVE = re.compile(r" (?:where|who|whom|whose|that|which|as|whichever) ")
 _Option = TypeVar("_Option")
-_LONG = 20
+_LONG = 26
 """Words of a question beyond which what it is about is told in a sentence before it."""
 _SHORT = 0.8
 """How often the shortest of several noun phrases is taken."""
@@ -46,6 +46,12 @@ _TWO_STOPS = re.compile("(?<!\\.)\\.(\x05*)\\.(?!\\.)")
 _MENTION = re.compile("\x01([^\x02]+)\x02")
 _ROLE_OF = r"\bthe ((?:[a-z]+ )?[a-z]+) of NAME\b(?! [A-Z])"
 """A role of somebody who is called by the last name."""
+_WHERE = re.compile(r"the (?:town or )?city ((?:where|in which) .+)$", re.DOTALL)
+"""`the city where X was born`, of which people say `the country where X was born`."""
+_OF_IT = re.compile(r"\bthe ((?:[a-z]+ )?[a-z]+) of it\b")
+_SAME_YEAR = re.compile(r'\bthe (\d{4}) film ("[^"]+" and )the \1 film (?=")')
+_MADE_TWICE = re.compile(r"\b(paint|sculpt)(er|ers|ed|or|ors)( of)? the (?:painting|sculpture)s? (?=[\"\x01])")
+"""The painter of the painting `Ophelia`."""
 _OF_NAME = re.compile(r"\b(?:of|the|von|van|Van|De|de|di|da|al|el|bin|ibn|[IVX]+|Jr\.?|Sr\.?)\b")
 
 
@@ -158,10 +164,26 @@ class PlanVerbaliser:
     def _describe(self, index: int, end: str = "") -> str:
         """A hop's answer described and marked, without `end`; so is what is set before the question for its sake."""
         before = len(self.openings)
-        phrase = self.noun_phrase(index).removesuffix(end)
+        inner = self._find_place_within(index)
+        phrase = self.noun_phrase(inner or index).removesuffix(end)
+        if inner and (match := _WHERE.match(phrase)):
+            return mark([inner, index], f"the country {match[1]}")
+        if inner:
+            phrase = self.noun_phrase(index).removesuffix(end)
         new = self.openings[before:]
         self.openings[before:] = [one if is_marked(one) else mark([index], one) for one in new]
         return mark([index], phrase)
+
+    def _find_place_within(self, index: int) -> int:
+        """The hop of a place of whose country alone the rest of the plan speaks; 0 for any other hop."""
+        step = self._steps[index - 1]
+        lookup = step.derivation
+        if not isinstance(lookup, Lookup) or lookup.property not in self.table.roles.within:
+            return 0
+        if not lookup.subject.startswith("hop") or self.names.kind(str(step.value)) != "country":
+            return 0
+        place = self.step(lookup.subject).derivation
+        return int(lookup.subject[3:]) if isinstance(place, Lookup) else 0
 
     def claimed(self, claim: str) -> str:
         """What a claim's number is the number of. Raises ExpressionError where the claim is not at hand."""
@@ -180,7 +202,7 @@ class PlanVerbaliser:
     def noun(self, entity: str, say: ReferenceWording) -> str:
         """A common noun; in the whole question without a nationality, which gives a later hop away."""
         noun = self.names.noun(entity)
-        return plain_noun(noun) if say == self.described else noun
+        return plain_noun(noun) if say == self.described or self.names.kind(entity) == "place" else noun
 
     def who(self, entity: str, say: ReferenceWording) -> str:
         """`person who`, `film that`: how a description begins."""
@@ -218,6 +240,10 @@ class PlanVerbaliser:
     def _find_told(self) -> int:
         """The last hop of a chain whose answer can be told in a sentence before the question; 0 where there is none."""
         chained = all(hops_used(step.derivation) == (index,) for index, step in enumerate(self._steps[1:], start=1))
+        for index in range(2, len(self._steps)) if chained else ():
+            derivation = self._steps[index - 1].derivation
+            if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
+                return index
         for index in range(len(self._steps) - 1, 1, -1) if chained else ():
             derivation = self._steps[index - 1].derivation
             chosen = isinstance(derivation, Compute) and isinstance(read_form(derivation.expression), Extreme)
@@ -229,10 +255,15 @@ class PlanVerbaliser:
         """The last question, asked of what a sentence before it tells: clauses in clauses are hard to follow."""
         self.preludes.clear()
         self.listed.clear()
-        phrase = self._describe(told, end=".")
-        self.openings.append(self.pick(TOLD_FRAMES).format(told=phrase))
         self._told = f"hop{told}"
-        self._told_role = self._name_role(self._told, strip_marks(phrase))
+        derivation = self._steps[told - 1].derivation
+        if isinstance(derivation, ReverseLookup) and self._tells_holder(derivation):
+            scene = self.table.literal[derivation.property].holder_told.replace("{e}", self._told_event(derivation))
+            self.openings.append(f"{mark([told], upper_first(scene))}.")
+        else:
+            scene = self._describe(told, end=".")
+            self.openings.append(self.pick(TOLD_FRAMES).format(told=scene))
+        self._told_role = self._name_role(self._told, strip_marks(scene))
         return self.ask(len(self._steps), self.described)
 
     def resolve(self, text: str) -> str:
@@ -247,7 +278,8 @@ class PlanVerbaliser:
                 return upper_first(phrase) if starts_with_name(text, match.start()) else phrase
             return self._refer_back(entity)
 
-        said = _MENTION.sub(name, text)
+        said = _OF_IT.sub(r"its \1", _MENTION.sub(name, text))
+        said = _SAME_YEAR.sub(r"the \1 films \2", _tidy(said))
         for entity in seen:
             short = self._refer_back(entity) if self.names.kind(entity) == "person" else ""
             if short and " " not in short:  # `Wolf's doctoral advisor`, not `the doctoral advisor of Wolf`
@@ -262,6 +294,8 @@ class PlanVerbaliser:
                 return words[-1]
             return self.names.phrase(entity)  # `that person` could be either of two who were named
         noun = self._head_noun(entity)
+        if all(other == entity or self.names.kind(other) == "person" for other in self._met):
+            return "it"
         if any(other != entity and self._head_noun(other) == noun for other in self._met):
             return self.names.phrase(entity)  # `the film` would not say which
         return f"the {noun}"
@@ -349,7 +383,7 @@ class PlanVerbaliser:
             templates = [one for one in ending if not _RELATIVE.search(one)] or ending
         if slot == "s" and not templates[0].endswith("?") and self._rng.random() < _SHORT:
             templates = [min(templates, key=len)]
-        return self.pick(templates).replace(f"{{{slot}}}", phrase)
+        return _tidy(self.pick(templates).replace(f"{{{slot}}}", phrase))
 
     def pick(self, options: Sequence[_Option]) -> _Option:
         """One of several ways to say the same."""
@@ -413,6 +447,11 @@ class PlanVerbaliser:
         worded = self.table.literal[lookup.property].worded(self.names.kind(self.entity(lookup.subject)))
         return (lookup, worded.year_predicate[0]) if worded.year_predicate else None
 
+    def _tells_holder(self, holder: ReverseLookup) -> bool:
+        """Whether somebody who held a year can be told by an event of it, in a sentence before the question."""
+        entry = self.table.literal.get(holder.property)
+        return entry is not None and bool(entry.holder_told) and self._find_event(holder) is not None
+
     def _tells_time(self) -> bool:
         """Whether the question says who held a year by an event: to what would the rest of it belong then?"""
         held = [one.derivation for one in self._steps[:-1] if isinstance(one.derivation, ReverseLookup)]
@@ -448,6 +487,10 @@ class PlanVerbaliser:
         if template.endswith(" in {y}"):
             return template.removesuffix(" in {y}") + f" {when}"
         return template.replace("{y}", f"the year that came {when}")
+
+
+def _tidy(text: str) -> str:
+    return _MADE_TWICE.sub(lambda match: f"{match[1]}{match[2]}{match[3] or ''} ", text)
 
 
 def _joined(predicates: list[str]) -> str:
