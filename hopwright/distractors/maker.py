@@ -472,7 +472,9 @@ class DistractorMaker:
                     continue
                 if not self._may_replace(one, answer) or not self._is_wrong(one, derivation, task.answers, compared):
                     continue
-                if one not in choice and not self._suits(one, answer, stated, derivation, task.answers):
+                if one not in choice and not self._suits(
+                    one, answer, stated, derivation, task.answers, final=bool(task.asked)
+                ):
                     continue
                 if not all(is_met(condition, one, self._facts) for condition in conditions):
                     continue
@@ -817,13 +819,20 @@ class DistractorMaker:
         )
 
     def _suits(
-        self, candidate: str, answer: str, noun: str, derivation: Derivation, answers: Mapping[int, Value]
+        self,
+        candidate: str,
+        answer: str,
+        noun: str,
+        derivation: Derivation,
+        answers: Mapping[int, Value],
+        *,
+        final: bool,
     ) -> bool:
         """Whether a candidate is of the answer's class, role and era; `noun`: what the question calls the answer."""
         if timeline := self._find_timeline(derivation):
             return self._hold_alike(candidate, answer, timeline)
         kind = self._siblings.kind(answer)
-        if kind in ("country", "place") and self._siblings.lie_apart(candidate, answer):
+        if (kind == "country" or (kind == "place" and final)) and self._siblings.lie_apart(candidate, answer):
             return False  # one from the other end of the world is dropped on sight
         if kind not in ("person", "country") and self._siblings.sort(candidate) != self._siblings.sort(answer):
             return False
@@ -852,10 +861,12 @@ class DistractorMaker:
         subjects = self._facts.subjects(role, candidate)
         if self._siblings.kind(subject) == "work":  # whoever wrote novels alone did not write a play
             subjects = [one for one in subjects if self._siblings.sort(one) == self._siblings.sort(subject)]
-        if not self._siblings.has_era(subject) or self._siblings.kind(subject) == "person":
+        made = self._siblings.kind(candidate) == "person" and self._siblings.kind(subject) != "person"
+        if not made or not self._siblings.has_era(subject):
             return bool(subjects)
+        most = _BESIDE_IN_TIME if self._siblings.kind(subject) == "work" else _MOST_YEARS["work"]
         years = (self._siblings.years_apart(subject, one) for one in subjects[:_MOST_HOLDERS])
-        return any(one is not None and one <= _BESIDE_IN_TIME for one in years)
+        return any(one is not None and one <= most for one in years)
 
     def _find_timeline(self, derivation: Derivation) -> str:
         """The timeline that a hop asks for a holder of; empty for another hop."""

@@ -180,7 +180,8 @@ class TestYears:
     @pytest.mark.parametrize(("year", "age"), [(1915, 15), (1950, 50), (1964, 64), (1965, 0), (1914, 0), (1890, 0)])
     def test_nobody_is_asked_for_an_age_that_they_did_not_reach(self, world: World, year: int, age: int) -> None:
         builder = world.builder()
-        inputs = [StepOutput("entity", "hop1", AUTHORS[0]), StepOutput("year", "hop2", READER, year, "year", DEATH)]
+        builder.name(READER)
+        inputs = [StepOutput("entity", "hop1", AUTHORS[0]), StepOutput("year", "hop2", READER, year, "year")]
         for given in (inputs, inputs[::-1]):
             if age:
                 assert age_in_year(builder, given, OperationContext()).number == age

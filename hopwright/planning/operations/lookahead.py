@@ -198,7 +198,8 @@ def leads_on(builder: PlanBuilder, readers: Sequence[str], year: int, entity: st
 
 def is_told_by_year(held: Mapping[int, str], year: int) -> bool:
     """Whether only who knows a year well knows who held it: somebody else did a few years before or after."""
-    return year in held and any(held.get(other, held[year]) != held[year] for other in (year - _WELL, year + _WELL))
+    around = range(year - _WELL, year + _WELL + 1)
+    return year in held and any(held.get(other, held[year]) != held[year] for other in around)
 
 
 def may_enter(builder: PlanBuilder, timeline: str, entity: str) -> bool:

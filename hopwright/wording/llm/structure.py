@@ -297,6 +297,8 @@ class _Reading:
 
     def _find_paired(self, index: int, text: _HopText, belongs: Mapping[Decimal, set[int]]) -> Iterator[WordingProblem]:
         """Numbers that stand beside the name of another hop of the same span: `"A" of 1942 and "B" of 1954`."""
+        if not any(index in hops for hops in belongs.values()):
+            return  # a year beside its name is the other's
         names = [name for name in self.subs[index - 1].required if _says(text.shared, name)]
         for words in text.shared:
             for name in names:

@@ -202,7 +202,7 @@ class PlanVerbaliser:
     def noun(self, entity: str, say: ReferenceWording) -> str:
         """A common noun; in the whole question without a nationality, which gives a later hop away."""
         noun = self.names.noun(entity)
-        return plain_noun(noun) if say == self.described or self.names.kind(entity) == "place" else noun
+        return plain_noun(noun) if say == self.described else noun
 
     def who(self, entity: str, say: ReferenceWording) -> str:
         """`person who`, `film that`: how a description begins."""
