@@ -860,7 +860,7 @@ class DistractorMaker:
         """Whether a candidate is to something what is asked for: to works, where it is a work, of the same years."""
         subjects = self._facts.subjects(role, candidate)
         if self._siblings.kind(subject) == "work":  # whoever wrote novels alone did not write a play
-            subjects = [one for one in subjects if self._siblings.sort(one) == self._siblings.sort(subject)]
+            subjects = tuple(one for one in subjects if self._siblings.sort(one) == self._siblings.sort(subject))
         made = self._siblings.kind(candidate) == "person" and self._siblings.kind(subject) != "person"
         if not made or not self._siblings.has_era(subject):
             return bool(subjects)
