@@ -272,7 +272,7 @@ class DistractorMaker:
             stepped=year or (isinstance(derivation, Compute) and not choosing),
             loose=choosing,
             strict=bool(task.asked),
-            apart=_MOST_YEARS_OFF if not required and (year or hop.unit == "years") else None,
+            apart=_MOST_YEARS_OFF if year or hop.unit == "years" else None,
             shown=shown,
             required=required,
             carried=carried,

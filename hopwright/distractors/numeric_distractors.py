@@ -60,7 +60,7 @@ def choose_number_distractors(
     form = _Form(value, year=year, lowest=lowest, loose=loose, apart=apart, shown=shown)
     found: dict[Number, OptionCandidate] = {}
     for number in dict.fromkeys(required):
-        if not form.fits(number):
+        if not form.fits(number, required=True):
             return None
         found[number] = form.describe(number, "near_miss", 2.0)
     fixed = len(found)
@@ -154,11 +154,14 @@ class _Form:
         self._comma, self._digits, self._decimals = _read_notation(value)
         self._zeros = _count_zeros(value)
 
-    def fits(self, number: Number) -> bool:
-        """Whether a number can be offered: another one, not stated in the question, of like size and notation."""
+    def fits(self, number: Number, *, required: bool = False) -> bool:
+        """Whether a number can be offered: another one, not stated in the question, of like size and notation.
+
+        One that is required may lie far off.
+        """
         if number == self.value or number < self._lowest or number in self._shown:
             return False
-        if self._apart is not None and abs(Decimal(number) - self._decimal) > self._apart:
+        if not required and self._apart is not None and abs(Decimal(number) - self._decimal) > self._apart:
             return False
         if self.year:
             near = abs(Decimal(number) - self._decimal) <= _MOST_APART and number == int(number)

@@ -151,9 +151,18 @@ def read_columns(path: Path, *names: str) -> list[tuple[Any, ...]]:
 
 def read_derivations(path: Path) -> list[list[dict[str, Any]]]:
     """The derivations of every item's hops in a Parquet file, not validated. Raises InputError naming the file."""
+    return _read_of_hops(path, "derivation")
+
+
+def read_hop_answers(path: Path) -> list[list[str]]:
+    """The answers of every item's hops in a Parquet file, not validated. Raises InputError naming the file."""
+    return _read_of_hops(path, "answer")
+
+
+def _read_of_hops(path: Path, name: str) -> list[list[Any]]:
     hops = read_parquet(path, ITEM_SCHEMA, ("hops",)).column("hops").combine_chunks()
-    derivations = iter(hops.flatten().field("derivation").to_pylist())
-    return [[next(derivations) for _ in range(size)] for size in hops.value_lengths().to_pylist()]
+    values = iter(hops.flatten().field(name).to_pylist())
+    return [[next(values) for _ in range(size)] for size in hops.value_lengths().to_pylist()]
 
 
 def read_anchors(path: Path) -> list[Anchor]:

@@ -19,6 +19,7 @@ from hopwright.records.arrow import (
     list_claimed,
     read_columns,
     read_derivations,
+    read_hop_answers,
     read_parquet,
     read_rejected,
 )
@@ -53,6 +54,8 @@ class DraftKey:
     question: str
     frame: str = ""
     """What it shares with those that differ from it in names, years and direction only; see `find_frame`."""
+    way: str = ""
+    """What its hops lead to, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,11 @@ def select(
 ) -> dict[int, tuple[str, str]]:
     """Decide over all drafts which slots are dropped: slot → (check, reason).
 
-    Drops repeated plans and questions, what nearly repeats an earlier question (named in the reason), and what is over
-    the share of one frame or of one final answer. Of an answer half of the share is allowed here, because the
-    difficulty filter then takes away a part of the items but not evenly. Where a number of `items` is asked for, the
-    shares are of that number: what is kept then stays kept when further drafts are drawn.
+    Drops repeated plans and questions, what leads the same way by the same answers, what nearly repeats an earlier
+    question (named in the reason), and what is over the share of one frame or of one final answer. Of an answer half
+    of the share is allowed here, because the difficulty filter then takes away a part of the items but not evenly.
+    Where a number of `items` is asked for, the shares are of that number: what is kept then stays kept when further
+    drafts are drawn.
     """
     from hopwright.checks.near_duplicates import NearDuplicateFinder  # slow to load, and of no use to the workers
 
@@ -126,7 +130,7 @@ def select(
     texts: dict[str, str] = {}
     for draft in sorted(drafts, key=lambda one: one.slot):
         named = _list_named(draft.question)
-        keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "")
+        keys = (draft.id, draft.question.casefold(), f"{draft.answer}|{named}" if named else "", draft.way)
         first = next((seen[name] for name in keys if name and name in seen), None)
         if first is not None:
             again = "another draft of this plan" if first == draft.id else f"asks the same as {first}"
@@ -229,8 +233,9 @@ def _read_keys(parts: list[Path]) -> tuple[list[DraftKey], list[int]]:
         rows = read_columns(part, "id", "topology", "answer", "question")
         frames = [find_frame(row[1], steps) for row, steps in zip(rows, read_derivations(part), strict=True)]
         counts.append(len(rows))
-        for (id, topology, answer, question), frame in zip(rows, frames, strict=True):
-            keys.append(DraftKey(len(keys), id, topology, answer, question, frame))
+        ways = ["|".join((frame, *found)) for frame, found in zip(frames, read_hop_answers(part), strict=True)]
+        for (id, topology, answer, question), frame, way in zip(rows, frames, ways, strict=True):
+            keys.append(DraftKey(len(keys), id, topology, answer, question, frame, way))
     return keys, counts
 
 

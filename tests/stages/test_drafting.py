@@ -101,6 +101,17 @@ def test_the_same_asked_of_two_in_another_order_is_a_duplicate_and_a_pair_is_ask
     assert dropped[1][1] == "asks the same as id0" and "something else of the same" in dropped[3][1]
 
 
+def test_another_way_in_to_the_same_answers_is_no_other_question() -> None:
+    """Two films of one director whose country of birth has one largest neighbour."""
+    ways = ["chain|A|B|C", "chain|A|B|C", "chain|A|B|D"]
+    texts = ["Where does the first film lead?", "And which place has another?", "Does a third lead on?"]
+    drafts = [
+        DraftKey(slot, f"id{slot}", "chain", str(slot), text, way=way)
+        for slot, (text, way) in enumerate(zip(texts, ways, strict=True))
+    ]
+    assert select(drafts, max_answer_share=1.0) == {1: ("duplicate", "asks the same as id0")}
+
+
 def test_questions_of_one_frame_are_kept_up_to_their_share() -> None:
     words = "Alma Bror Curt Dina Eskil Fanny Gun Hugo Inga Jens".split()
     drafts = [

@@ -167,7 +167,7 @@ class PlanVerbaliser:
         inner = self._find_place_within(index)
         phrase = self.noun_phrase(inner or index).removesuffix(end)
         if inner and (match := _WHERE.match(phrase)):
-            return mark([inner, index], f"the country {match[1]}")
+            return mark([inner, index], f"the present-day country {match[1]}")
         if inner:
             phrase = self.noun_phrase(index).removesuffix(end)
         new = self.openings[before:]
