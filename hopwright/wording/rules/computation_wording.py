@@ -287,7 +287,7 @@ class ComputationVerbaliser:
                 one = f"One of {pair}" if _SEVERAL.match(strip_marks(pair)) else f"Of {pair}, one"
                 said = best.removeprefix("the one who ")
                 self._text.openings.append(f"{one} {said if said.endswith('the other') else f'{did} than the other'}.")
-                return f"that {self._role_of_all(form.entities)}"
+                return "the survivor" if said.startswith("outlived") else f"that {self._role_of_all(form.entities)}"
             self._text.openings.append(self._pick(PAIR_FRAMES).format(pair=pair))
             return best
         if single:
