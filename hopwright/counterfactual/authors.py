@@ -69,8 +69,9 @@ def find_fault(draft: PassageDraft, text: str) -> str:
     """What keeps a worded passage from standing for its facts; empty when nothing does."""
     rules = draft.passage.text
     for name in draft.names:
-        # As the rules write it: "the Pentagon", and a quotation inside a quotation.
-        forms = (name, name.replace('"', "'"), f"the {name[4:]}" if name.startswith("The ") else name)
+        # As the rules write it: "the Pentagon", "EBay" where a sentence begins, and a quotation inside a quotation.
+        lowered = f"the {name[4:]}" if name.startswith("The ") else name
+        forms = (name, name[:1].upper() + name[1:], name.replace('"', "'"), lowered)
         if not any(next(find_mentions(text, form), None) is not None for form in forms):
             return f"{name!r} is missing"
     for number in _NUMBER.findall(rules):

@@ -22,7 +22,11 @@ from hopwright.records.values import EntityKind, Value, render
 from hopwright.text.mentions import replace_names, replace_number
 from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
 
-_YEAR_OF_WORK = re.compile(r"\b(?:1\d{3}|20\d{2}) (?=(?:\w+ )?(?:film|series|miniseries|novel|album|play|song)\b)")
+_YEAR_OF_WORK = re.compile(
+    r"\b(?:1\d{3}|20\d{2}) (?=(?:[\w'’]+ )?"
+    r"(?:film|series|miniseries|novel|novella|album|play|song|opera|operetta|oratorio|ballet|musical|symphony|poem|book"
+    r"|story|tale)\b)|(?<=[\"”]) \((?:1\d{3}|20\d{2})\)"
+)
 _PREPOSITIONS = frozenset({"of", "in", "at", "for", "on", "to", "from"})
 
 

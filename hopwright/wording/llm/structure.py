@@ -105,6 +105,9 @@ class MarkAudit:
                 return ["without its marks, the marked question is not the question"]
             # Held against itself a question has no word too many: its sub-questions are what it is measured by.
             bare = item.model_copy(update={"marked": ""})
+            said = {year for hop in item.hops for year in _YEAR.findall(f"{hop.question} {hop.answer}")}
+            if strange := sorted({*_YEAR.findall(item.question)} - said):
+                return [f"the question says {strange[0]}, which no sub-question says"]
             problems = self._checker.read(bare, item.marked, self._places.lay_out(bare))
         except MarkError as error:
             return [str(error)]
