@@ -26,6 +26,9 @@ PREFECT_PORT ?= 4200
 LABEL_STUDIO_PORT ?= 8080
 HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
+# What is installed is compiled when it is imported, and hundreds of processes would each compile it again.
+unexport PYTHONDONTWRITEBYTECODE
+INSTALL := scripts/install-python-packages
 ARGS ?=
 
 .PHONY: help run test lint serve deploy bench test-servers clean label-studio tools verifiers trl verl vllm vllm-env test-vllm test-nightly
@@ -50,21 +53,25 @@ endef
 $(BIN)/python:
 	@$(FIND_PYTHON); echo "making $(VENV) with $$($$python --version)"; $$python -m venv $(VENV)
 
-$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+# Without uv, pip takes its place.
+$(BIN)/uv: | $(BIN)/python
+	@$(BIN)/pip install --quiet --disable-pip-version-check uv --constraint constraints.txt || echo "uv is not to be had"
+
+$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/uv
 	@echo "installing Hopwright and what it needs"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable . --constraint constraints.txt
+	@$(INSTALL) $(BIN)/python --editable . --constraint constraints.txt
 	@touch $@
 
 # torch is installed first and alone, to get its CPU build. Together with its dependents, pip would fetch gigabytes for a GPU.
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/uv
 	@echo "installing Hopwright, what it needs and what its tests need"
-	@$(BIN)/pip install --quiet --disable-pip-version-check torch --constraint constraints.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,local,dask,s3,documents,mcp,pictures]' --constraint constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile torch --constraint constraints.txt
+	@$(INSTALL) $(BIN)/python --editable '.[dev,local,dask,s3,documents,mcp,pictures]' --constraint constraints.txt
 	@touch $@ $(VENV)/.run
 
-$(LABEL_STUDIO)/.ready: requirements/label-studio.txt
+$(LABEL_STUDIO)/.ready: requirements/label-studio.txt | $(BIN)/uv
 	@$(FIND_PYTHON); echo "making $(LABEL_STUDIO)"; $$python -m venv $(LABEL_STUDIO)
-	@$(LABEL_STUDIO)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/label-studio.txt
+	@$(INSTALL) $(LABEL_STUDIO)/bin/python --requirement requirements/label-studio.txt
 	@touch $@
 
 $(VLLM)/.ready: requirements/vllm.txt
@@ -73,15 +80,15 @@ $(VLLM)/.ready: requirements/vllm.txt
 	@touch $@
 
 # The evaluation harnesses that read exported datasets, for the tests.
-$(TOOLS)/.ready: requirements/tools.txt
+$(TOOLS)/.ready: requirements/tools.txt | $(BIN)/uv
 	@$(FIND_PYTHON); echo "making $(TOOLS)"; $$python -m venv $(TOOLS)
-	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/tools.txt
+	@$(INSTALL) $(TOOLS)/bin/python --requirement requirements/tools.txt
 	@touch $@
 
 # verifiers, for the test of the exported taskset.
-$(VERIFIERS)/.ready: requirements/verifiers.txt
+$(VERIFIERS)/.ready: requirements/verifiers.txt | $(BIN)/uv
 	@$(FIND_PYTHON); echo "making $(VERIFIERS)"; $$python -m venv $(VERIFIERS)
-	@$(VERIFIERS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/verifiers.txt
+	@$(INSTALL) $(VERIFIERS)/bin/python --requirement requirements/verifiers.txt
 	@touch $@
 
 # TRL for bench/training.py, and verl for the test of its exported configuration; both with torch for the CPU.
