@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import random
@@ -27,6 +26,7 @@ from label_studio_sdk import LabelStudio
 from annotation.access import Access
 from flows import label_studio
 from tests.e2e.tools import make_environment
+from tests.shared import locked
 
 ROOT = Path(__file__).resolve().parents[2]
 _ROOM = 1_000_000_000
@@ -205,11 +205,3 @@ def _read(place: Path) -> dict[str, Any] | None:
 
 def _write(place: Path, state: dict[str, Any]) -> None:
     (place / "state.json").write_text(json.dumps(state))
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Alone among the test processes for the block."""
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
