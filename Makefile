@@ -1,6 +1,7 @@
 # make run     installs what is missing and runs the offline pipeline on the shipped sample
 # make test    installs what is missing, checks style and types, and runs all tests except those that need servers
 # make test-servers  makes separate environments, and runs the tests with Prefect, Label Studio, model servers and other tools
+# make environments  makes all environments that the tests need; --jobs 2 makes two at a time
 # make serve   starts Prefect's server and UI, the deployments of prefect.yaml, their workers, and Label Studio
 # make deploy  registers the deployments of prefect.yaml on the server that PREFECT_API_URL names
 # make test-vllm  makes an environment of 3 GB, and runs the tests with vLLM's own server on the CPU
