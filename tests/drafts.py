@@ -1,16 +1,25 @@
-"""Items drafted from the shipped sample, for tests that need real ones: one growing supply for a test process."""
+"""Items drafted from the shipped sample, for tests that need real ones: one growing supply for all test processes."""
 
 from __future__ import annotations
 
 import functools
+import pickle
+from pathlib import Path
 
 from hopwright.knowledge.wikidata.properties import default_table
 from hopwright.knowledge.wikidata.store import GraphStore
 from hopwright.records import Anchor, Item
 from hopwright.stages.drafting import Synthesizer
+from tests.shared import locked
 
 SEED = 3
 _STEP, _MOST_SLOTS = 20, 8_000
+_shared: dict[GraphStore, Path] = {}
+
+
+def share_drafts(graph: GraphStore, folder: Path) -> None:
+    """Let the processes that have opened this graph draft each slot once for all, and keep it in this folder."""
+    _shared[graph] = folder
 
 
 def draft_items(graph: GraphStore, count: int = 150) -> tuple[Item, ...]:
@@ -30,15 +39,31 @@ class _Supply:
         self._synthesizer = Synthesizer(graph, default_table(), seed=SEED)
         self._items: dict[str, Item] = {}
         self._slots = 0
+        self._folder = _shared.get(graph)
 
     def take(self, count: int) -> tuple[Item, ...]:
+        if len(self._items) < count:
+            if self._folder is None:
+                self._draft(count)
+            else:
+                with locked(self._folder / "drafts.lock"):
+                    self._share(count, self._folder / "drafts.pickle")
+        return tuple(self._items.values())[:count]
+
+    def _share(self, count: int, kept: Path) -> None:
+        if kept.exists():
+            self._items, self._slots = pickle.loads(kept.read_bytes())
+        if len(self._items) < count:
+            self._draft(count)
+            kept.write_bytes(pickle.dumps((self._items, self._slots)))
+
+    def _draft(self, count: int) -> None:
         while len(self._items) < count:
             if self._slots >= _MOST_SLOTS:
                 raise AssertionError(f"only {len(self._items)} items from {self._slots} slots")
             for item in self._synthesizer.draft(self._anchors, self._slots, _STEP)[0]:
                 self._items.setdefault(item.id, item)
             self._slots += _STEP
-        return tuple(self._items.values())[:count]
 
 
 @functools.cache

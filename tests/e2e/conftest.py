@@ -14,21 +14,25 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tests.e2e.label_studio import LiveServer, locked, share_server
+from tests.e2e.label_studio import LiveServer, share_server
 from tests.e2e.prefect_database import MISSING, Database, serve_postgresql
 from tests.e2e.prefect_server import PrefectServer
+from tests.shared import locked, share_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--drafts", "150", "--shard-size", "50", "--review-items", "30")
 """A run with a few shards in every stage."""
+QUICK = "tests.e2e.quick"
+"""The command line with few pilot plans; a run, and those that are compared with it, are made with the same one."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """A home folder; `api` is the Prefect server that its runs report to, if any."""
+    """A home folder; `api` is the Prefect server that its runs report to, if any, and `module` the command line."""
 
     path: Path
     api: str = ""
+    module: str = "flows.cli"
     shared: ClassVar[Path]
 
     @property
@@ -43,7 +47,7 @@ class Home:
         if not self.api and not (self.path / "prefect").exists():
             shutil.copytree(make_prefect_folder(self.shared / "first"), self.path / "prefect")
         return subprocess.Popen(
-            [sys.executable, "-m", "flows.cli", *arguments],
+            [sys.executable, "-m", self.module, *arguments],
             cwd=ROOT,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -94,8 +98,7 @@ def make_prefect_folder(home: Path) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One folder for all test processes of the session."""
-    base = tmp_path_factory.getbasetemp()
-    Home.shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    Home.shared = share_folder(tmp_path_factory)
     return Home.shared
 
 
@@ -104,7 +107,7 @@ def built(shared_folder: Path) -> tuple[Home, dict[str, Any]]:
     """A home with a small build, made once for all test processes, and its summary. Not to be changed."""
     shared = shared_folder / "built"
     shared.mkdir(exist_ok=True)
-    home, told = Home(shared / "home"), shared / "summary.json"
+    home, told = Home(shared / "home", module=QUICK), shared / "summary.json"
     with locked(shared / "lock"):
         if not told.exists():
             told.write_text(json.dumps(home.json("build", *SMALL)), "utf-8")

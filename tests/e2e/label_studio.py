@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import hashlib
 import json
 import os
 import random
@@ -14,7 +12,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -27,7 +24,9 @@ import pytest
 from label_studio_sdk import LabelStudio
 
 from annotation.access import Access
-from flows.label_studio import make_environment
+from flows import label_studio
+from tests.e2e.tools import make_environment
+from tests.shared import locked
 
 ROOT = Path(__file__).resolve().parents[2]
 _ROOM = 1_000_000_000
@@ -84,22 +83,12 @@ class LiveServer:
 
 def install() -> Path:
     """The server's program in an environment of its own, made on first use."""
-    requirements = ROOT / "requirements/label-studio.txt"
-    folder = ROOT / ".venvs/label-studio"
-    made = folder / f".made-{hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]}"
-    folder.parent.mkdir(exist_ok=True)
-    with locked(folder.parent / "label-studio.lock"):
-        if not made.exists():
-            for command in (
-                [sys.executable, "-m", "venv", str(folder)],
-                [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "-r", str(requirements)],
-            ):
-                done = subprocess.run(command, capture_output=True, text=True, check=False)
-                if done.returncode:
-                    reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-                    pytest.skip(f"Label Studio cannot be installed here: {reason}")
-            made.touch()
-    return folder / "bin/label-studio"
+    try:
+        return make_environment("label-studio") / "label-studio"
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").splitlines()
+        reason = next((line for line in reversed(said) if not line.startswith("make: ")), "no reason given")
+        pytest.skip(f"Label Studio cannot be installed here: {reason}")
 
 
 @contextlib.contextmanager
@@ -143,7 +132,7 @@ def _start(program: Path, place: Path) -> dict[str, Any]:
         process = subprocess.Popen(
             command,
             cwd=place,
-            env=make_environment(access, data, given),
+            env=label_studio.make_environment(access, data, given),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -216,11 +205,3 @@ def _read(place: Path) -> dict[str, Any] | None:
 
 def _write(place: Path, state: dict[str, Any]) -> None:
     (place / "state.json").write_text(json.dumps(state))
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Alone among the test processes for the block."""
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

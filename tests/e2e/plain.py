@@ -25,6 +25,7 @@ from hopwright.settings import (
     narrow,
 )
 from tasks.engine import open_run
+from tests.pilots import draw_few
 
 
 def build(home: Path, parameters: BuildParameters, told: Path | None = None) -> None:
@@ -37,6 +38,12 @@ def build(home: Path, parameters: BuildParameters, told: Path | None = None) -> 
             raise
         told.write_text(str(error), "utf-8")
         sys.exit(1)
+
+
+def build_quickly(home: Path, parameters: BuildParameters, told: Path | None = None) -> None:
+    """Build with few pilot plans; for a process of its own."""
+    draw_few()
+    build(home, parameters, told)
 
 
 def _build(parameters: BuildParameters) -> None:

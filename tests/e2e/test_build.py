@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hopwright.records.arrow import read_items, read_rejected
-from tests.e2e.conftest import SMALL, Home
+from tests.e2e.conftest import QUICK, SMALL, Home
 
 pytestmark = [pytest.mark.e2e]
 
@@ -85,7 +85,7 @@ def test_the_same_command_again_changes_nothing(built: tuple[Home, dict[str, Any
 
 def test_a_lost_part_is_made_again_whatever_the_record_says(built: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
     shutil.copytree(built[0].path, tmp_path / "home")
-    home = Home(tmp_path / "home")
+    home = Home(tmp_path / "home", module=QUICK)
     lost = home.path / "runs" / "sample" / "rewrite" / "part-00000.parquet"
     data = lost.read_bytes()
     lost.unlink()
@@ -95,7 +95,7 @@ def test_a_lost_part_is_made_again_whatever_the_record_says(built: tuple[Home, d
 
 
 def test_another_number_of_workers_gives_the_same_bytes(built: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
-    other = Home(tmp_path)
+    other = Home(tmp_path, module=QUICK)
     other.json("build", *SMALL, "--workers", "1")
     assert other.files() == built[0].files()
 
@@ -113,7 +113,7 @@ def test_other_parameters_are_refused_in_one_line(built: tuple[Home, dict[str, A
 
 def test_a_stage_run_over_redoes_what_rests_on_it(built: tuple[Home, dict[str, Any]], tmp_path: Path) -> None:
     shutil.copytree(built[0].path, tmp_path / "home")
-    home = Home(tmp_path / "home")
+    home = Home(tmp_path / "home", module=QUICK)
     refused = home.call("filter", "--max-right", "0")
     assert refused.returncode == 1
     assert "--max-right 1 → 0" in refused.stderr
@@ -133,7 +133,7 @@ def test_a_corpus_that_is_cut_short_is_one_line(tmp_path: Path) -> None:
     shutil.copytree(sample_folder(), corpus)
     triplets = corpus / "wikidata5m_all_triplet.txt.gz"
     triplets.write_bytes(triplets.read_bytes()[:100_000])
-    home = Home(tmp_path / "home")
+    home = Home(tmp_path / "home", module=QUICK)
     done = home.call("build", "--corpus", str(corpus))
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("hopwright: ")

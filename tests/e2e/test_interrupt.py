@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import ROOT, SMALL, Home
+from tests.e2e.conftest import QUICK, ROOT, SMALL, Home
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("build")]
 
@@ -21,9 +21,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("build")]
     [pytest.param("runs/sample/retrieve/manifest.json", marks=pytest.mark.nightly), "runs/sample/synthesize/drafts"],
 )
 def test_an_interrupted_run_says_so_and_continues(folder: str, tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, module=QUICK)
     child = subprocess.Popen(
-        [sys.executable, "-m", "flows.cli", "build", *SMALL],
+        [sys.executable, "-m", home.module, "build", *SMALL],
         cwd=ROOT,
         env=home.environment,
         stdout=subprocess.PIPE,

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from hopwright.settings import BuildParameters
-from tests.e2e.conftest import SMALL, Home
-from tests.e2e.plain import build
+from tests.e2e.conftest import QUICK, SMALL, Home
+from tests.e2e.plain import build_quickly
 
 pytestmark = [pytest.mark.e2e]
 PARAMETERS = BuildParameters.model_validate(
@@ -46,11 +46,13 @@ def test_a_run_killed_at_many_moments_ends_in_the_same_bytes(undisturbed: Home, 
         partial(exists, home, "release/.*.partial/plots"),
         partial(exists, home, "release/*/manifest.json"),
     ]
+    # To look more often takes the processor from the run.
+    pauses = [0.004] * (2 * len(stages)) + [0.001] * 4
     killed_in = set()
-    for number, reached in enumerate(moments):
+    for number, (reached, pause) in enumerate(zip(moments, pauses, strict=True)):
         child = begin(home)
         while not reached() and child.is_alive():
-            time.sleep(0.001)
+            time.sleep(pause)
         # A little later each time, so that writing, renaming and planning are all hit.
         time.sleep(0.007 * (number // 2 % 8) if number % 2 else 0)
         child.kill()
@@ -81,7 +83,7 @@ def test_a_full_disk_is_one_line_and_with_more_space_the_run_continues(undisturb
 
 def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
     """Neither workers nor the Prefect server that the run had started for itself; a second run is refused meanwhile."""
-    home = Home(tmp_path)
+    home = Home(tmp_path, module=QUICK)
     child = home.start("build", *SMALL)
     while not has_parts(home, 1) and child.poll() is None:
         time.sleep(0.01)
@@ -121,7 +123,7 @@ def begin(home: Home, told: Path | None = None) -> BaseProcess:
     """A build in a process of its own, forked from one that has imported everything."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.e2e.plain"])
-    child = context.Process(target=build, args=(home.path, PARAMETERS, told))
+    child = context.Process(target=build_quickly, args=(home.path, PARAMETERS, told))
     child.start()
     return child
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import ROOT, SMALL, Home
+from tests.e2e.conftest import QUICK, ROOT, SMALL, Home
 from tests.e2e.tools import serve_s3
 
 pytest.importorskip("prefect_dask", reason="the extra dask is not installed")
@@ -51,7 +51,8 @@ def serve_dask(folder: Path, environment: dict[str, str], workers: int) -> Itera
     children = [start(folder, environment, "dask", "scheduler", "--port", "0", *options)]
     try:
         for _ in range(workers):
-            one = ("--nthreads", "1", "--memory-limit", "0", "--no-nanny")
+            # With as few pilot plans as the runs draw.
+            one = ("--nthreads", "1", "--memory-limit", "0", "--no-nanny", "--preload", QUICK)
             children.append(start(folder, environment, "dask", "worker", *options, *one))
         deadline = time.monotonic() + 180
         while not scheduler_file.exists():
@@ -75,7 +76,8 @@ def test_workers_elsewhere_one_of_them_killed_give_the_same_bytes(
     far.mkdir()
     with serve_dask(far, reached, workers=2) as (address, workers):
         (tmp_path / "near").mkdir()
-        run = start(tmp_path / "near", reached, "flows.cli", "build", *SMALL, "--workers", "1", "--cluster", address)
+        given = (*SMALL, "--workers", "1", "--cluster", address)
+        run = start(tmp_path / "near", reached, QUICK, "build", *given)
         drafts = far / "home" / "elsewhere"
         try:
             while not list(drafts.rglob("synthesize/drafts/part-*")) and run.poll() is None:
@@ -90,7 +92,7 @@ def test_workers_elsewhere_one_of_them_killed_give_the_same_bytes(
     assert {f"part-{index:05d}.parquet" for index in range(3)} <= made_there
     assert near.files() == expected
     # A third machine finds all of it in the storage, and makes nothing again.
-    again = start(third, reached, "flows.cli", "build", *SMALL)
+    again = start(third, reached, QUICK, "build", *SMALL)
     _, said = again.communicate(timeout=300)
     assert again.returncode == 0, said
     assert "of 3 shards" not in said
