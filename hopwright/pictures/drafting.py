@@ -1,12 +1,7 @@
-"""From plans over pictures to items: drawn by the seed, proven, worded, with options from other pictures.
-
-A wrong option is what the same question gives with other pictures. So all options follow from some picture of the
-class, each wrong one has a way of its own through all hops, and without the pictures nothing tells them apart.
-"""
+"""From plans over pictures to items: drawn by the seed, proven, worded, with options (`choosing`)."""
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import itertools
 import random
@@ -14,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,16 +20,26 @@ from hopwright.knowledge.images.store import Picture, PictureStore
 from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.source import WikidataSource
+from hopwright.pictures.choosing import OptionChooser
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.evidence import evidence_for
-from hopwright.planning.execution import render_answer, same, stated_value
+from hopwright.planning.execution import render_answer, stated_value
 from hopwright.planning.picture_plans import PicturePlan, PicturePlanner, draw_groups
-from hopwright.planning.picture_proofs import Refuted, list_other_runs, refute_need, refute_plan
+from hopwright.planning.picture_proofs import (
+    Refuted,
+    are_distinct,
+    list_choice,
+    list_other_runs,
+    refute_choice,
+    refute_need,
+    refute_plan,
+)
 from hopwright.planning.plan import PlanStep
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import (
     CheckResult,
     Distractor,
+    DistractorKind,
     Domain,
     Evidence,
     Hop,
@@ -57,15 +61,8 @@ from hopwright.wording.rules.picture_wording import ORDINALS, PictureWriter
 
 _MOST_ALIASES = 20
 _CODE = re.compile(r"^[a-z]{1,3}$")
-_OPTIONS = 3
 _NEAREST = 24
-"""So many of the pictures that look most alike are asked for wrong options first."""
-_APART = Decimal("0.15")
-"""Options that are numbers lie so far apart, relative to the larger: a tenth counts as right."""
-_CLOSEST_DAYS = 366
-_CLOSEST_YEARS = 1
-"""Options that are dates or years lie more than a year apart: one year off counts as right."""
-_FARTHEST_YEARS = 150
+"""A twin shows other pictures of so many that look most alike."""
 _GROUPS, _FEWEST_GROUPS = 8, 300
 """Groups of pictures that are compared, for each question of a set, and at least."""
 _TWIN_TRIES = 60
@@ -76,7 +73,7 @@ _DOMAINS: Mapping[str, Domain] = {
     "flag": Domain.POLITICS, "outline": Domain.GEOGRAPHY, "mark": Domain.BUSINESS, "arms": Domain.HISTORY,
     "photo": Domain.ART,
 }  # fmt: skip
-PROOFS = ("answer", "need", "ambiguity", "leakage")
+PROOFS = ("answer", "need", "choice", "ambiguity", "leakage")
 Tell = Callable[[str], None]
 
 
@@ -134,7 +131,7 @@ class PictureDrafter:
         self._source = source
         self._seed = seed
         self._names = GraphNames(source.kinds)
-        self._writer = PictureWriter(source.table, self._names)
+        self._writer = PictureWriter(source.table, self._names, self._find_gender)
         self._domains = DomainIndex(source.table, source.kinds)
         licences = sorted({one.licence for one in store.usable})
         pictures = Source(name="pictures", licence="; ".join(licences), snapshot=store.snapshot())
@@ -143,6 +140,7 @@ class PictureDrafter:
         vectors = store.describe_pictures(store.usable)
         self._vectors = {one.media: vectors[row] for row, one in enumerate(store.usable)}
         self.list_like = functools.lru_cache(10_000)(self._list_like)
+        self.chooser = OptionChooser(self.planner, self.list_like, self.list_names)
 
     # ------------------------------------------------------------ drawing
 
@@ -213,7 +211,8 @@ class PictureDrafter:
             list_other_runs(plan.recipe, plan.pictures, place, sorted(self.classes[picture.kind]), self.planner)
             for place, picture in enumerate(shown)
         ]
-        if refuted := refute_need(plan, runs):
+        choice = list_choice(plan, self.planner)
+        if refuted := refute_need(plan, runs) or refute_choice(plan, choice):
             return refuted
         id = plan_id(plan.topology, tuple(map(self._derive, self._list_steps(draft))))
         try:
@@ -222,7 +221,7 @@ class PictureDrafter:
             return Refuted("wording", str(error))
         if leaked := self.find_leak(draft, wording.question):
             return Refuted("leakage", f"the question names {leaked}")
-        others = self._choose_others(draft, runs, id)
+        others = self.chooser.choose(plan, shown, runs, choice, f"{self._seed}:{id}")
         hops = self._make_hops(draft, wording.hop_questions, others, id)
         last = hops[-1]
         parts: tuple[ImagePart | TextPart, ...] = (*_show(shown), TextPart(text=f" {wording.question}"))
@@ -262,7 +261,7 @@ class PictureDrafter:
             for plan in self._list_plans(item, group):
                 if tuple(step.derivation for step in plan.steps) != steps:
                     continue
-                if not _differ(plan.answers[plan.depth], stated_value(item.hops[-1]), plan.steps[-1].unit):
+                if not are_distinct(plan.answers[plan.depth], stated_value(item.hops[-1]), plan.steps[-1].unit):
                     continue
                 others = tuple(self.classes[one.kind][entity] for one, entity in zip(pictures, group, strict=True))
                 made = self.draft(Draft(plan, others), key=item.id, twin=item.id)
@@ -296,6 +295,11 @@ class PictureDrafter:
         """What an entity is called, its label first; codes in small letters and pictographs are no names."""
         aliases = [one for one in self._source.graph.aliases(entity) if one[:1].isalnum() and not _CODE.match(one)]
         return (self._source.graph.label(entity), *aliases[:_MOST_ALIASES])
+
+    def _find_gender(self, person: str) -> str:
+        roles = self._source.table.roles
+        held = {roles.genders.get(one, "") for one in self.planner.traversals.facts.objects(person, roles.gender)}
+        return held.pop() if len(held) == 1 else ""
 
     def _list_steps(self, draft: Draft) -> list[PlanStep | Picture]:
         return [*draft.shown, *draft.plan.steps]
@@ -333,7 +337,13 @@ class PictureDrafter:
                 evidence = evidence_for(step, plan.answers, graph, table)
                 parts = ()
             answer = graph.label(entity) if entity else render_answer(value, unit)
-            distractors = self._make_distractors(value, unit, [run[index] for run in others], index <= len(shown))
+            if isinstance(step, Picture):
+                like = self.chooser.choose_alike(step, f"{self._seed}:{id}")
+                distractors = self._make_distractors(value, unit, like, "sibling")
+            else:
+                compared = index == plan.depth and value in plan.pictures
+                kind: DistractorKind = "operand" if compared else "near_miss"
+                distractors = self._make_distractors(value, unit, [run[index] for run in others], kind)
             options, label = (
                 assign_options(answer, distractors, f"{self._seed}:{id}:{index}") if distractors else ({}, None)
             )
@@ -369,59 +379,19 @@ class PictureDrafter:
 
     # ------------------------------------------------------------ options
 
-    def _choose_others(
-        self, draft: Draft, runs: Sequence[Mapping[str, dict[int, Value]]], id: str
-    ) -> list[dict[int, Value]]:
-        """Three runs with other pictures whose answers all differ; none where there are not so many.
-
-        Of two pictures that are compared, the one that was not chosen comes first.
-        """
-        plan, shown = draft
-        rng = random.Random(f"{self._seed}:{id}:options")
-        ranked: list[dict[int, Value]] = []
-        for place, of_others in enumerate(runs):
-            near = self.list_like(shown[place].media, shown[place].kind)
-            first = [one for one in near[:_NEAREST] if one in of_others]
-            later = [one for one in near[_NEAREST:] if one in of_others]
-            rng.shuffle(first)
-            ranked += [of_others[one] for one in (*first, *later)]
-        if len(runs) > 1:
-            rng.shuffle(ranked)
-        last, gold = plan.depth, plan.answers[plan.depth]
-        losers = [one for one in plan.pictures if one != gold] if gold in plan.pictures else []
-        chosen: list[dict[int, Value]] = [{**plan.answers, last: loser} for loser in losers[:2]]
-        unit = plan.steps[-1].unit
-        for run in ranked:
-            if len(chosen) == _OPTIONS:
-                break
-            values = [gold, *(one[last] for one in chosen)]
-            if all(_differ(run[last], value, unit) for value in values) and self._is_named_apart(run[last], values):
-                chosen.append(run)
-        return chosen if len(chosen) == _OPTIONS else []
-
-    def _is_named_apart(self, value: Value, others: Sequence[Value]) -> bool:
-        """Whether a name is none of the others', nor a part of one."""
-        if not isinstance(value, str):
-            return True
-        label = self._source.graph.label(value).casefold()
-        names = [self._source.graph.label(one).casefold() for one in others if isinstance(one, str)]
-        return bool(label) and all(label not in name and name not in label for name in names)
-
     def _make_distractors(
-        self, gold: Value, unit: str, values: Sequence[Value], is_picture: bool
+        self, gold: Value, unit: str, values: Sequence[Value], kind: DistractorKind
     ) -> tuple[Distractor, ...]:
         """The wrong options of a hop: what it gives in the other runs, where all of these differ."""
-        if len(values) < _OPTIONS or any(
-            not _differ(one, other, unit) for one, other in itertools.combinations([gold, *values], 2)
-        ):
+        if not values or any(not are_distinct(a, b, unit) for a, b in itertools.combinations([gold, *values], 2)):
             return ()
-        if not all(self._is_named_apart(one, [gold, *(v for v in values if v is not one)]) for one in values):
+        if not all(self.chooser.is_apart(one, [gold, *(v for v in values if v is not one)]) for one in values):
             return ()
         graph = self._source.graph
         return tuple(
             Distractor(
                 text=graph.label(one) if isinstance(one, str) else render_answer(one, unit),
-                kind="sibling" if is_picture else "near_miss",
+                kind=kind,
                 id=one if isinstance(one, str) else None,
             )
             for one in values
@@ -474,17 +444,3 @@ def _show(pictures: Sequence[Picture]) -> tuple[ImagePart, ...]:
     return tuple(
         ImagePart(media=one.media, description=f"{ORDINALS[place]} image") for place, one in enumerate(pictures)
     )
-
-
-def _differ(one: Value, other: Value, unit: str) -> bool:
-    """Whether two answers are so far apart that nobody who means one is counted right by the other."""
-    if same(one, other):
-        return False
-    if isinstance(one, dt.date) and isinstance(other, dt.date):
-        return abs((one - other).days) > _CLOSEST_DAYS
-    if isinstance(one, int | Decimal) and isinstance(other, int | Decimal):
-        if unit == "year":  # nobody takes 800 for 1960
-            return _CLOSEST_YEARS < abs(int(one) - int(other)) <= _FARTHEST_YEARS
-        apart, larger = abs(Decimal(one) - Decimal(other)), max(abs(Decimal(one)), abs(Decimal(other)))
-        return apart >= _APART * larger
-    return type(one) is type(other)
