@@ -231,11 +231,16 @@ def _check_options(item: Item, case: _Case) -> Iterator[str]:
     if item.options != item.hops[-1].options or item.label != item.hops[-1].label:
         yield "the options are not the last hop's"
     if case.plan is not None and item.options:
-        values = _read_distractors(item.hops[-1])
+        try:
+            values = _read_distractors(item.hops[-1])
+        except InputError as error:
+            yield f"an option is of another kind than the answer ({error})"
+            return
         yield from case.drafter.chooser.list_faults(case.plan, values, case.runs, case.choice)
 
 
 def _read_distractors(hop: Hop) -> list[Value]:
+    """The values of the wrong options. Raises InputError for one that is no value of the answer's kind."""
     return [stated_value(hop.model_copy(update={"answer": one.text, "answer_id": one.id})) for one in hop.distractors]
 
 
@@ -244,8 +249,12 @@ def _check_reachable(item: Item, case: _Case) -> Iterator[str]:
     if case.plan is None or not item.options:
         return
     last = case.plan.depth
+    try:
+        wrong = _read_distractors(item.hops[-1])
+    except InputError:
+        return
     possible = {case.plan.answers[last], *(answers[last] for runs in case.runs for answers in runs.values())}
-    if not any(same(one, other) for one in _read_distractors(item.hops[-1]) for other in possible):
+    if not any(same(one, other) for one in wrong for other in possible):
         yield "only the answer is possible, whatever the pictures show"
 
 

@@ -138,6 +138,10 @@ class OptionChooser:
             if not are_distinct(one, other, plan.steps[-1].unit) or not self.is_apart(one, [other]):
                 yield f"the options {one} and {other} are not apart"
 
+    def are_near(self, plan: PicturePlan, values: Sequence[Value]) -> bool:
+        """Whether all states among some values lie on the continents of a plan's own."""
+        return self._list_continents(dict(enumerate(values))) <= self._list_continents(plan.answers)
+
     def is_apart(self, value: Value, others: Sequence[Value]) -> bool:
         """Whether an entity shares no name with any of the others, and none lies in or contains the other."""
         if not isinstance(value, str):

@@ -90,13 +90,24 @@ def write_picture_set(
                 counts.rejected[f"twin: {reason}"] += 1
         counts.made["twins"] = len(twins)
         items = [item.model_copy(update={"twin": pairs.get(item.id)}) for item in items]
-    splits = split_items(items, parameters.seed)
     tell("writing")
+    save_picture_set(folder, drafter.store, items, split_items(items, parameters.seed), twins, counts)
+    return counts
+
+
+def save_picture_set(
+    folder: Path,
+    store: PictureStore,
+    items: Sequence[Item],
+    splits: Mapping[str, Split],
+    twins: Sequence[Item],
+    counts: PictureCounts,
+) -> None:
+    """Write a whole folder, which replaces one of that name at once; the pictures are the store's."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open_staging_folder(folder) as aside:
-        _write_folder(aside, folder.name, drafter.store, items, splits, twins, counts)
+        _write_folder(aside, folder.name, store, items, splits, twins, counts)
         replace_folder(aside, folder)
-    return counts
 
 
 def read_picture_set(folder: Path) -> PictureSet:

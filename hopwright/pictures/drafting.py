@@ -343,7 +343,9 @@ class PictureDrafter:
             else:
                 compared = index == plan.depth and value in plan.pictures
                 kind: DistractorKind = "operand" if compared else "near_miss"
-                distractors = self._make_distractors(value, unit, [run[index] for run in others], kind)
+                near = index == plan.depth or self.chooser.are_near(plan, [run[index] for run in others])
+                wrong = [run[index] for run in others] if near else []
+                distractors = self._make_distractors(value, unit, wrong, kind)
             options, label = (
                 assign_options(answer, distractors, f"{self._seed}:{id}:{index}") if distractors else ({}, None)
             )
