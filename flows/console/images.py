@@ -22,7 +22,8 @@ from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.sparql import AnswerCache, SparqlClient, SparqlSettings
 from hopwright.pictures.audit import audit_pictures
 from hopwright.pictures.dataset import read_picture_set, save_picture_set, write_picture_set
-from hopwright.pictures.drafting import PictureCounts, PictureDrafter
+from hopwright.pictures.drafting import PictureDrafter
+from hopwright.pictures.drawing import PictureCounts
 from hopwright.settings import (
     ModelParameters,
     PictureQuestionsParameters,

@@ -18,7 +18,8 @@ from hopwright.knowledge.images.rendering import decode_png
 from hopwright.knowledge.images.store import Picture
 from hopwright.pictures.choosing import Run
 from hopwright.pictures.dataset import PictureSet
-from hopwright.pictures.drafting import Draft, PictureDrafter
+from hopwright.pictures.drafting import PictureDrafter
+from hopwright.pictures.drawing import Draft
 from hopwright.pictures.rows import BRIDGING, COMPARISON, list_media, name_kind, read_text
 from hopwright.planning.execution import hops_used, same, stated_value
 from hopwright.planning.picture_plans import PicturePlan

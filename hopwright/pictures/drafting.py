@@ -6,10 +6,8 @@ import functools
 import itertools
 import random
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +15,23 @@ from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.images.descriptors import measure_distances
 from hopwright.knowledge.images.store import Picture, PictureStore
-from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.pictures.choosing import OptionChooser
+from hopwright.pictures.drawing import (
+    Draft,
+    PictureCounts,
+    Quotas,
+    Tell,
+    gather_classes,
+    pool_bridging,
+    pool_comparisons,
+    take_in_turn,
+)
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.evidence import evidence_for
 from hopwright.planning.execution import render_answer, stated_value
-from hopwright.planning.picture_plans import PicturePlan, PicturePlanner, draw_groups
+from hopwright.planning.picture_plans import PicturePlan, PicturePlanner
 from hopwright.planning.picture_proofs import (
     Refuted,
     are_distinct,
@@ -63,63 +70,12 @@ _MOST_ALIASES = 20
 _CODE = re.compile(r"^[a-z]{1,3}$")
 _NEAREST = 24
 """A twin shows other pictures of so many that look most alike."""
-_GROUPS, _FEWEST_GROUPS = 8, 300
-"""Groups of pictures that are compared, for each question of a set, and at least."""
 _TWIN_TRIES = 60
-_MOST_OF_PICTURE = 12
-_MOST_OF_FORM = 0.06
-_MOST_OF_ANSWER = 0.03
 _DOMAINS: Mapping[str, Domain] = {
     "flag": Domain.POLITICS, "outline": Domain.GEOGRAPHY, "mark": Domain.BUSINESS, "arms": Domain.HISTORY,
     "photo": Domain.ART,
 }  # fmt: skip
 PROOFS = ("answer", "need", "choice", "ambiguity", "leakage")
-Tell = Callable[[str], None]
-
-
-class Draft(NamedTuple):
-    """A plan and the pictures that show its entities."""
-
-    plan: PicturePlan
-    shown: tuple[Picture, ...]
-
-
-@dataclass
-class PictureCounts:
-    """What came of the drafts: `tried = made + rejected + left_out`, by kind and number of hops."""
-
-    tried: Counter[str] = field(default_factory=Counter)
-    made: Counter[str] = field(default_factory=Counter)
-    rejected: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
-
-    def name(self, draft: Draft) -> str:
-        """The row that a draft is counted in."""
-        return f"{draft.plan.kind}, {draft.plan.depth} hops"
-
-
-@dataclass
-class _Quotas:
-    """How often a picture, a form and an answer have been used."""
-
-    items: int
-    pictures: Counter[str] = field(default_factory=Counter)
-    forms: Counter[str] = field(default_factory=Counter)
-    answers: Counter[str] = field(default_factory=Counter)
-
-    def find_excess(self, draft: Draft) -> str:
-        """What a further item would have too much of; empty where it is welcome."""
-        if any(self.pictures[one.media] >= max(_MOST_OF_PICTURE, self.items // 60) for one in draft.shown):
-            return "picture"
-        if self.forms[draft.plan.form] >= max(4, round(_MOST_OF_FORM * self.items)):
-            return "form"
-        answer = str(draft.plan.answers[draft.plan.depth])
-        return "answer" if self.answers[answer] >= max(3, round(_MOST_OF_ANSWER * self.items)) else ""
-
-    def count(self, draft: Draft) -> None:
-        self.pictures.update(one.media for one in draft.shown)
-        self.forms[draft.plan.form] += 1
-        self.answers[str(draft.plan.answers[draft.plan.depth])] += 1
 
 
 class PictureDrafter:
@@ -148,12 +104,16 @@ class PictureDrafter:
         self, items: int, bridging: float, depths: Sequence[int], three: float, counts: PictureCounts, tell: Tell
     ) -> Iterator[Item]:
         """At most `items` proven items, the share `bridging` of them going on from one picture."""
-        quotas = _Quotas(items)
+        quotas = Quotas(items)
         for kind, number in (("bridging", round(items * bridging)), ("comparison", items - round(items * bridging))):
             tell(f"asking: {kind}")
-            pools = self._pool_bridging(depths) if kind == "bridging" else self._pool_comparisons(depths, three, items)
+            pools = (
+                pool_bridging(self.planner, self.classes, depths)
+                if kind == "bridging"
+                else pool_comparisons(self.planner, self.classes, depths, three, items, self._seed)
+            )
             taken, seen = 0, set[str]()
-            for draft in _take_in_turn(pools, f"{self._seed}:{kind}"):
+            for draft in take_in_turn(pools, f"{self._seed}:{kind}"):
                 if taken == number:
                     break
                 counts.tried[counts.name(draft)] += 1
@@ -171,30 +131,6 @@ class PictureDrafter:
                     quotas.count(draft)
                     counts.made[counts.name(draft)] += 1
                     yield made
-
-    def _pool_bridging(self, depths: Sequence[int]) -> dict[str, list[Draft]]:
-        pools: dict[str, list[Draft]] = {}
-        for pictures in self.classes.values():
-            for entity, picture in pictures.items():
-                for depth in depths:
-                    for plan in self.planner.list_bridging(entity, depth):
-                        name = f"{depth}:{_name_pool(plan, self._source.table)}"
-                        pools.setdefault(name, []).append(Draft(plan, (picture,)))
-        return pools
-
-    def _pool_comparisons(self, depths: Sequence[int], three: float, items: int) -> dict[str, list[Draft]]:
-        pools: dict[str, list[Draft]] = {}
-        for kind, pictures in self.classes.items():
-            pool = sorted(pictures)
-            for size in (2, 3):
-                share = three if size == 3 else 1 - three
-                most = round(max(_FEWEST_GROUPS, _GROUPS * items) * share)
-                for group in draw_groups(pool, size, f"{self._seed}:{kind}:{size}", most):
-                    for plan in self.planner.list_comparisons(group):
-                        if plan.depth in depths:
-                            name = f"{plan.depth}:{size}:{plan.form}"
-                            pools.setdefault(name, []).append(Draft(plan, tuple(pictures[one] for one in group)))
-        return pools
 
     # ------------------------------------------------------------ one item
 
@@ -406,37 +342,6 @@ class PictureDrafter:
         table = np.stack([self._vectors[pictures[one].media] for one in entities])
         order = np.argsort(measure_distances(self._vectors[media], table), kind="stable")
         return tuple(entities[place] for place in order if pictures[entities[place]].media != media)
-
-
-def gather_classes(pictures: Sequence[Picture]) -> dict[str, dict[str, Picture]]:
-    """Kind of picture → entity → its picture: what a picture may show when it is left open."""
-    classes: dict[str, dict[str, Picture]] = {}
-    for one in pictures:
-        classes.setdefault(one.kind, {}).setdefault(one.entity, one)
-    return classes
-
-
-def _name_pool(plan: PicturePlan, table: PropertyTable) -> str:
-    """The forms that take turns: those of one kind of move are one pool, whichever list of years they enter."""
-    moves = plan.form.split("-")
-    return "-".join("list" if table.is_timeline(move) else move for move in moves)
-
-
-def _take_in_turn(pools: Mapping[str, list[Draft]], seed: str) -> Iterator[Draft]:
-    """Drafts of all pools in turn, each pool in an order of its own: no form crowds out the others."""
-    queues = []
-    for name in sorted(pools):
-        drafts = list(pools[name])
-        random.Random(f"{seed}:{name}").shuffle(drafts)
-        queues.append(iter(drafts))
-    while queues:
-        left = []
-        for queue in queues:
-            draft = next(queue, None)
-            if draft is not None:
-                left.append(queue)
-                yield draft
-        queues = left
 
 
 def _show(pictures: Sequence[Picture]) -> tuple[ImagePart, ...]:

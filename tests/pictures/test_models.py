@@ -16,7 +16,8 @@ from hopwright.llm.session import Session
 from hopwright.llm.types import ModelRef
 from hopwright.pictures.audit import audit_pictures
 from hopwright.pictures.dataset import PictureSet, read_picture_set, save_picture_set
-from hopwright.pictures.drafting import PictureCounts, PictureDrafter
+from hopwright.pictures.drafting import PictureDrafter
+from hopwright.pictures.drawing import PictureCounts
 from hopwright.pictures.episodes import PictureWorld, evaluate_agents
 from hopwright.pictures.filtering import filter_pictures
 from hopwright.pictures.rewording import find_wording_problem, reword_pictures

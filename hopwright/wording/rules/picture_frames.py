@@ -37,12 +37,12 @@ TOLD: Mapping[str, tuple[str, ...]] = {
 BEST = (
     "the {best} country{by} that borders {x}", "the {best} neighbour{by} of {x}",
     "the {best}{by} of the neighbours of {x}", "the {best}{by} of the countries that border {x}",
-    "the {best}{by} among the countries next to {x}",
+    "the {best}{by} of all the countries that border {x}",
 )  # fmt: skip
 BEST_TOLD = (
     "its {best} neighbour{by}", "the {best} country{by} that borders it", "the {best}{by} of its neighbours",
     "the {best}{by} of the countries that border it", "the {best}{by} among its neighbours",
-    "the {best}{by} among the countries on its borders",
+    "the {best}{by} of all the countries that border it",
 )  # fmt: skip
 """The neighbour that has the most or the least of something."""
 
@@ -107,7 +107,7 @@ ASK: Mapping[str, tuple[str, ...]] = {
         "Take {n}. Who was {office} in the year in which it became independent?",
         "Think of {n}. Which {office} was in office in the year of its independence?",
         "Who held the office of {office} in the year in which {n} became independent?",
-        "Who was in office as {office} in the year that brought independence to {n}?",
+        "Who was in office as {office} in the year in which {n} became independent?",
     ),
 }
 """What is asked about a country, `{n}`, by what answers it."""

@@ -125,17 +125,20 @@ class PictureWriter:
         if (form := _read_extreme(steps[0])) is not None:
             if len(steps) == 1:
                 return self._ask_last(steps, before, country, rng)
-            country = self._describe_best(form, country, rng)
             steps = steps[1:]
+            # `how many countries border the largest country that borders it` would be hard to follow.
+            plain = self._name_asked(steps[0]) in ("neighbours", "best")
+            country = self._describe_best(form, country, rng, plain=plain)
         return self._ask_last(steps, before, country, rng)
 
-    def _describe_best(self, form: Extreme, country: str, rng: random.Random) -> str:
-        """`its largest neighbour by area`."""
+    def _describe_best(self, form: Extreme, country: str, rng: random.Random, *, plain: bool) -> str:
+        """`its largest neighbour by area`; `plain`: without a clause of what borders what."""
         label = self._table.literal[form.property].label
         best = frames.CHOSEN.get((label, form.largest))
         if best is None:
             raise ExpressionError(f"no words for a choice by {form.property}")
-        phrases = frames.BEST_TOLD if country == "it" else frames.BEST
+        phrases: tuple[str, ...] = frames.BEST_TOLD if country == "it" else frames.BEST
+        phrases = tuple(one for one in phrases if not plain or "border" not in one)
         return _pick(phrases, rng).format(best=best, by=frames.BY.get(label, ""), x=country)
 
     def _ask_last(self, steps: Sequence[PlanStep], before: str, country: str, rng: random.Random) -> str:
