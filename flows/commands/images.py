@@ -10,7 +10,9 @@ from hopwright.settings import (
     PictureQuestionsParameters,
     PicturesEvaluateParameters,
     PicturesFetchParameters,
+    PicturesFilterParameters,
     PicturesName,
+    PicturesRewordParameters,
 )
 
 app = typer.Typer(
@@ -88,6 +90,36 @@ def evaluate_models(*, folder: Folder, options: Options, as_json: Json = False) 
     from flows.console.images import evaluate
 
     evaluate(folder, options, as_json=as_json)
+
+
+@app.command("filter")
+@takes(PicturesFilterParameters, leaving_out=("access.batch",))
+def filter_questions(
+    *,
+    folder: Folder,
+    target: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    options: Options,
+    as_json: Json = False,
+) -> None:
+    """Have models that see the pictures vote, and keep the questions that are hard enough."""
+    from flows.console.images import filter_set
+
+    filter_set(folder, target, options, as_json=as_json)
+
+
+@app.command("reword")
+@takes(PicturesRewordParameters, leaving_out=("access.batch",))
+def reword_questions(
+    *,
+    folder: Folder,
+    target: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    options: Options,
+    as_json: Json = False,
+) -> None:
+    """Have a model that sees the pictures word the questions anew; what changes the question is not taken."""
+    from flows.console.images import reword_set
+
+    reword_set(folder, target, options, as_json=as_json)
 
 
 @app.command("export")

@@ -1,10 +1,10 @@
 """`hopwright images …`."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flows.console.graph import find_store
 from flows.console.options import merge_options
@@ -21,17 +21,24 @@ from hopwright.knowledge.images.store import PictureStore, build_store
 from hopwright.knowledge.wikidata.source import WikidataSource
 from hopwright.knowledge.wikidata.sparql import AnswerCache, SparqlClient, SparqlSettings
 from hopwright.pictures.audit import audit_pictures
-from hopwright.pictures.dataset import read_picture_set, write_picture_set
+from hopwright.pictures.dataset import read_picture_set, save_picture_set, write_picture_set
 from hopwright.pictures.drafting import PictureDrafter
+from hopwright.pictures.drawing import PictureCounts
 from hopwright.settings import (
+    ModelParameters,
     PictureQuestionsParameters,
     PicturesEvaluateParameters,
     PicturesFetchParameters,
+    PicturesFilterParameters,
     PicturesName,
+    PicturesRewordParameters,
     home,
     load_parameters,
 )
 from hopwright.stages.resources import describe_source, open_graph
+
+if TYPE_CHECKING:
+    from hopwright.llm.session import Session
 
 _EMBEDDED: Mapping[str, Callable[[Path], PictureSource]] = {
     "flags": FlagPictures,
@@ -115,27 +122,34 @@ def audit(folder: Path, store: Path | None, options: Mapping[str, Any], *, as_js
 
 def evaluate(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
     """Ask models and show how often each is right."""
-    from hopwright.llm.config import read_settings
-    from hopwright.llm.types import parse_model
+    from hopwright.knowledge.images.searching import ImageSearcher
+    from hopwright.pictures.episodes import PictureWorld, evaluate_agents
     from hopwright.pictures.evaluation import evaluate_pictures
-    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
-    from tasks.models import require_models
 
     parameters = load_parameters(merge_options({}, options), PicturesEvaluateParameters)
     if not parameters.models:
         raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
-    found, file = read_picture_set(folder), parameters.access.endpoints_file()
-    settings = read_settings(file)
-    for model in parameters.models:
-        settings.endpoint(parse_model(model).provider)
-    run = name_command("images evaluate", folder.absolute(), *parameters.models)
-    access = ModelAccess(file, home() / STORE, run, parameters.access.limit(), tuple(parameters.models))
-    require_models(access, blocks=False)
-    home().mkdir(parents=True, exist_ok=True)
+    found = read_picture_set(folder)
+    session = _open_session("images evaluate", folder, parameters.models, parameters.access)
     with err.status("asking") as status:
-        report = evaluate_pictures(found, parameters, open_models(access).complete_all, status.update)
+        if parameters.tools:
+            store = PictureStore.open(find_folder(parameters))
+            world = PictureWorld(found, ImageSearcher(store, parameters.vectors))
+            report = evaluate_agents(world, found, parameters, session, status.update)
+        else:
+            report = evaluate_pictures(found, parameters, session.complete_all, status.update)
     if as_json:
         print_json(report)
+        return
+    if parameters.tools:
+        for row in report["rows"]:
+            calls = ", ".join(f"{name} {number:,}" for name, number in row["calls"].items()) or "none"
+            out.out(
+                f"{row['model']}, with tools: {row['right']:,} of {row['episodes']:,} right ({row['accuracy']:.1%}), "
+                f"{row['hops_found']:.1%} of the hops found; calls: {calls}"
+            )
+        for reason, number in report["failures"].items():
+            out.out(f"  failed: {reason} ({number:,})")
         return
     for row in report["rows"]:
         out.out(
@@ -144,6 +158,55 @@ def evaluate(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None
         )
     for reason, number in report["failures"].items():
         out.out(f"  failed: {reason} ({number:,})")
+
+
+def filter_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Keep what is hard enough for the voters."""
+    from hopwright.pictures.filtering import filter_pictures
+
+    parameters = load_parameters(merge_options({}, options), PicturesFilterParameters)
+    if not parameters.voters:
+        raise InputError("no voter is named: --voter endpoint/model names one (docs/models.md)")
+    found, store = read_picture_set(folder), PictureStore.open(find_folder(parameters))
+    session = _open_session("images filter", folder, parameters.voters, parameters.access)
+    with err.status("voting") as status:
+        made = filter_pictures(found, parameters, session.complete_all, status.update)
+    if not made.items:
+        raise InputError(f"{folder}: no question is hard enough ({made.counts['dropped']:,} dropped)")
+    counts = PictureCounts(made=Counter(made.counts))
+    save_picture_set(target, store, made.items, made.splits, made.twins, counts)
+    if as_json:
+        print_json({"folder": str(target), "counts": made.counts, "right": made.rights})
+        return
+    for name, share in made.rights.items():
+        out.out(f"{name}: {share:.1%} right")
+    out.out(
+        f"{made.counts['in']:,} questions: {made.counts['kept']:,} kept, {made.counts['dropped']:,} too easy, "
+        f"{made.counts['held']:,} without enough votes"
+    )
+    out.out(str(target))
+
+
+def reword_set(folder: Path, target: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Have a model word the questions."""
+    from hopwright.llm.types import parse_model
+    from hopwright.pictures.rewording import reword_pictures
+
+    parameters = load_parameters(merge_options({}, options), PicturesRewordParameters)
+    if not parameters.model:
+        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    found, store = read_picture_set(folder), PictureStore.open(find_folder(parameters))
+    session = _open_session("images reword", folder, [parameters.model], parameters.access)
+    with err.status("wording"):
+        made = reword_pictures(found, parse_model(parameters.model), session)
+    splits = {item.id: split for item, split in found.items}
+    save_picture_set(target, store, made.items, splits, made.twins, PictureCounts(made=Counter(made.counts)))
+    if as_json:
+        print_json({"folder": str(target), "counts": made.counts})
+        return
+    for name, number in made.counts.items():
+        out.out(f"{name} ({number:,})")
+    out.out(str(target))
 
 
 def export(folder: Path, target: Path, forms: list[str], *, as_json: bool) -> None:
@@ -179,6 +242,23 @@ def write_tasks(folder: Path, target: Path, most: int, *, as_json: bool) -> None
 def find_folder(parameters: PicturesName) -> Path:
     """The folder of a store of pictures in Hopwright's home; it need not be there yet."""
     return home() / "pictures" / parameters.pictures
+
+
+def _open_session(verb: str, folder: Path, models: Sequence[str], wanted: ModelParameters) -> "Session":
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.types import parse_model
+    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
+    from tasks.models import require_models
+
+    file = wanted.endpoints_file()
+    settings = read_settings(file)
+    for model in models:
+        settings.endpoint(parse_model(model).provider)
+    run = name_command(verb, folder.absolute(), *models)
+    access = ModelAccess(file, home() / STORE, run, wanted.limit(), tuple(models))
+    require_models(access, blocks=False)
+    home().mkdir(parents=True, exist_ok=True)
+    return open_models(access)
 
 
 def _open_drafter(store: Path | None, parameters: PicturesName, seed: int) -> PictureDrafter:

@@ -1,10 +1,12 @@
-"""The tools of an agent that searches a corpus: `search(query, k)` and `read(id)`, each a line of `KINDS`."""
+"""The tools of an agent, each a line of `KINDS`: `search(query, k)` and `read(id)` over a corpus, and
+`image_search(image, k)`, which looks a picture of the question up among known pictures (MMhops-R1).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -17,6 +19,7 @@ from hopwright.llm.tool_calls import ToolCall, ToolSpec
 MOST_PASSAGES = 10
 _USUAL_PASSAGES = 3
 _LONGEST_QUERY = 1_000
+_UNKNOWN = "nothing has that id: give the id of a passage as a search shows it"
 _WINDOW = 6_000
 """Characters that `read` shows at most: some thousand words."""
 
@@ -38,6 +41,15 @@ class ReadArguments(BaseModel):
     id: str = Field(min_length=1, max_length=300, description="The id of a passage, as a search shows it.")
 
 
+class ImageSearchArguments(BaseModel):
+    """The arguments of `image_search`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    image: int = Field(1, ge=1, description="Which picture of the question to look up; the first is 1.")
+    k: int = Field(1, ge=1, le=MOST_PASSAGES, description="How many of the most similar pictures to tell about.")
+
+
 SEARCH = ToolSpec(
     "search", "Find passages in the collection. The best ones are shown with their ids.",
     SearchArguments.model_json_schema(),
@@ -45,6 +57,10 @@ SEARCH = ToolSpec(
 READ = ToolSpec(
     "read", "Show a passage together with the text of its document around it.", ReadArguments.model_json_schema()
 )
+IMAGE_SEARCH = ToolSpec(
+    "image_search", "Find known pictures that look most like a picture of the question, and be told what they show.",
+    ImageSearchArguments.model_json_schema(),
+)  # fmt: skip
 
 
 class PassageFinder(Protocol):
@@ -56,6 +72,18 @@ class PassageFinder(Protocol):
 
     def read(self, id: str) -> FoundPassage:
         """The text around a passage. Raises InputError for an unknown id."""
+        ...
+
+
+@runtime_checkable
+class PictureLooker(Protocol):
+    """Whatever can look the pictures of a question up."""
+
+    def look_up(self, image: int, most: int) -> Sequence[FoundPassage]:
+        """What is known of the pictures most like the question's picture of that number, from 1, at most `most`.
+
+        Raises InputError where the question has no such picture.
+        """
         ...
 
 
@@ -91,11 +119,12 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolKind:
-    """A tool: how models are told of it, its arguments, and what carries it out."""
+    """A tool: how models are told of it, its arguments, what carries it out, and by what kind of finder it can be."""
 
     spec: ToolSpec
     arguments: type[BaseModel]
-    run: Callable[[Any, PassageFinder], ToolResult]
+    run: Callable[[Any, Any], ToolResult]
+    needs: type = object
 
 
 def search_passages(asked: SearchArguments, finder: PassageFinder) -> ToolResult:
@@ -110,27 +139,38 @@ def read_passage(wanted: ReadArguments, finder: PassageFinder) -> ToolResult:
     return ToolResult(render_passages([passage]), "", (passage,))
 
 
+def look_picture_up(asked: ImageSearchArguments, finder: PictureLooker) -> ToolResult:
+    """What pictures like one of the question show. Raises InputError where the question has no such picture."""
+    found = tuple(finder.look_up(asked.image, asked.k))
+    return ToolResult(render_passages(found) or "No picture like it is known.", f"picture {asked.image}", found)
+
+
 KINDS: dict[str, ToolKind] = {
     SEARCH.name: ToolKind(SEARCH, SearchArguments, search_passages),
     READ.name: ToolKind(READ, ReadArguments, read_passage),
+    IMAGE_SEARCH.name: ToolKind(IMAGE_SEARCH, ImageSearchArguments, look_picture_up, PictureLooker),
 }
-"""Every tool by its name; one of another kind, such as a search for pictures, is a line here."""
-TOOLS = tuple(kind.spec for kind in KINDS.values())
+"""Every tool by its name."""
+TOOLS = (SEARCH, READ)
+"""The tools over a corpus."""
+PICTURE_TOOLS = (IMAGE_SEARCH, *TOOLS)
+"""The tools of an agent that is asked about pictures."""
 
 
 def carry_out(call: ToolCall, finder: PassageFinder) -> ToolResult:
     """Carry out a call; what is wrong with a malformed one is its result, for the agent to put right."""
     try:
         arguments = call.read_arguments()
-        kind = KINDS.get(call.name)
-        if kind is not None:
+        known = {name: kind for name, kind in KINDS.items() if isinstance(finder, kind.needs)}
+        if call.name in known:
+            kind = known[call.name]
             return kind.run(kind.arguments.model_validate(arguments), finder)
-        problem = f"there is no tool {call.name!r}; the tools are {', '.join(KINDS)}"
+        problem = f"there is no tool {call.name!r}; the tools are {', '.join(known)}"
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    except InputError:
-        problem = "nothing has that id: give the id of a passage as a search shows it"
+    except InputError as error:
+        problem = str(error) if call.name == IMAGE_SEARCH.name else _UNKNOWN
     except ValueError as error:
         problem = str(error)
     return ToolResult(f"This call cannot be carried out: {problem}.", problem=problem)

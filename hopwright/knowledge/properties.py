@@ -375,6 +375,8 @@ class PropertyTable:
         trust: Mapping[str, PropertyTrust] | None = None,
         settled: Mapping[tuple[str, EntityKind], frozenset[str]] | None = None,
         closed: Mapping[str, Mapping[str, frozenset[str]]] | None = None,
+        disputed: Mapping[str, Mapping[str, str]] | None = None,
+        continents: Mapping[str, str] | None = None,
     ) -> None:
         self.entity = entity
         self.literal = literal
@@ -384,6 +386,10 @@ class PropertyTable:
         self._settled = settled or {}
         self.closed = closed or {}
         """Property → entity → all that it has of the property, as a work of reference lists it in full."""
+        self.disputed = disputed or {}
+        """Property → entity → why no one value of it would be accepted by all."""
+        self.continents = continents or {}
+        """State → its continent, for states that have one."""
         self.misleading = misleading
         """(subject, property, object) of facts that are never asked for."""
 

@@ -32,6 +32,12 @@ class WordedItem(_Output):
     objection_reason: str = Field(default="", max_length=400)
 
 
+class WordedPictureQuestion(_Output):
+    """A question about pictures in a model's words."""
+
+    question: str = Field(min_length=8, max_length=400)
+
+
 class ReadStep(_Output):
     """One step that a question asks for, as a reader of its words alone sees it."""
 

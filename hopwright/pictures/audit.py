@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hopwright.errors import ExpressionError, HopwrightError, InputError
@@ -16,12 +16,21 @@ from hopwright.knowledge.images.descriptors import SAME, describe, measure_dista
 from hopwright.knowledge.images.readable_text import SKIPPED, can_read, find_name, read_words
 from hopwright.knowledge.images.rendering import decode_png
 from hopwright.knowledge.images.store import Picture
+from hopwright.pictures.choosing import Run
 from hopwright.pictures.dataset import PictureSet
-from hopwright.pictures.drafting import Draft, PictureDrafter
-from hopwright.pictures.rows import BRIDGING, list_media, name_kind, read_text
+from hopwright.pictures.drafting import PictureDrafter
+from hopwright.pictures.drawing import Draft
+from hopwright.pictures.rows import BRIDGING, COMPARISON, list_media, name_kind, read_text
 from hopwright.planning.execution import hops_used, same, stated_value
 from hopwright.planning.picture_plans import PicturePlan
-from hopwright.planning.picture_proofs import list_other_runs, refute_need, refute_plan
+from hopwright.planning.picture_proofs import (
+    Choice,
+    list_choice,
+    list_other_runs,
+    refute_choice,
+    refute_need,
+    refute_plan,
+)
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Hop, Item, Lookup, ReadRegion, ReverseLookup
 from hopwright.records.values import Value
@@ -64,6 +73,8 @@ class _Case:
     drafter: PictureDrafter
     shown: tuple[Picture, ...]
     plan: PicturePlan | None
+    runs: Sequence[Mapping[str, Run]] = ()
+    choice: Choice | None = None
 
 
 def audit_pictures(found: PictureSet, drafter: PictureDrafter, tell: Callable[[str], None]) -> PictureAudit:
@@ -94,7 +105,15 @@ def _open_case(item: Item, found: PictureSet, drafter: PictureDrafter) -> _Case:
         if isinstance(hop.derivation, ReadRegion)
         and (picture := drafter.store.of_document(hop.derivation.document)) is not None
     )
-    return _Case(found, drafter, shown, _read_plan(item, shown))
+    plan = _read_plan(item, shown)
+    if plan is None:
+        return _Case(found, drafter, shown, None)
+    classes, planner = drafter.classes, drafter.planner
+    runs = [
+        list_other_runs(plan.recipe, plan.pictures, place, sorted(classes.get(picture.kind, {})), planner)
+        for place, picture in enumerate(shown)
+    ]
+    return _Case(found, drafter, shown, plan, runs, list_choice(plan, planner))
 
 
 def _read_plan(item: Item, shown: Sequence[Picture]) -> PicturePlan | None:
@@ -167,15 +186,10 @@ def _check_answers(item: Item, case: _Case) -> Iterator[str]:
 
 
 def _check_need(item: Item, case: _Case) -> Iterator[str]:
-    """With another picture of its class in the place of each, the same words have another answer."""
+    """With another picture of its class in the place of each, the same words have another answer; a choice matters."""
     if case.plan is None:
         return
-    planner, classes = case.drafter.planner, case.drafter.classes
-    runs = [
-        list_other_runs(case.plan.recipe, case.plan.pictures, place, sorted(classes.get(picture.kind, {})), planner)
-        for place, picture in enumerate(case.shown)
-    ]
-    if refuted := refute_need(case.plan, runs):
+    if refuted := refute_need(case.plan, case.runs) or refute_choice(case.plan, case.choice):
         yield refuted.reason
 
 
@@ -199,36 +213,49 @@ def _check_leakage(item: Item, case: _Case) -> Iterator[str]:
 
 
 def _check_options(item: Item, case: _Case) -> Iterator[str]:
-    """None, or four that differ; the right one under its letter, and no other counts as right."""
+    """The right one under its letter, no other counts as right, and none is ruled out or contains another."""
     for hop in item.hops:
         if not hop.options and hop.label is None:
             continue
         texts = list(hop.options.values())
-        if len(texts) != 4 or len({text.casefold() for text in texts}) != 4:
-            yield f"hop {hop.index}: has not four different options"
+        fewest = 2 if name_kind(item) == COMPARISON else 4
+        if not fewest <= len(texts) <= 4 or len({text.casefold() for text in texts}) != len(texts):
+            yield f"hop {hop.index}: has not so many different options"
             continue
-        if hop.label is None or hop.options[hop.label] != hop.answer:
+        if hop.label is None or hop.options.get(hop.label) != hop.answer:
             yield f"hop {hop.index}: the letter is not that of the answer"
         gold = TypedAnswer(hop.answer, hop.answer_type, hop.unit, hop.answer_aliases)
         if any(judge_answer(text, gold) for text in texts if text != hop.answer):
             yield f"hop {hop.index}: another option counts as right, too"
+        if sorted(text for text in texts if text != hop.answer) != sorted(one.text for one in hop.distractors):
+            yield f"hop {hop.index}: the options are not the distractors"
     if item.options != item.hops[-1].options or item.label != item.hops[-1].label:
         yield "the options are not the last hop's"
+    if case.plan is not None and item.options:
+        try:
+            values = _read_distractors(item.hops[-1])
+        except InputError as error:
+            yield f"an option is of another kind than the answer ({error})"
+            return
+        yield from case.drafter.chooser.list_faults(case.plan, values, case.runs, case.choice)
+
+
+def _read_distractors(hop: Hop) -> list[Value]:
+    """The values of the wrong options. Raises InputError for one that is no value of the answer's kind."""
+    return [stated_value(hop.model_copy(update={"answer": one.text, "answer_id": one.id})) for one in hop.distractors]
 
 
 def _check_reachable(item: Item, case: _Case) -> Iterator[str]:
     """Without the pictures at least two of the options are possible answers: no option is out of the question."""
     if case.plan is None or not item.options:
         return
-    planner, classes = case.drafter.planner, case.drafter.classes
-    possible: set[Value] = {case.plan.answers[case.plan.depth]}
-    for place, picture in enumerate(case.shown):
-        others = sorted(classes.get(picture.kind, {}))
-        runs = list_other_runs(case.plan.recipe, case.plan.pictures, place, others, planner)
-        possible |= {answers[case.plan.depth] for answers in runs.values()}
-    hop = item.hops[-1]
-    stated = [stated_value(hop.model_copy(update={"answer": one.text, "answer_id": one.id})) for one in hop.distractors]
-    if not any(same(one, other) for one in stated for other in possible):
+    last = case.plan.depth
+    try:
+        wrong = _read_distractors(item.hops[-1])
+    except InputError:
+        return
+    possible = {case.plan.answers[last], *(answers[last] for runs in case.runs for answers in runs.values())}
+    if not any(same(one, other) for one in wrong for other in possible):
         yield "only the answer is possible, whatever the pictures show"
 
 

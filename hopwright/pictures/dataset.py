@@ -24,7 +24,8 @@ from hopwright.foreign import JsonError, load_json, read_lines, show
 from hopwright.knowledge.images.rendering import decode_png, encode_png
 from hopwright.knowledge.images.store import Picture, PictureStore
 from hopwright.pictures.contact_sheet import draw_contact_sheet
-from hopwright.pictures.drafting import PictureCounts, PictureDrafter, Tell
+from hopwright.pictures.drafting import PictureDrafter
+from hopwright.pictures.drawing import PictureCounts, Tell
 from hopwright.pictures.rows import ROW_SCHEMA, count_by, list_media, make_row, write_features
 from hopwright.pictures.splitting import SPLITS, Split, split_items
 from hopwright.records import Item
@@ -90,13 +91,24 @@ def write_picture_set(
                 counts.rejected[f"twin: {reason}"] += 1
         counts.made["twins"] = len(twins)
         items = [item.model_copy(update={"twin": pairs.get(item.id)}) for item in items]
-    splits = split_items(items, parameters.seed)
     tell("writing")
+    save_picture_set(folder, drafter.store, items, split_items(items, parameters.seed), twins, counts)
+    return counts
+
+
+def save_picture_set(
+    folder: Path,
+    store: PictureStore,
+    items: Sequence[Item],
+    splits: Mapping[str, Split],
+    twins: Sequence[Item],
+    counts: PictureCounts,
+) -> None:
+    """Write a whole folder, which replaces one of that name at once; the pictures are the store's."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open_staging_folder(folder) as aside:
-        _write_folder(aside, folder.name, drafter.store, items, splits, twins, counts)
+        _write_folder(aside, folder.name, store, items, splits, twins, counts)
         replace_folder(aside, folder)
-    return counts
 
 
 def read_picture_set(folder: Path) -> PictureSet:
@@ -137,7 +149,7 @@ def _write_folder(
     write_file(aside / "contact-sheet.png", encode_png(sheet))
     held = {group: dict(sorted(count.items())) for group, count in vars(counts).items()}
     write_file(aside / "counts.json", (json.dumps(held, indent=1) + "\n").encode())
-    write_file(aside / "README.md", _write_card(name, rows, twins, shown, counts).encode())
+    write_file(aside / "README.md", _write_card(name, rows, items, twins, shown, counts).encode())
     files = sorted(path for path in aside.rglob("*") if path.is_file())
     sums = (f"{hash_file(path)}  {path.relative_to(aside)}\n" for path in files)
     write_file(aside / "checksums.sha256", "".join(sums).encode())
@@ -189,14 +201,21 @@ def _read_split(row: Mapping[str, Any], place: str) -> Split:
 
 
 def _write_card(
-    name: str, rows: Sequence[Mapping[str, Any]], twins: Sequence[Item], shown: Sequence[Picture], counts: PictureCounts
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    items: Sequence[Item],
+    twins: Sequence[Item],
+    shown: Sequence[Picture],
+    counts: PictureCounts,
 ) -> str:
     parts = count_by(rows, "split")
+    writers = Counter(item.provenance.model for item in items if item.provenance.generator == "model")
     licences = Counter((one.source, one.licence, one.author) for one in shown)
     return load_template("hopwright.pictures", "card.md.j2").render(
         name=name,
         items=len(rows),
         twins=len(twins),
+        writers=dict(sorted(writers.items())),
         splits={split: parts.get((split,), 0) for split in SPLITS},
         kinds=[
             {"questions": kind, "hops": str(depth), "items": number}

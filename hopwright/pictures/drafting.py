@@ -1,21 +1,13 @@
-"""From plans over pictures to items: drawn by the seed, proven, worded, with options from other pictures.
-
-A wrong option is what the same question gives with other pictures. So all options follow from some picture of the
-class, each wrong one has a way of its own through all hops, and without the pictures nothing tells them apart.
-"""
+"""From plans over pictures to items: drawn by the seed, proven, worded, with options (`choosing`)."""
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import itertools
 import random
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,19 +15,38 @@ from hopwright.distractors.options import assign_options
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.images.descriptors import measure_distances
 from hopwright.knowledge.images.store import Picture, PictureStore
-from hopwright.knowledge.properties import PropertyTable
 from hopwright.knowledge.wikidata.names import GraphNames
 from hopwright.knowledge.wikidata.source import WikidataSource
+from hopwright.pictures.choosing import OptionChooser
+from hopwright.pictures.drawing import (
+    Draft,
+    PictureCounts,
+    Quotas,
+    Tell,
+    gather_classes,
+    pool_bridging,
+    pool_comparisons,
+    take_in_turn,
+)
 from hopwright.planning.domains import DomainIndex
 from hopwright.planning.evidence import evidence_for
-from hopwright.planning.execution import render_answer, same, stated_value
-from hopwright.planning.picture_plans import PicturePlan, PicturePlanner, draw_groups
-from hopwright.planning.picture_proofs import Refuted, list_other_runs, refute_need, refute_plan
+from hopwright.planning.execution import render_answer, stated_value
+from hopwright.planning.picture_plans import PicturePlan, PicturePlanner
+from hopwright.planning.picture_proofs import (
+    Refuted,
+    are_distinct,
+    list_choice,
+    list_other_runs,
+    refute_choice,
+    refute_need,
+    refute_plan,
+)
 from hopwright.planning.plan import PlanStep
 from hopwright.planning.traversals import GraphTraversals
 from hopwright.records import (
     CheckResult,
     Distractor,
+    DistractorKind,
     Domain,
     Evidence,
     Hop,
@@ -57,72 +68,14 @@ from hopwright.wording.rules.picture_wording import ORDINALS, PictureWriter
 
 _MOST_ALIASES = 20
 _CODE = re.compile(r"^[a-z]{1,3}$")
-_OPTIONS = 3
 _NEAREST = 24
-"""So many of the pictures that look most alike are asked for wrong options first."""
-_APART = Decimal("0.15")
-"""Options that are numbers lie so far apart, relative to the larger: a tenth counts as right."""
-_CLOSEST_DAYS = 366
-_CLOSEST_YEARS = 1
-"""Options that are dates or years lie more than a year apart: one year off counts as right."""
-_FARTHEST_YEARS = 150
-_GROUPS, _FEWEST_GROUPS = 8, 300
-"""Groups of pictures that are compared, for each question of a set, and at least."""
+"""A twin shows other pictures of so many that look most alike."""
 _TWIN_TRIES = 60
-_MOST_OF_PICTURE = 12
-_MOST_OF_FORM = 0.06
-_MOST_OF_ANSWER = 0.03
 _DOMAINS: Mapping[str, Domain] = {
     "flag": Domain.POLITICS, "outline": Domain.GEOGRAPHY, "mark": Domain.BUSINESS, "arms": Domain.HISTORY,
     "photo": Domain.ART,
 }  # fmt: skip
-PROOFS = ("answer", "need", "ambiguity", "leakage")
-Tell = Callable[[str], None]
-
-
-class Draft(NamedTuple):
-    """A plan and the pictures that show its entities."""
-
-    plan: PicturePlan
-    shown: tuple[Picture, ...]
-
-
-@dataclass
-class PictureCounts:
-    """What came of the drafts: `tried = made + rejected + left_out`, by kind and number of hops."""
-
-    tried: Counter[str] = field(default_factory=Counter)
-    made: Counter[str] = field(default_factory=Counter)
-    rejected: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
-
-    def name(self, draft: Draft) -> str:
-        """The row that a draft is counted in."""
-        return f"{draft.plan.kind}, {draft.plan.depth} hops"
-
-
-@dataclass
-class _Quotas:
-    """How often a picture, a form and an answer have been used."""
-
-    items: int
-    pictures: Counter[str] = field(default_factory=Counter)
-    forms: Counter[str] = field(default_factory=Counter)
-    answers: Counter[str] = field(default_factory=Counter)
-
-    def find_excess(self, draft: Draft) -> str:
-        """What a further item would have too much of; empty where it is welcome."""
-        if any(self.pictures[one.media] >= max(_MOST_OF_PICTURE, self.items // 60) for one in draft.shown):
-            return "picture"
-        if self.forms[draft.plan.form] >= max(4, round(_MOST_OF_FORM * self.items)):
-            return "form"
-        answer = str(draft.plan.answers[draft.plan.depth])
-        return "answer" if self.answers[answer] >= max(3, round(_MOST_OF_ANSWER * self.items)) else ""
-
-    def count(self, draft: Draft) -> None:
-        self.pictures.update(one.media for one in draft.shown)
-        self.forms[draft.plan.form] += 1
-        self.answers[str(draft.plan.answers[draft.plan.depth])] += 1
+PROOFS = ("answer", "need", "choice", "ambiguity", "leakage")
 
 
 class PictureDrafter:
@@ -134,7 +87,7 @@ class PictureDrafter:
         self._source = source
         self._seed = seed
         self._names = GraphNames(source.kinds)
-        self._writer = PictureWriter(source.table, self._names)
+        self._writer = PictureWriter(source.table, self._names, self._find_gender)
         self._domains = DomainIndex(source.table, source.kinds)
         licences = sorted({one.licence for one in store.usable})
         pictures = Source(name="pictures", licence="; ".join(licences), snapshot=store.snapshot())
@@ -143,6 +96,7 @@ class PictureDrafter:
         vectors = store.describe_pictures(store.usable)
         self._vectors = {one.media: vectors[row] for row, one in enumerate(store.usable)}
         self.list_like = functools.lru_cache(10_000)(self._list_like)
+        self.chooser = OptionChooser(self.planner, self.list_like, self.list_names)
 
     # ------------------------------------------------------------ drawing
 
@@ -150,12 +104,16 @@ class PictureDrafter:
         self, items: int, bridging: float, depths: Sequence[int], three: float, counts: PictureCounts, tell: Tell
     ) -> Iterator[Item]:
         """At most `items` proven items, the share `bridging` of them going on from one picture."""
-        quotas = _Quotas(items)
+        quotas = Quotas(items)
         for kind, number in (("bridging", round(items * bridging)), ("comparison", items - round(items * bridging))):
             tell(f"asking: {kind}")
-            pools = self._pool_bridging(depths) if kind == "bridging" else self._pool_comparisons(depths, three, items)
+            pools = (
+                pool_bridging(self.planner, self.classes, depths)
+                if kind == "bridging"
+                else pool_comparisons(self.planner, self.classes, depths, three, items, self._seed)
+            )
             taken, seen = 0, set[str]()
-            for draft in _take_in_turn(pools, f"{self._seed}:{kind}"):
+            for draft in take_in_turn(pools, f"{self._seed}:{kind}"):
                 if taken == number:
                     break
                 counts.tried[counts.name(draft)] += 1
@@ -174,30 +132,6 @@ class PictureDrafter:
                     counts.made[counts.name(draft)] += 1
                     yield made
 
-    def _pool_bridging(self, depths: Sequence[int]) -> dict[str, list[Draft]]:
-        pools: dict[str, list[Draft]] = {}
-        for pictures in self.classes.values():
-            for entity, picture in pictures.items():
-                for depth in depths:
-                    for plan in self.planner.list_bridging(entity, depth):
-                        name = f"{depth}:{_name_pool(plan, self._source.table)}"
-                        pools.setdefault(name, []).append(Draft(plan, (picture,)))
-        return pools
-
-    def _pool_comparisons(self, depths: Sequence[int], three: float, items: int) -> dict[str, list[Draft]]:
-        pools: dict[str, list[Draft]] = {}
-        for kind, pictures in self.classes.items():
-            pool = sorted(pictures)
-            for size in (2, 3):
-                share = three if size == 3 else 1 - three
-                most = round(max(_FEWEST_GROUPS, _GROUPS * items) * share)
-                for group in draw_groups(pool, size, f"{self._seed}:{kind}:{size}", most):
-                    for plan in self.planner.list_comparisons(group):
-                        if plan.depth in depths:
-                            name = f"{plan.depth}:{size}:{plan.form}"
-                            pools.setdefault(name, []).append(Draft(plan, tuple(pictures[one] for one in group)))
-        return pools
-
     # ------------------------------------------------------------ one item
 
     def draft(self, draft: Draft, *, key: str = "", twin: str = "") -> Item | Refuted:
@@ -213,7 +147,8 @@ class PictureDrafter:
             list_other_runs(plan.recipe, plan.pictures, place, sorted(self.classes[picture.kind]), self.planner)
             for place, picture in enumerate(shown)
         ]
-        if refuted := refute_need(plan, runs):
+        choice = list_choice(plan, self.planner)
+        if refuted := refute_need(plan, runs) or refute_choice(plan, choice):
             return refuted
         id = plan_id(plan.topology, tuple(map(self._derive, self._list_steps(draft))))
         try:
@@ -222,7 +157,7 @@ class PictureDrafter:
             return Refuted("wording", str(error))
         if leaked := self.find_leak(draft, wording.question):
             return Refuted("leakage", f"the question names {leaked}")
-        others = self._choose_others(draft, runs, id)
+        others = self.chooser.choose(plan, shown, runs, choice, f"{self._seed}:{id}")
         hops = self._make_hops(draft, wording.hop_questions, others, id)
         last = hops[-1]
         parts: tuple[ImagePart | TextPart, ...] = (*_show(shown), TextPart(text=f" {wording.question}"))
@@ -262,7 +197,7 @@ class PictureDrafter:
             for plan in self._list_plans(item, group):
                 if tuple(step.derivation for step in plan.steps) != steps:
                     continue
-                if not _differ(plan.answers[plan.depth], stated_value(item.hops[-1]), plan.steps[-1].unit):
+                if not are_distinct(plan.answers[plan.depth], stated_value(item.hops[-1]), plan.steps[-1].unit):
                     continue
                 others = tuple(self.classes[one.kind][entity] for one, entity in zip(pictures, group, strict=True))
                 made = self.draft(Draft(plan, others), key=item.id, twin=item.id)
@@ -296,6 +231,11 @@ class PictureDrafter:
         """What an entity is called, its label first; codes in small letters and pictographs are no names."""
         aliases = [one for one in self._source.graph.aliases(entity) if one[:1].isalnum() and not _CODE.match(one)]
         return (self._source.graph.label(entity), *aliases[:_MOST_ALIASES])
+
+    def _find_gender(self, person: str) -> str:
+        roles = self._source.table.roles
+        held = {roles.genders.get(one, "") for one in self.planner.traversals.facts.objects(person, roles.gender)}
+        return held.pop() if len(held) == 1 else ""
 
     def _list_steps(self, draft: Draft) -> list[PlanStep | Picture]:
         return [*draft.shown, *draft.plan.steps]
@@ -333,7 +273,15 @@ class PictureDrafter:
                 evidence = evidence_for(step, plan.answers, graph, table)
                 parts = ()
             answer = graph.label(entity) if entity else render_answer(value, unit)
-            distractors = self._make_distractors(value, unit, [run[index] for run in others], index <= len(shown))
+            if isinstance(step, Picture):
+                like = self.chooser.choose_alike(step, f"{self._seed}:{id}")
+                distractors = self._make_distractors(value, unit, like, "sibling")
+            else:
+                compared = index == plan.depth and value in plan.pictures
+                kind: DistractorKind = "operand" if compared else "near_miss"
+                near = index == plan.depth or self.chooser.are_near(plan, [run[index] for run in others])
+                wrong = [run[index] for run in others] if near else []
+                distractors = self._make_distractors(value, unit, wrong, kind)
             options, label = (
                 assign_options(answer, distractors, f"{self._seed}:{id}:{index}") if distractors else ({}, None)
             )
@@ -369,59 +317,19 @@ class PictureDrafter:
 
     # ------------------------------------------------------------ options
 
-    def _choose_others(
-        self, draft: Draft, runs: Sequence[Mapping[str, dict[int, Value]]], id: str
-    ) -> list[dict[int, Value]]:
-        """Three runs with other pictures whose answers all differ; none where there are not so many.
-
-        Of two pictures that are compared, the one that was not chosen comes first.
-        """
-        plan, shown = draft
-        rng = random.Random(f"{self._seed}:{id}:options")
-        ranked: list[dict[int, Value]] = []
-        for place, of_others in enumerate(runs):
-            near = self.list_like(shown[place].media, shown[place].kind)
-            first = [one for one in near[:_NEAREST] if one in of_others]
-            later = [one for one in near[_NEAREST:] if one in of_others]
-            rng.shuffle(first)
-            ranked += [of_others[one] for one in (*first, *later)]
-        if len(runs) > 1:
-            rng.shuffle(ranked)
-        last, gold = plan.depth, plan.answers[plan.depth]
-        losers = [one for one in plan.pictures if one != gold] if gold in plan.pictures else []
-        chosen: list[dict[int, Value]] = [{**plan.answers, last: loser} for loser in losers[:2]]
-        unit = plan.steps[-1].unit
-        for run in ranked:
-            if len(chosen) == _OPTIONS:
-                break
-            values = [gold, *(one[last] for one in chosen)]
-            if all(_differ(run[last], value, unit) for value in values) and self._is_named_apart(run[last], values):
-                chosen.append(run)
-        return chosen if len(chosen) == _OPTIONS else []
-
-    def _is_named_apart(self, value: Value, others: Sequence[Value]) -> bool:
-        """Whether a name is none of the others', nor a part of one."""
-        if not isinstance(value, str):
-            return True
-        label = self._source.graph.label(value).casefold()
-        names = [self._source.graph.label(one).casefold() for one in others if isinstance(one, str)]
-        return bool(label) and all(label not in name and name not in label for name in names)
-
     def _make_distractors(
-        self, gold: Value, unit: str, values: Sequence[Value], is_picture: bool
+        self, gold: Value, unit: str, values: Sequence[Value], kind: DistractorKind
     ) -> tuple[Distractor, ...]:
         """The wrong options of a hop: what it gives in the other runs, where all of these differ."""
-        if len(values) < _OPTIONS or any(
-            not _differ(one, other, unit) for one, other in itertools.combinations([gold, *values], 2)
-        ):
+        if not values or any(not are_distinct(a, b, unit) for a, b in itertools.combinations([gold, *values], 2)):
             return ()
-        if not all(self._is_named_apart(one, [gold, *(v for v in values if v is not one)]) for one in values):
+        if not all(self.chooser.is_apart(one, [gold, *(v for v in values if v is not one)]) for one in values):
             return ()
         graph = self._source.graph
         return tuple(
             Distractor(
                 text=graph.label(one) if isinstance(one, str) else render_answer(one, unit),
-                kind="sibling" if is_picture else "near_miss",
+                kind=kind,
                 id=one if isinstance(one, str) else None,
             )
             for one in values
@@ -436,37 +344,6 @@ class PictureDrafter:
         return tuple(entities[place] for place in order if pictures[entities[place]].media != media)
 
 
-def gather_classes(pictures: Sequence[Picture]) -> dict[str, dict[str, Picture]]:
-    """Kind of picture → entity → its picture: what a picture may show when it is left open."""
-    classes: dict[str, dict[str, Picture]] = {}
-    for one in pictures:
-        classes.setdefault(one.kind, {}).setdefault(one.entity, one)
-    return classes
-
-
-def _name_pool(plan: PicturePlan, table: PropertyTable) -> str:
-    """The forms that take turns: those of one kind of move are one pool, whichever list of years they enter."""
-    moves = plan.form.split("-")
-    return "-".join("list" if table.is_timeline(move) else move for move in moves)
-
-
-def _take_in_turn(pools: Mapping[str, list[Draft]], seed: str) -> Iterator[Draft]:
-    """Drafts of all pools in turn, each pool in an order of its own: no form crowds out the others."""
-    queues = []
-    for name in sorted(pools):
-        drafts = list(pools[name])
-        random.Random(f"{seed}:{name}").shuffle(drafts)
-        queues.append(iter(drafts))
-    while queues:
-        left = []
-        for queue in queues:
-            draft = next(queue, None)
-            if draft is not None:
-                left.append(queue)
-                yield draft
-        queues = left
-
-
 def _show(pictures: Sequence[Picture]) -> tuple[ImagePart, ...]:
     """The pictures as parts of a question, told apart by their place only."""
     if len(pictures) == 1:
@@ -474,17 +351,3 @@ def _show(pictures: Sequence[Picture]) -> tuple[ImagePart, ...]:
     return tuple(
         ImagePart(media=one.media, description=f"{ORDINALS[place]} image") for place, one in enumerate(pictures)
     )
-
-
-def _differ(one: Value, other: Value, unit: str) -> bool:
-    """Whether two answers are so far apart that nobody who means one is counted right by the other."""
-    if same(one, other):
-        return False
-    if isinstance(one, dt.date) and isinstance(other, dt.date):
-        return abs((one - other).days) > _CLOSEST_DAYS
-    if isinstance(one, int | Decimal) and isinstance(other, int | Decimal):
-        if unit == "year":  # nobody takes 800 for 1960
-            return _CLOSEST_YEARS < abs(int(one) - int(other)) <= _FARTHEST_YEARS
-        apart, larger = abs(Decimal(one) - Decimal(other)), max(abs(Decimal(one)), abs(Decimal(other)))
-        return apart >= _APART * larger
-    return type(one) is type(other)

@@ -83,13 +83,14 @@ def list_queries(
     for model in parameters.models:
         for shown in parameters.shown:
             for item in items:
-                images = [] if shown == "none" else _load(found, choose_media(item, shown, found))
-                yield from _ask(prompts, item, 0, model, shown, images, parameters.options, sampling)
+                images = [] if shown == "none" else load_images(found, choose_media(item, shown, found))
+                yield from ask_item(prompts, item, 0, model, shown, images, parameters.options, sampling)
                 for hop in item.hops if parameters.steps else ():
                     of_hop = images[hop.index - 1 : hop.index] if hop.question_parts else []
                     # Only the hops that read a picture are another question without it.
                     if hop.question_parts or shown == "right":
-                        yield from _ask(prompts, item, hop.index, model, shown, of_hop, parameters.options, sampling)
+                        by_letter = parameters.options
+                        yield from ask_item(prompts, item, hop.index, model, shown, of_hop, by_letter, sampling)
 
 
 def choose_media(item: Item, shown: Shown, found: PictureSet) -> tuple[str, ...]:
@@ -153,7 +154,7 @@ def summarise(verdicts: Sequence[PictureVerdict]) -> list[dict[str, Any]]:
     return rows
 
 
-def _ask(
+def ask_item(
     prompts: dict[str, Prompt],
     item: Item,
     hop: int,
@@ -163,6 +164,7 @@ def _ask(
     options: bool,
     sampling: Sampling,
 ) -> Iterator[PictureQuery]:
+    """The question of an item, or of one of its hops, with these pictures; by letter where it has options."""
     asked = item.hops[hop - 1] if hop else item
     form: Literal["open", "mcq"] = "mcq" if options and asked.options else "open"
     inputs: dict[str, Any] = {
@@ -180,5 +182,6 @@ def show_images(request: Request, images: Sequence[ImageData]) -> Request:
     return replace(request, messages=(*before, replace(last, images=tuple(images))))
 
 
-def _load(found: PictureSet, media: Sequence[str]) -> list[ImageData]:
+def load_images(found: PictureSet, media: Sequence[str]) -> list[ImageData]:
+    """Pictures of a set, as requests take them."""
     return [ImageData(found.read_png(one)) for one in media]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -322,6 +322,8 @@ class PicturePlanner:
     def list_neighbours(self, country: str) -> tuple[str, ...]:
         """All that a country borders, where the list is that of a work of reference; else nothing."""
         borders = next(iter(self._table.closed), "")
+        if self.find_dispute(borders, country):
+            return ()
         listed = self._table.closed.get(borders, {}).get(country, frozenset())
         held = tuple(dict.fromkeys(self._facts.objects(country, borders)))
         return held if listed and listed == set(held) else ()
@@ -331,6 +333,8 @@ class PicturePlanner:
         entry = self._table.literal[property]
         values = self._facts.scalars(entity, property)
         if len(values) != 1 or isinstance(values[0], dt.date) or entity in entry.avoid:
+            return None
+        if self.find_dispute(property, entity):
             return None
         if property in self._table.roles.doubtful or self.traversals.kinds.kind(entity) not in entry.subject:
             return None
@@ -344,9 +348,19 @@ class PicturePlanner:
             if kind not in kinds or entry is None or property not in self._table.roles.closed_dates:
                 continue
             values = [one for one in self._facts.scalars(country, property) if isinstance(one, dt.date)]
+            if self.find_dispute(property, country):
+                continue
             if len(values) == 1 and self._table.is_settled(property, country, kind) and country not in entry.avoid:
                 return property, values[0].year
         return None
+
+    def find_dispute(self, property: str, entity: str) -> str:
+        """Why no one value that an entity has of a property would be accepted by all; empty where one would."""
+        return self._table.disputed.get(property, {}).get(entity, "")
+
+    def find_continent(self, entity: str) -> str:
+        """The continent of a state; empty for what is none."""
+        return self._table.continents.get(entity, "")
 
     def are_apart(self, property: str, one: Decimal, other: Decimal) -> bool:
         """Whether two numbers lie so far apart that their order stays true: a fifth, or the property's own margin."""
@@ -359,15 +373,24 @@ class PicturePlanner:
             edge
             for edge in self.traversals.lookups_from(country)
             if self._table.entity[edge.property].reverse == "alone" and edge.property in self._table.roles.trivial
-        ]
+            and not self.find_dispute(edge.property, country)
+        ]  # fmt: skip
         return found[0] if len(found) == 1 else None
 
     # ------------------------------------------------------------ running recipes
 
-    def run(self, recipe: Sequence[RecipeStep], pictures: Sequence[str]) -> dict[int, Value] | None:
-        """Hop → value of a recipe on other pictures; None where it has no answer, or not one only."""
+    def run(
+        self, recipe: Sequence[RecipeStep], pictures: Sequence[str], taken: Mapping[int, Value] | None = None
+    ) -> dict[int, Value] | None:
+        """Hop → value of a recipe on other pictures; None where it has no answer, or not one only.
+
+        A hop of `taken` is not run: its value is taken to be the one stated there.
+        """
         answers: dict[int, Value] = dict(enumerate(pictures, start=1))
         for index, step in enumerate(recipe, start=len(pictures) + 1):
+            if taken and index in taken:
+                answers[index] = taken[index]
+                continue
             try:
                 value = execute(step.derivation, step.answer_type, answers, self._facts, self._table)
             except ExpressionError:

@@ -19,7 +19,9 @@ from hopwright.settings.pictures import (
     PictureQuestionsParameters,
     PicturesEvaluateParameters,
     PicturesFetchParameters,
+    PicturesFilterParameters,
     PicturesName,
+    PicturesRewordParameters,
 )
 from hopwright.settings.presets import PresetName, apply_preset, list_changes, merge_values, read_presets
 from hopwright.settings.reading import identify, load_parameters, narrow
@@ -66,7 +68,9 @@ __all__ = [
     "PictureQuestionsParameters",
     "PicturesEvaluateParameters",
     "PicturesFetchParameters",
+    "PicturesFilterParameters",
     "PicturesName",
+    "PicturesRewordParameters",
     "PresetName",
     "PullParameters",
     "ReleaseParameters",

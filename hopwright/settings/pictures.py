@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, Parameters
 from hopwright.settings.models import ModelParameters
+from hopwright.settings.presets import read_picture_presets
 
 PictureSourceName = Literal["flags", "outlines", "marks", "none"]
 
@@ -40,6 +43,12 @@ class PicturesFetchParameters(PicturesName):
 class PictureQuestionsParameters(PicturesName):
     """Which questions are asked about pictures."""
 
+    preset: Literal["none", "offline", "paper"] = Field(
+        default="none",
+        title="Preset",
+        description="Fills in what is not chosen. offline: 500 questions, half of them comparisons, with twins. "
+        "paper: the shares of MMhops, 85 % bridging, comparisons of two pictures, no twins.",
+    )
     items: int = Field(default=500, ge=1, le=100_000, title="Items", description="How many questions are made.")
     bridging: float = Field(
         default=0.5,
@@ -68,8 +77,15 @@ class PictureQuestionsParameters(PicturesName):
     )
     seed: int = Field(default=0, ge=0, title="Seed", description="Draws the questions.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def fill_in_the_preset(cls, values: Any) -> Any:
+        """What was chosen goes before the preset."""
+        name = values.get("preset") if isinstance(values, Mapping) else None
+        return {**read_picture_presets().get(name, {}), **values} if isinstance(name, str) else values
 
-class PicturesEvaluateParameters(Parameters):
+
+class PicturesEvaluateParameters(PicturesName):
     """Which models are asked about pictures, and what they are shown."""
 
     models: Annotated[
@@ -86,6 +102,16 @@ class PicturesEvaluateParameters(Parameters):
         default=False, title="Options", description="Show the four options of questions that have them."
     )
     steps: bool = Field(default=False, title="Steps", description="Ask each hop by its own question, too.")
+    tools: bool = Field(
+        default=False,
+        title="Tools",
+        description="Ask agents: models look the pictures up with image_search and the facts with search, then answer.",
+    )
+    vectors: Path | None = Field(
+        default=None,
+        title="Vectors",
+        description="With tools: a folder of another model's vectors of the pictures (vectors.npy and media.txt).",
+    )
     protocol: Literal["infoseek", "absolute"] = Field(
         default="infoseek",
         title="Protocol",
@@ -104,4 +130,37 @@ class PicturesEvaluateParameters(Parameters):
         default_factory=ModelParameters,
         title="Access",
         description="Where the models are asked and what they may cost.",
+    )
+
+
+class PicturesFilterParameters(PicturesName):
+    """Which models vote on questions about pictures, and what is too easy."""
+
+    voters: Annotated[
+        list[Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]],
+        Cli(("--voter", "--voters"), metavar="ENDPOINT/MODEL"),
+    ] = Field(default=[], title="Voters", description="Models that see pictures, each as endpoint/model.")
+    max_right: int = Field(
+        default=1, ge=0, title="Right votes", description="More right votes than these drop a question as too easy."
+    )
+    max_tokens: int = Field(
+        default=512, ge=16, le=32_768, title="Tokens", description="The most that a voter may write for an answer."
+    )
+    access: ModelParameters = Field(
+        default_factory=ModelParameters,
+        title="Access",
+        description="Where the models are asked and what they may cost.",
+    )
+
+
+class PicturesRewordParameters(PicturesName):
+    """Which model words questions about pictures."""
+
+    model: Annotated[str, Cli(("--model",), metavar="ENDPOINT/MODEL")] = Field(
+        default="", max_length=500, title="Model", description="A model that sees pictures, as endpoint/model."
+    )
+    access: ModelParameters = Field(
+        default_factory=ModelParameters,
+        title="Access",
+        description="Where the model is asked and what it may cost.",
     )

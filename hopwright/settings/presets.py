@@ -8,14 +8,22 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+_PICTURES = "pictures"
 PresetName = Literal["none", "offline", "api", "gpu", "paper"]
 _NEEDS_CORPUS = frozenset({"paper"})
 
 
 @functools.cache
 def read_presets() -> dict[str, dict[str, Any]]:
-    """What each preset sets, by its name and group."""
-    return tomllib.loads(Path(__file__).with_name("presets.toml").read_text("utf-8"))
+    """What each preset of a whole run sets, by its name and group."""
+    return {name: values for name, values in _read_file().items() if name != _PICTURES}
+
+
+@functools.cache
+def read_picture_presets() -> dict[str, dict[str, Any]]:
+    """What each preset of questions about pictures sets, by its name."""
+    presets: dict[str, dict[str, Any]] = _read_file()[_PICTURES]
+    return presets
 
 
 def apply_preset(name: str, values: Mapping[str, Any], defaults: BaseModel) -> dict[str, Any]:
@@ -65,3 +73,7 @@ def list_changes(values: Mapping[str, Any], defaults: BaseModel) -> dict[str, An
         elif name not in type(defaults).model_fields or value != default:
             changes[name] = value
     return changes
+
+
+def _read_file() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("presets.toml").read_text("utf-8"))

@@ -12,6 +12,9 @@ from hopwright.knowledge.images.packages import COUNTRIES, FLAGS, fetch_package,
 from hopwright.knowledge.images.pictures import FoundPicture, PictureName
 from hopwright.knowledge.images.rendering import writes_text
 
+_SQUARE = frozenset({"ch", "va"})
+"""Flags that are square: Switzerland's and the Vatican's. The package draws every flag as 4 : 3, these stretched."""
+
 
 class FlagPictures:
     """One picture of each flag. A flag that sets type is left to whoever reads the files: here it says so."""
@@ -30,7 +33,7 @@ class FlagPictures:
             if one.independent
         }
         for row in _read_list(files["country.json"]):
-            path = row.get("flag_4x3", "")
+            path = row.get("flag_1x1" if row["code"] in _SQUARE else "flag_4x3", "")
             if path not in files:
                 continue
             # Of organisations, parts of states and dependent territories nothing is asked ("the country" would not fit

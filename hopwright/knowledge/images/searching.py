@@ -8,6 +8,7 @@ after it was resized or encoded anew; vectors of any model that embeds pictures 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,7 @@ class ImageSearcher:
         self._pictures: Sequence[Picture] = store.usable
         if not self._pictures:
             raise InputError(f"{store.folder}: no picture to search among")
+        self._rows = {one.media: row for row, one in enumerate(self._pictures)}
         self._descriptors = store.describe_pictures(self._pictures)
         self._own = None if vectors is None else self._read_vectors(vectors)
 
@@ -54,6 +56,16 @@ class ImageSearcher:
             raise InputError(f"a picture of {len(data):,} bytes; at most {MOST_BYTES:,} are read")
         query = describe(render(data, media_type, _SIDE, "the picture that is looked for"))
         return self._rank(measure_distances(query, self._descriptors), most, sure=True)
+
+    def search_known(self, data: bytes, most: int = 1) -> list[FoundImage]:
+        """The pictures most like one, without those that have nothing to do with it.
+
+        Where vectors of another model were given and hold the picture (by the SHA-256 of its bytes), by these.
+        """
+        media = hashlib.sha256(data).hexdigest()
+        if self._own is not None and media in self._rows:
+            return self.search_by_vector(self._own[self._rows[media]].tolist(), most)
+        return [one for one in self.search(data, most) if one.distance < _NOTHING_ALIKE]
 
     def search_by_vector(self, vector: Sequence[float], most: int = 1) -> list[FoundImage]:
         """The pictures whose vectors are nearest to one. Raises InputError without vectors, or for another length."""

@@ -9,11 +9,13 @@ A picture is `usable` when it is linked to one entity of the graph and no other 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib import resources
 from pathlib import Path
 
 import PIL
@@ -31,6 +33,7 @@ from hopwright.runs.files import write_file
 
 STORE_VERSION = 1
 _HASH = 64
+_TYPE = "the file sets type, which may name what it shows"
 Tell = Callable[[str], None]
 
 
@@ -195,8 +198,16 @@ def _describe_picture(one: FoundPicture, image: Image.Image, media: str, source:
         author=one.author,
         origin=one.origin,
         source=source,
-        reason=linked.reason or ("the file sets type, which may name what it shows" if one.text else ""),
+        reason=linked.reason or read_disputed().get((linked.entity, one.kind), "") or (_TYPE if one.text else ""),
     )
+
+
+@functools.cache
+def read_disputed() -> dict[tuple[str, str], str]:
+    """(Entity, kind of picture) → why not all would take such a picture for the entity's."""
+    lines = resources.files(__package__).joinpath("disputed.tsv").read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return {(entity, kind): f"disputed: {reason}" for entity, _, kind, reason in rows}
 
 
 def _mark_alike(pictures: Sequence[Picture], vectors: dict[str, Vector]) -> Iterable[Picture]:
@@ -223,6 +234,8 @@ def _order(one: Picture) -> tuple[str, int, str, str]:
 
 
 def _generalise(reason: str) -> str:
+    if reason.startswith("disputed"):
+        return "disputed"
     return "looks like another" if reason.startswith("looks like") else reason.split(" '")[0]
 
 

@@ -33,17 +33,17 @@ def default_table() -> PropertyTable:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise InputError(f"properties.toml, {property}, {where}: {first['msg']}") from None
-    lines = resources.files(__package__).joinpath("misleading.tsv").read_text("utf-8").splitlines()
-    facts = (line.split("\t") for line in lines if not line.startswith("#"))
     return PropertyTable(
         entity,
         literal,
-        frozenset((s, p, o) for s, p, o in facts),
+        frozenset((s, p, o) for s, p, o in _read_rows("misleading.tsv")),
         ROLES,
         _load_domains(),
         load_trust(),
         _load_settled(),
         {BORDERS: _load_borders()},
+        _load_disputed(),
+        {state: continent for state, _, continent in _read_rows("continents.tsv")},
     )
 
 
@@ -58,15 +58,25 @@ def _load_domains() -> DomainRules:
 
 def _load_settled() -> dict[tuple[str, EntityKind], frozenset[str]]:
     """The founding of a state is asked only where it is its independence, and of one undisputed year."""
-    lines = resources.files(__package__).joinpath("independence.tsv").read_text("utf-8").splitlines()
-    return {(INCEPTION, "country"): frozenset(line.partition("\t")[0] for line in lines if not line.startswith("#"))}
+    return {(INCEPTION, "country"): frozenset(state for state, *_ in _read_rows("independence.tsv"))}
 
 
 def _load_borders() -> dict[str, frozenset[str]]:
     """The neighbours on land of every country that has any."""
-    lines = resources.files(__package__).joinpath("land_borders.tsv").read_text("utf-8").splitlines()
-    rows = (line.split("\t") for line in lines if not line.startswith("#"))
-    return {country: frozenset(others) for country, _, *others in rows}
+    return {country: frozenset(others) for country, _, *others in _read_rows("land_borders.tsv")}
+
+
+def _load_disputed() -> dict[str, dict[str, str]]:
+    """What nobody is asked about a state, and why."""
+    disputed: dict[str, dict[str, str]] = {}
+    for entity, _, property, reason in _read_rows("disputed.tsv"):
+        disputed.setdefault(property, {})[entity] = reason
+    return disputed
+
+
+def _read_rows(name: str) -> list[list[str]]:
+    lines = resources.files(__package__).joinpath(name).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import functools
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
@@ -123,17 +124,18 @@ class GraphStore:
         return self.number(id) >= 0
 
     def label(self, id: str) -> str:
-        """The entity's label; empty when it has none."""
+        """The entity's label, the newest where it was renamed; empty when it has none."""
         number = self.number(id)
-        return self._label_at(number) if number >= 0 else ""
+        return self._newest_at(number, id) if number >= 0 else ""
 
     def aliases(self, id: str) -> tuple[str, ...]:
         """The entity's other names, in the corpus's order."""
         number = self.number(id)
         if number < 0:
             return ()
-        first = self._name_first[number]
-        return tuple(self.name_at(row) for row in range(first + 1, first + self._name_count[number]))
+        names = self._names_at(number)
+        newest = self._newest_at(number, id)
+        return names[1:] if names[:1] == (newest,) else tuple(one for one in names if one != newest)
 
     def description(self, id: str) -> str:
         """The corpus's description; where it gives none, one made from the entity's class, occupation and
@@ -358,6 +360,15 @@ class GraphStore:
         """The name in a row of the table of names, where an entity's label goes before its aliases."""
         return str(self._name_blob[self._name_start[row] : self._name_start[row + 1] - 1], "utf-8")
 
+    def _names_at(self, number: int) -> tuple[str, ...]:
+        first = self._name_first[number]
+        return tuple(self.name_at(row) for row in range(first, first + self._name_count[number]))
+
+    def _newest_at(self, number: int, id: str) -> str:
+        """The label, or the name that the entity bears since it was renamed, where the corpus has that name, too."""
+        newest = read_renamed().get(id)
+        return newest if newest and newest in self._names_at(number) else self._label_at(number)
+
     def _label_at(self, number: int) -> str:
         return self.name_at(self._name_first[number]) if self._name_count[number] else ""
 
@@ -464,3 +475,10 @@ def _order(match: NameMatch) -> tuple[bool, int, int]:
 def _read_texts(start: memoryview[int], blob: memoryview[int], ending: int = 0) -> list[str]:
     whole = bytes(blob)
     return [whole[start[i] : start[i + 1] - ending].decode() for i in range(len(start) - 1)]
+
+
+@functools.cache
+def read_renamed() -> dict[str, str]:
+    """Entity → its newest name, of those that were renamed since the corpora that are ingested were made."""
+    lines = resources.files(__package__).joinpath("renamed.tsv").read_text("utf-8").splitlines()
+    return {entity: name for entity, name, _ in (line.split("\t") for line in lines if not line.startswith("#"))}

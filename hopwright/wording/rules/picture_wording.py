@@ -1,23 +1,34 @@
 """The wording of questions about pictures, by rule.
 
 In the whole question what a picture shows is said by its place ("the country in the first image") or by what the
-picture is ("the country whose flag is shown"); in a sub-question by its name. What follows the pictures is worded by
-the rules writer.
+picture is ("the country with this flag"), by frames of its own (`picture_frames`); in a sub-question by its name, as
+the rules writer words it.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from hopwright.errors import ExpressionError
 from hopwright.knowledge.properties import PropertyTable
-from hopwright.planning.computation_forms import Extreme, read_form
+from hopwright.planning.computation_forms import (
+    AgeAt,
+    AggregateValue,
+    Extreme,
+    GroupSize,
+    Rate,
+    YearDistance,
+    read_form,
+)
 from hopwright.planning.picture_plans import PicturePlan
 from hopwright.planning.plan import PlanStep
 from hopwright.records import Compute, Constraint, Lookup, ReverseLookup
 from hopwright.records.values import EntityKind
 from hopwright.text.phrases import sentence, superlative
+from hopwright.wording.rules import picture_frames as frames
 from hopwright.wording.rules.rules_writer import EntityNaming, RulesWriter, Wording
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
@@ -39,23 +50,14 @@ _ASKED: Mapping[str, tuple[str, ...]] = {
     "arms": ("Which {noun}'s coat of arms is shown in the image?",),
     "photo": ("Which {noun} is shown in the image?",),
 }
-_WHICH = (
-    "Which of the {number} countries shown in the images {did}?",
-    "Of the {number} countries in the images, which one {did}?",
-    "The images show {number} countries. Which of them {did}?",
-)
-_YEARS_BETWEEN = (
-    "How many years lie between the independence of {a} and that of {b}?",
-    "How many years separate the independence of {a} from that of {b}?",
-)
-_MORE_NEIGHBOURS = (
-    "How many more countries border {a} than {b}?",
-    "By how many does the number of countries that border {a} exceed the number of those that border {b}?",
-)
-_COMMON = (
-    "Which country borders both {a} and {b}?",
-    "Which country shares a border with both {a} and {b}?",
-)
+
+_TOLD = 0.6
+"""How often what a picture shows is told in a sentence before the question."""
+_ASKED_FIRST = 0.4
+"""How often which of several is meant is asked in the same sentence as what is asked about it."""
+_Option = TypeVar("_Option")
+_PRONOUNS = {"male": ("he", "his"), "female": ("she", "her")}
+_OFFICE = re.compile(r"the person who was (.+) when ")
 
 
 class PictureNaming:
@@ -81,9 +83,12 @@ class PictureNaming:
 class PictureWriter:
     """Words plans over pictures. The same key makes the same choices."""
 
-    def __init__(self, table: PropertyTable, names: EntityNaming) -> None:
+    def __init__(
+        self, table: PropertyTable, names: EntityNaming, find_gender: Callable[[str], str] = lambda _: ""
+    ) -> None:
         self._table = table
         self._names = names
+        self._find_gender = find_gender
         self._writer = RulesWriter(table)
 
     def word(self, plan: PicturePlan, kinds: Sequence[str], key: str) -> Wording:
@@ -93,57 +98,119 @@ class PictureWriter:
         """
         rng = random.Random(f"pictures:{key}")
         asked = tuple(self.ask_picture(kind, entity, rng) for kind, entity in zip(kinds, plan.pictures, strict=True))
-        whole = self._ask_comparison(plan, rng, key) if len(plan.pictures) > 1 else self._ask_chain(plan, kinds[0], key)
-        return Wording((*asked, *self._ask_steps(plan, key)), whole)
+        whole = self._ask_comparison(plan, rng) if len(plan.pictures) > 1 else self._ask_chain(plan, kinds[0], key, rng)
+        return Wording((*asked, *self._ask_steps(plan, key)), sentence(whole))
 
     def ask_picture(self, kind: str, entity: str, rng: random.Random) -> str:
         """The question of a picture's own hop."""
         templates = _ASKED[kind]
         return templates[rng.randrange(len(templates))].format(noun=self._name_noun(entity))
 
-    def _ask_chain(self, plan: PicturePlan, kind: str, key: str) -> str:
-        (entity,) = plan.pictures
-        said = {entity: _SHOWN[kind].format(noun=self._name_noun(entity))}
-        return self._writer.word(_name_pictures(plan), PictureNaming(self._names, said), key).question
-
     def _ask_steps(self, plan: PicturePlan, key: str) -> tuple[str, ...]:
         if plan.form == "more-neighbours":
             a, b = map(self._names.phrase, plan.pictures)
-            return (_MORE_NEIGHBOURS[0].format(a=a, b=b),)
+            return (frames.MORE_NEIGHBOURS[0].format(a=a, b=b),)
         return self._writer.word(_name_pictures(plan), self._names, key).hop_questions
 
-    def _ask_comparison(self, plan: PicturePlan, rng: random.Random, key: str) -> str:
-        a, b = (f"the country in the {ORDINALS[place]} image" for place in (0, 1))
-        first = plan.steps[0].derivation
-        if len(plan.steps) == 2:
-            said = {str(plan.steps[0].value): self._describe_winner(plan, a, b, rng)}
-            last = _rename(plan.steps[1], {f"hop{len(plan.pictures) + 1}": str(plan.steps[0].value)})
-            return self._writer.word([last], PictureNaming(self._names, said), key).question
-        if isinstance(first, ReverseLookup):
-            return _pick(_COMMON, rng).format(a=a, b=b)
-        if plan.form == "more-neighbours":
-            return _pick(_MORE_NEIGHBOURS, rng).format(a=a, b=b)
-        if plan.form == "years-between":
-            return sentence(_pick(_YEARS_BETWEEN, rng).format(a=a, b=b))
-        if isinstance(first, Compute) and isinstance(form := read_form(first.expression), Extreme):
-            return _pick(_WHICH, rng).format(
-                number=_NUMBERS[len(plan.pictures)], did=self._say_extreme(form, len(plan.pictures), rng)
-            )
-        said = dict(zip(plan.pictures, (a, b), strict=True))
-        return self._writer.word(_name_pictures(plan), PictureNaming(self._names, said), key).question
+    # ------------------------------------------------------------ one picture
 
-    def _describe_winner(self, plan: PicturePlan, a: str, b: str, rng: random.Random) -> str:
-        first = plan.steps[0].derivation
-        if isinstance(first, ReverseLookup):
-            return f"the country that borders both {a} and {b}"
-        form = read_form(first.expression) if isinstance(first, Compute) else None
+    def _ask_chain(self, plan: PicturePlan, kind: str, key: str, rng: random.Random) -> str:
+        (entity,) = plan.pictures
+        steps = list(plan.steps)
+        if kind not in frames.SHOWN or self._names.kind(entity) != "country":
+            said = {entity: _SHOWN[kind].format(noun=self._name_noun(entity))}
+            return self._writer.word(_name_pictures(plan), PictureNaming(self._names, said), key).question
+        told = rng.random() < _TOLD
+        before, country = (_pick(frames.TOLD[kind], rng), "it") if told else ("", _pick(frames.SHOWN[kind], rng))
+        if (form := _read_extreme(steps[0])) is not None:
+            if len(steps) == 1:
+                return self._ask_last(steps, before, country, rng)
+            steps = steps[1:]
+            # `how many countries border the largest country that borders it` would be hard to follow.
+            plain = self._name_asked(steps[0]) in ("neighbours", "best")
+            country = self._describe_best(form, country, rng, plain=plain)
+        return self._ask_last(steps, before, country, rng)
+
+    def _describe_best(self, form: Extreme, country: str, rng: random.Random, *, plain: bool) -> str:
+        """`its largest neighbour by area`; `plain`: without a clause of what borders what."""
+        label = self._table.literal[form.property].label
+        best = frames.CHOSEN.get((label, form.largest))
+        if best is None:
+            raise ExpressionError(f"no words for a choice by {form.property}")
+        phrases: tuple[str, ...] = frames.BEST_TOLD if country == "it" else frames.BEST
+        phrases = tuple(one for one in phrases if not plain or "border" not in one)
+        return _pick(phrases, rng).format(best=best, by=frames.BY.get(label, ""), x=country)
+
+    def _ask_last(self, steps: Sequence[PlanStep], before: str, country: str, rng: random.Random) -> str:
+        """What is asked about a country at last: of itself, or of who was in office when it became independent."""
+        first = self._name_asked(steps[0])
+        if first == "year" and len(steps) > 1:
+            return self._ask_holder(steps[1:], before, country, rng)
+        form = _read_extreme(steps[0])
+        did = "" if form is None else superlative(self._say_extreme(form, rng))
+        return f"{before} {_pick(_fit(frames.ASK[first], country), rng).format(n=country, did=did)}".strip()
+
+    def _ask_holder(self, steps: Sequence[PlanStep], before: str, country: str, rng: random.Random) -> str:
+        holder = steps[0].derivation
+        entry = self._table.literal.get(holder.property) if isinstance(holder, ReverseLookup) else None
+        if entry is None or not (match := _OFFICE.match(entry.holder_when)):
+            raise ExpressionError("no words for who held something then")
+        office = match[1]
+        if len(steps) == 1:
+            asked = _pick(_fit(frames.ASK["holder"], country), rng)
+            return f"{before} {asked.format(n=country, office=office)}".strip()
+        told = _pick(frames.HOLDER_TOLD, rng).format(n=country, office=office)
+        he, his = self._find_pronouns(str(steps[0].value), entry.holder_noun)
+        asked = _pick(frames.ASK_HOLDER[self._name_asked(steps[1])], rng).format(he=he, his=his)
+        return f"{before} {told} {sentence(asked)}".strip()
+
+    def _find_pronouns(self, person: str, noun: str) -> tuple[str, str]:
+        gender = self._find_gender(person)
+        return _PRONOUNS.get(gender) or (f"that {noun}", f"that {noun}'s")
+
+    # ------------------------------------------------------------ several pictures
+
+    def _ask_comparison(self, plan: PicturePlan, rng: random.Random) -> str:
+        place = _pick(frames.AMONG_TWO, rng)
+        a, b = (place.format(ordinal) for ordinal in ORDINALS[:2])
+        first, more = plan.steps[0], plan.steps[1:]
+        number = _NUMBERS[len(plan.pictures)]
+        if isinstance(first.derivation, ReverseLookup):
+            if not more:
+                return _pick(frames.COMMON, rng).format(a=a, b=b)
+            before, country = _pick(frames.COMMON_TOLD, rng)
+            return self._ask_last(more, before, country, rng)
+        if plan.form == "more-neighbours":
+            return _pick(frames.MORE_NEIGHBOURS, rng).format(a=a, b=b)
+        form = read_form(first.derivation.expression) if isinstance(first.derivation, Compute) else None
+        if isinstance(form, YearDistance):
+            return _pick(frames.YEARS_BETWEEN, rng).format(a=a, b=b)
+        if isinstance(form, AggregateValue | Rate):
+            asks = (frames.RATIO if isinstance(form, Rate) else frames.DIFFERENCE).get(
+                self._table.literal[form.property].label, ()
+            )
+            if not asks:
+                raise ExpressionError(f"no words for {plan.form}")
+            return _pick(asks, rng).format(a=a, b=b)
         if not isinstance(form, Extreme):
             raise ExpressionError(f"no words for {plan.form}")
-        number = len(plan.pictures)
-        return f"whichever of the {_NUMBERS[number]} countries in the images {self._say_extreme(form, number, rng)}"
+        did = self._say_extreme(form, rng)
+        did = did if len(plan.pictures) == 2 else superlative(did)
+        if not more:
+            return _pick(frames.WHICH, rng).format(number=number, did=did)
+        asked = self._name_asked(more[0])
+        if rng.random() < _ASKED_FIRST and asked in frames.THEN:
+            then = _pick(frames.THEN[asked], rng)
+            return _pick(frames.WINNER_ASKED, rng).format(number=number, did=did, then=then)
+        that = frames.WITH.get((self._table.literal[form.property].label, form.largest))
+        if that is None:
+            raise ExpressionError(f"no words for a choice by {form.property}")
+        before, country = _pick(frames.WINNER_TOLD, rng)
+        before = before.format(number=number, Number=sentence(number))
+        return self._ask_last(more, before, country.format(that=that[len(plan.pictures) - 2]), rng)
 
-    def _say_extreme(self, form: Extreme, number: int, rng: random.Random) -> str:
-        """`has the larger population`; of three, `has the largest population`."""
+    def _say_extreme(self, form: Extreme, rng: random.Random) -> str:
+        """`has the larger population`."""
         worded = self._table.literal[form.property].worded("country")
         predicates = worded.more if form.largest else worded.less
         if not predicates and worded.value == "number":  # only the winner has words of its own
@@ -151,8 +218,31 @@ class PictureWriter:
             predicates = (phrase.removeprefix("the one with").join(("has", "")),) if "the one with" in phrase else ()
         if not predicates:
             raise ExpressionError(f"no words for a choice by {form.property}")
-        predicate = predicates[rng.randrange(len(predicates))]
-        return predicate if number == 2 else superlative(predicate)
+        return _pick(predicates, rng)
+
+    def _name_asked(self, step: PlanStep) -> str:
+        """Under which name the frames have a step. Raises ExpressionError where they have none."""
+        derivation, roles = step.derivation, self._table.roles
+        if isinstance(derivation, Lookup):
+            names = {
+                roles.birth: "birth", roles.death: "death", roles.event_places.get(roles.birth): "birthplace",
+                roles.event_places.get(roles.death): "deathplace",
+            }  # fmt: skip
+            if derivation.property in names:
+                return names[derivation.property]
+            label = self._table.label(derivation.property)
+            name = "year" if step.unit == "year" else label
+            if name in frames.ASK:
+                return name
+        if isinstance(derivation, Compute):
+            form = read_form(derivation.expression)
+            if isinstance(form, GroupSize):
+                return "neighbours"
+            if isinstance(form, Extreme):
+                return "best"
+            if isinstance(form, AgeAt):
+                return "age"
+        raise ExpressionError(f"no words for {derivation}")
 
     def _name_noun(self, entity: str) -> str:
         """`country`; what else the graph calls it would give it away."""
@@ -190,5 +280,15 @@ def _rename(step: PlanStep, names: Mapping[str, str]) -> PlanStep:
     return PlanStep(renamed, step.value, step.answer_type, step.unit, step.claims)
 
 
-def _pick(options: Sequence[str], rng: random.Random) -> str:
+def _pick(options: Sequence[_Option], rng: random.Random) -> _Option:
     return options[rng.randrange(len(options))]
+
+
+def _read_extreme(step: PlanStep) -> Extreme | None:
+    form = read_form(step.derivation.expression) if isinstance(step.derivation, Compute) else None
+    return form if isinstance(form, Extreme) else None
+
+
+def _fit(asks: Sequence[str], country: str) -> list[str]:
+    """The questions that go with what a country is called: nobody is told `take it`, or `take that country`."""
+    return [ask for ask in asks if "{n}." not in ask or country.startswith(("the ", "its "))]

@@ -1,0 +1,81 @@
+"""The difficulty filter of picture questions: models that see the pictures vote, and what is too easy is dropped.
+
+Omanic's rule (section 3): an item that more voters answer rightly than `max_right` is dropped. A question with options
+is asked for the letter, another for the answer itself. A voter that gives no answer casts no vote; an item that lacks
+votes is kept only where it would be kept whatever they were.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hopwright.difficulty.rule import DropRule
+from hopwright.llm.prompts import load_prompts
+from hopwright.llm.types import Sampling
+from hopwright.pictures.dataset import PictureSet
+from hopwright.pictures.evaluation import Complete, PictureVerdict, Tell, ask_item, choose_media, judge, load_images
+from hopwright.pictures.splitting import Split
+from hopwright.records import LABELS, Item, Vote
+from hopwright.settings import PicturesFilterParameters
+
+
+@dataclass(frozen=True, slots=True)
+class PictureFilter:
+    """What came of a filter: `in = kept + dropped + held`; twins of what is not kept are left out with it."""
+
+    items: tuple[Item, ...]
+    splits: dict[str, Split]
+    twins: tuple[Item, ...]
+    counts: dict[str, int]
+    rights: dict[str, float]
+
+
+def filter_pictures(
+    found: PictureSet, parameters: PicturesFilterParameters, complete: Complete, tell: Tell
+) -> PictureFilter:
+    """Have every voter answer every item of a set, its pictures in sight, and keep what is hard enough."""
+    rule = DropRule(len(parameters.voters), parameters.max_right)
+    prompts, sampling = load_prompts(), Sampling(max_tokens=parameters.max_tokens, temperature=0)
+    items = [item for item, _ in found.items]
+    queries = [
+        query
+        for item in items
+        for model in parameters.voters
+        for query in ask_item(
+            prompts, item, 0, model, "right", load_images(found, choose_media(item, "right", found)), True, sampling
+        )
+    ]
+    tell(f"asking for {len(queries):,} votes")
+    outcomes = complete([query.request for query in queries])
+    verdicts = [judge(query, outcome, "infoseek") for query, outcome in zip(queries, outcomes, strict=True)]
+    by_item: dict[str, list[PictureVerdict]] = {}
+    for one in verdicts:
+        by_item.setdefault(one.query.item.id, []).append(one)
+    kept, counts = [], Counter({"in": len(items), "kept": 0, "dropped": 0, "held": 0})
+    for item in items:
+        cast = [one for one in by_item[item.id] if one.outcome == "answered"]
+        right = sum(one.right for one in cast)
+        fate = rule.conclude(right, len(cast) - right)
+        counts[fate] += 1
+        if fate == "kept":
+            kept.append(item.model_copy(update={"votes": tuple(_record(one) for one in cast if _is_letter(one))}))
+    ids = {item.id for item in kept}
+    twins = tuple(twin for twin in found.twins if twin.twin in ids)
+    splits = {item.id: split for item, split in found.items if item.id in ids}
+    return PictureFilter(tuple(kept), splits, twins, dict(counts), _share(verdicts, parameters.voters))
+
+
+def _is_letter(one: PictureVerdict) -> bool:
+    return one.query.form == "mcq" and one.value in LABELS
+
+
+def _record(one: PictureVerdict) -> Vote:
+    option = next(label for label in LABELS if label == one.value)
+    return Vote(model=one.query.model, option=option, right=one.right)
+
+
+def _share(verdicts: Sequence[PictureVerdict], voters: Sequence[str]) -> dict[str, float]:
+    held = {voter: [one for one in verdicts if one.query.model == voter] for voter in voters}
+    return {voter: sum(one.right for one in asked) / len(asked) for voter, asked in held.items() if asked}
