@@ -14,6 +14,13 @@ from hopwright.settings.difficulty import FilterParameters, VllmParameters, Vote
 from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.naming import call_parameters, name_parameter, spell_options, spell_titles
+from hopwright.settings.novels import (
+    NovelMode,
+    NovelQuestionsParameters,
+    NovelsAddParameters,
+    NovelsEvaluateParameters,
+    NovelsName,
+)
 from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
 from hopwright.settings.pictures import (
     PictureQuestionsParameters,
@@ -62,6 +69,11 @@ __all__ = [
     "FilterRun",
     "ModelParameters",
     "ModelRun",
+    "NovelMode",
+    "NovelQuestionsParameters",
+    "NovelsAddParameters",
+    "NovelsEvaluateParameters",
+    "NovelsName",
     "Parameters",
     "PictureQuestionsParameters",
     "PicturesEvaluateParameters",
