@@ -28,6 +28,9 @@ _WORD = re.compile(rf"[{_LETTER}]+(?:['’][{_LETTER}]+)*(?:-[{_LETTER}]+)*")
 _PREFIX = re.compile(r"^(?:[dDlLO]['’]|Mc|Mac(?=[A-Z]))")
 _STAYS = frozenset("de la du von van Van des St of and the s".split())
 
+_ODD = frozenset({"Milady", "Renfield"})
+"""Given names of the list that are somebody's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -177,7 +180,7 @@ class _WordDrawer:
         for word in given:
             groups[names.short.get(word, word)].append(word)
         free = {
-            gender: [one for one in sorted(pool) if one.casefold() not in self._taken and one not in names.short]
+            gender: [one for one in sorted(pool - _ODD) if one.casefold() not in self._taken and one not in names.short]
             for gender, pool in (("male", names.male), ("female", names.female))
         }
         drawn: dict[str, str] = {}

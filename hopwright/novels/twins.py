@@ -96,7 +96,9 @@ class TwinMaker:
     def _find_left(self, names: list[str], made: NovelItem) -> str:
         """What of the old names is left in the twin's window or words; empty where nothing is."""
         book = self.drafter.novel.book
-        text = f"{made.question}\n{book.show(made.window.start, made.window.end)}"
-        pattern = "|".join(re.escape(one) for one in sorted(names, key=lambda one: (-len(one), one)))
-        match = re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text)
-        return "an old name is left in the window" if match else ""
+        text = f"{made.question}\n{book.text[made.window.start : made.window.end]}"
+        for name in names:
+            # The search for the plain text is the fast one, and finds nothing in most windows.
+            if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+                return "an old name is left in the window"
+        return ""
