@@ -16,6 +16,7 @@ from hopwright.novels.shelf import add_book, list_books, open_book, open_books, 
 from hopwright.settings import (
     NovelQuestionsParameters,
     NovelsAddParameters,
+    NovelsEvaluateParameters,
     NovelsName,
     home,
     load_parameters,
@@ -119,6 +120,114 @@ def audit(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
         )
     if report.violations:
         raise InputError(f"{folder}: {len(report.violations):,} violations")
+
+
+def evaluate(
+    folder: Path, options: Mapping[str, Any], report_folder: Path | None, *, dry_run: bool, as_json: bool
+) -> None:
+    """Ask models and show the grid; a dry run prints what it would ask and cost."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.types import parse_model
+    from hopwright.novels.contexts import ContextMaker
+    from hopwright.novels.evaluation import evaluate_novels, list_queries, pick_items
+    from hopwright.novels.report import write_report
+    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
+    from tasks.models import require_models
+
+    parameters = load_parameters(merge_options({}, options), NovelsEvaluateParameters)
+    if not parameters.models:
+        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    file = parameters.access.endpoints_file()
+    settings = read_settings(file)
+    asked = (*parameters.models, *([parameters.judge] if parameters.judge else []))
+    for model in asked:
+        settings.endpoint(parse_model(model).provider)
+    run = name_command("novels evaluate", folder.absolute(), *asked)
+    access = ModelAccess(file, home() / STORE, run, parameters.access.limit(), asked)
+    if not dry_run:
+        require_models(access, blocks=False)
+    with err.status("reading") as status:
+        found = read_novel_set(folder)
+        cache = home() / "cache" / "novels"
+        texts = BookTexts(found, find_shelf(parameters))
+        contexts = ContextMaker(found, texts, cache, parameters.chunk, parameters.chunks)
+        queries = list(list_queries(pick_items(found, parameters), contexts, parameters))
+        if not dry_run:
+            home().mkdir(parents=True, exist_ok=True)
+            report, verdicts = evaluate_novels(queries, parameters, open_models(access).complete_all, status.update)
+    if dry_run:
+        _estimate(queries, access, as_json=as_json)
+        return
+    if report_folder is not None:
+        write_report(report, verdicts, report_folder, folder.name)
+    if as_json:
+        print_json(report)
+        return
+    _tell(report)
+    if report_folder is not None:
+        out.out(str(report_folder / "report.md"))
+
+
+def _estimate(queries: list[Any], access: Any, *, as_json: bool) -> None:
+    """What asking would cost. Tokens that a prompt cache can spare are counted, and not taken off."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.estimate import estimate_run, render_estimate
+    from hopwright.llm.prices import read_prices
+    from hopwright.llm.store import consult_store
+    from hopwright.novels.evaluation import count_shared
+
+    settings = read_settings(access.endpoints)
+    with consult_store(access.store) as store:
+        requests = (query.request for query in queries)
+        estimate = estimate_run(requests, settings, store, read_prices(settings.prices), stage="novels")
+    shared = count_shared(queries)
+    if as_json:
+        print_json({**estimate.to_dict(), "repeated_tokens": shared, "budget_usd": access.budget_usd})
+        return
+    out.out(render_estimate(estimate))
+    out.out(
+        f"About {shared:,} of the tokens in repeat what an earlier question read; a prompt cache makes them cheaper "
+        "than is counted here."
+    )
+    if access.budget_usd is not None and estimate.usd > access.budget_usd:
+        out.out(f"The budget of {access.budget_usd:,.2f} dollars would stop it on the way.")
+
+
+def _tell(report: Mapping[str, Any]) -> None:
+    for row in report["rows"]:
+        out.out(
+            f"{row['model']}, {row['mode']}, {row['variant']}, {row['questions']}: {row['right']:,} of "
+            f"{row['asked']:,} right ({row['accuracy']:.1%}), {row['unreadable']:,} unreadable, "
+            f"{row['failed']:,} failed"
+        )
+    for row in report["gaps"]:
+        out.out(
+            f"{row['model']}, {row['mode']}: {row['originals']:.1%} of the originals and {row['twins']:.1%} of their "
+            f"twins right, {row['pairs']:,} pairs"
+        )
+    for row in report["usage"]:
+        out.out(
+            f"{row['model']}: {row['input_tokens']:,} tokens in, {row['cached_tokens']:,} of them from a prompt cache, "
+            f"{row['output_tokens']:,} out, {row['cost_usd']:.4f} dollars"
+        )
+    for reason, number in report["failures"].items():
+        out.out(f"  failed: {reason} ({number:,})")
+
+
+def write_tasks(folder: Path, target: Path, most: int, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Write tasks for reviewers."""
+    from annotation.novels import write_novel_tasks
+
+    parameters = load_parameters(merge_options({}, options), NovelsName)
+    found = read_novel_set(folder)
+    number = min(most, len(found.items))
+    chosen = [found.items[place * len(found.items) // number] for place in range(number)]
+    with err.status("writing"):
+        written = write_novel_tasks(found, BookTexts(found, find_shelf(parameters)), chosen, target)
+    if as_json:
+        print_json({"folder": str(target), "tasks": written})
+        return
+    out.out(f"{target}: {written:,} tasks, and interface.xml for their project")
 
 
 def find_shelf(parameters: NovelsName) -> Path:

@@ -118,6 +118,8 @@ class WindowCounter:
         if hop.step in ("companion", "place", "voice"):
             held = {one for one in shown if names <= self.paragraphs[one].possible}
             return {who for one in held for who in self._read_answer(hop.step, one, names)}, held
+        if len(names) != 1:
+            return set(), set()
         (name,) = names
         shown = sorted(shown)
         naming = [one for one in shown if name in self.paragraphs[one].possible]

@@ -79,6 +79,7 @@ class BookTexts:
         self._found = found
         self._files = {folder.name.rsplit("-", 1)[-1]: folder for folder in list_books(shelf)}
         self._texts: dict[str, str] = {}
+        self._windows: dict[str, str] = {}
         self._shelf = shelf
 
     def read(self, id: str) -> str:
@@ -104,10 +105,12 @@ class BookTexts:
         """The text of a window, with plain line feeds. Raises InputError where it is not the one that is meant."""
         if (held := self._found.windows.get(window.sha256)) is not None:
             return held
-        text = plain_lines(self.read(window.book)[window.start : window.end])
-        if hash_text(text) != window.sha256:
-            raise InputError(f"{window.book}: the window from character {window.start:,} has another hash")
-        return text
+        if window.sha256 not in self._windows:
+            text = plain_lines(self.read(window.book)[window.start : window.end])
+            if hash_text(text) != window.sha256:
+                raise InputError(f"{window.book}: the window from character {window.start:,} has another hash")
+            self._windows[window.sha256] = text
+        return self._windows[window.sha256]
 
     def show(self, book: str, start: int, end: int) -> str:
         """Some characters of a book, with plain line feeds."""

@@ -54,7 +54,7 @@ class NovelQuestionsParameters(NovelsName):
     hops: Annotated[list[Literal["1", "2", "3", "4"]], Cli(("--hops",))] = Field(
         default=["1", "2", "3", "4"], min_length=1, title="Hops", description="Numbers of hops of a question."
     )
-    lengths: Annotated[list[Literal["16k", "32k", "64k", "96k", "128k"]], Cli(("--length", "--lengths"))] = Field(
+    lengths: Annotated[list[Literal["4k", "8k", "16k", "32k", "64k", "96k", "128k"]], Cli(("--length", "--lengths"))] = Field(
         default=["64k", "96k", "128k"],
         min_length=1,
         title="Lengths",
@@ -101,6 +101,14 @@ class NovelsEvaluateParameters(NovelsName):
         title="Modes",
         description="window: the whole window; gold: only the paragraphs of the hops; none: only the question; "
         "irrelevant: paragraphs of another book; rag: the chunks of the window that a search for the question finds.",
+    )
+    judge: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
+        default="",
+        max_length=500,
+        pattern=MODEL_PATTERN,
+        title="Judge",
+        description="A model that says whether an answer which no name of the right one matches means the same. Empty "
+        "for none.",
     )
     cot: bool = Field(default=False, title="Chain of thought", description="Ask for reasoning before the answer.")
     twins: bool = Field(
