@@ -157,9 +157,11 @@ def _check_spans(item: NovelItem, case: _Case) -> Iterator[str]:
         for span in hop.evidence.spans:
             if case.book[span.start : span.end] != span.text:
                 yield f"hop {hop.index}: the text at {span.start:,} is not {span.text!r}"
-            if not inside[0][0] <= span.start < span.end <= inside[0][1]:
+            if not any(start <= span.start < span.end <= end for start, end in inside):
                 yield f"hop {hop.index}: {span.text!r} lies outside its paragraph"
         if isinstance(hop.derivation, ReadSpan):
+            if not inside[0][0] <= hop.derivation.start < hop.derivation.end <= inside[0][1]:
+                yield f"hop {hop.index}: the answer lies outside its paragraph"
             said = " ".join(case.book[hop.derivation.start : hop.derivation.end].split())
             if said not in (hop.answer, *hop.answer_aliases):
                 yield f"hop {hop.index}: the text says {said!r}, not {hop.answer!r}"

@@ -2,7 +2,7 @@
 
 data/test.parquet, data/twins.parquet       the rows
 items.jsonl, twins.jsonl                    the records, with derivations and evidence
-books/<id>.book.json                        what each book is, and who is who in it; that of a renamed book ends in ~twin
+books/<id>.book.json                        what each book is, and who is who in it; a renamed book's id ends in ~twin
 books/<id>.renames.json                     what makes the renamed book: `[start, end, new]`
 windows.parquet                             the windows' texts by SHA-256, where they are embedded
 load_windows.py                             cuts the windows out of the books' files, and checks their hashes
@@ -73,7 +73,7 @@ class NovelSet:
 
 
 class BookTexts:
-    """The texts of a set's books, from the shelf, by SHA-256; those of the twins are renamed when they are asked for."""
+    """The texts of a set's books, from the shelf, by SHA-256; those of twins are renamed when they are asked for."""
 
     def __init__(self, found: NovelSet, shelf: Path) -> None:
         self._found = found
@@ -254,7 +254,7 @@ def _write_card(name: str, made: _Made) -> str:
     cells = Counter((len(item.hops), item.window.length // K) for item in made.items)
     lengths = sorted({length for _, length in cells})
     by_book = Counter((item.window.book, len(item.hops)) for item in made.items)
-    chains = {(book, hops): 0 for book, hops in by_book}
+    chains = dict.fromkeys(by_book, 0)
     for book, hops, _ in {(item.window.book, len(item.hops), item.family) for item in made.items}:
         chains[book, hops] += 1
     refused: Counter[str] = Counter()

@@ -84,8 +84,10 @@ class NovelDrafter:
         self._asked = pick_asked(novel.graph)
         self._opened: dict[tuple[int, int], Opened] = {}
         self._counters: dict[tuple[int, int], WindowCounter] = {}
+        table = novel.reader.table
         self._windows = {
-            length: list_windows(novel.book, novel.reader.table, length, length // 4) for length in self._lengths
+            length: list_windows(novel.book, table, length, find_stride(table.sums[-1], length))
+            for length in self._lengths
         }
 
     def make(self, tell: Tell) -> list[NovelItem]:
@@ -187,9 +189,9 @@ class NovelDrafter:
             key,
         )
         hops = tuple(
-            self._make_hop(number, step, question, words, places, proof)
-            for number, (step, question, words, places, proof) in enumerate(
-                zip(steps, worded.hops, quoted, stretches, placed.proofs, strict=True), start=1
+            self._make_hop(number, step, question, words, places, before.answer if before else None)
+            for number, (step, before, question, words, places) in enumerate(
+                zip(steps, (None, *steps[:-1]), worded.hops, quoted, stretches, strict=True), start=1
             )
         )
         if leaked := find_leak(worded.question, hops, graph):
@@ -226,11 +228,14 @@ class NovelDrafter:
         question: str,
         quoted: Stretch | None,
         places: tuple[Stretch, ...],
-        proof: StepProof,
+        given: int | None,
     ) -> NovelHop:
         graph = self.novel.graph
         entity = None if step.kind == "chapters" else graph.entities[step.answer]
-        spans = [self._cite(step.places[0], clue) for clue in step.clues if step.kind in ("companion", "place", "voice")]
+        names = (*step.clues, *([given] if given is not None and step.follows else []))
+        # Whom the last mention is of stands in the paragraph of that, who comes next in the first.
+        own = {"next": step.places[-1:], "chapters": step.places}.get(step.kind, step.places[:1])
+        spans = [self._cite(place, name) for place in own for name in names]
         if entity is not None:
             spans.insert(0, self._cite(step.places[0], entity.id))
         return NovelHop(
@@ -276,6 +281,11 @@ class NovelDrafter:
     def _give(self, step: Step) -> Given:
         entity = self.novel.graph.entities[step.answer]
         return Given(entity.name, entity.kind)
+
+
+def find_stride(total: int, length: int) -> int:
+    """Tokens from one window to the next: a quarter of a window, and less in a short book, so that there are ten."""
+    return max(min(length // 4, (total - length) // 10), 256)
 
 
 def pick_asked(graph: MentionGraph) -> frozenset[int]:

@@ -1,14 +1,14 @@
 """Models that read windows of novels: the grid of hops and lengths, by what they are given to read.
 
-Every request goes through `hopwright.llm`, so an answer is paid for once. What is read stands before the question and is
-marked as stable, and questions about one window follow each other, so that a provider's prompt cache holds it.
+Every request goes through `hopwright.llm`, so an answer is paid for once. What is read stands before the question and
+is marked as stable, and questions about one window follow each other, so that a provider's prompt cache holds it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from hopwright.evaluation.extraction import extract
@@ -49,7 +49,7 @@ class NovelVerdict:
     value: str
     right: bool
     judged: bool = False
-    usage: TokenUsage = TokenUsage()
+    usage: TokenUsage = field(default_factory=TokenUsage)
     cost_usd: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class NovelVerdict:
 
 
 def pick_items(found: NovelSet, parameters: NovelsEvaluateParameters) -> list[NovelItem]:
-    """The items that are asked: of each number of hops and length the same at most, evenly over the set; their twins."""
+    """The items that are asked: of each number of hops and length as many at most, and their twins."""
     cells: dict[tuple[int, int], list[NovelItem]] = {}
     for item in found.items:
         cells.setdefault((len(item.hops), item.window.length), []).append(item)

@@ -22,7 +22,8 @@ def write_report(report: Mapping[str, Any], verdicts: Sequence[NovelVerdict], fo
     """Write `report.md`, `grid.png` and `answers.jsonl` into a folder."""
     write_file(folder / "grid.png", draw_grid(report["grid"]))
     write_file(folder / "answers.jsonl", write_json_lines(one.to_dict() for one in verdicts))
-    shown = ("model", "mode", "variant", "questions", "asked", "right", "accuracy", "low", "high", "unreadable", "failed")
+    shown = ("model", "mode", "variant", "questions", "asked", "right", "accuracy", "low", "high",
+             "unreadable", "failed")  # fmt: skip
     text = load_template("hopwright.novels", "report.md.j2").render(
         name=name,
         prompting="a chain of thought" if report["prompting"] == "cot" else "the answer alone",

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from hopwright.knowledge.books.windows import make_window
-from hopwright.novels.drafting import NovelDrafter, Placed
+from hopwright.novels.drafting import NovelDrafter
 from hopwright.novels.records import NovelItem
 from hopwright.novels.renaming import Renaming, make_renaming, rename_book
 from hopwright.novels.shelf import read_novel

@@ -131,14 +131,15 @@ def measure_chain(
 
 
 def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str) -> list[ProvenChain]:
-    """At most `most` of these: kinds, distances and depths in turn, no answer in more than a tenth, no step thrice."""
+    """At most `most` of these: kinds, distances and depths in turn, no answer in more than a tenth, no step in more
+    than a fiftieth."""
     rng = random.Random(f"{seed}:{key}:select")
     groups: dict[tuple[str, str], list[ProvenChain]] = defaultdict(list)
     for chain in chains:
         groups[(chain.steps[-1].kind, chain.band)].append(chain)
     for name in sorted(groups):
         rng.shuffle(groups[name])
-    share = max(2, -(-most // 10))
+    share, often = max(2, -(-most // 10)), max(3, most // 50)
     answers: Counter[tuple[bool, int]] = Counter()
     used: Counter[Step] = Counter()
     taken: list[ProvenChain] = []
@@ -148,7 +149,7 @@ def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str)
                 chain = groups[name].pop()
                 last = chain.steps[-1]
                 final = (last.kind in _TERMINAL, last.answer)
-                if answers[final] < share and all(used[step] < 3 for step in chain.steps):
+                if answers[final] < share and all(used[step] < often for step in chain.steps):
                     answers[final] += 1
                     used.update(chain.steps)
                     taken.append(chain)

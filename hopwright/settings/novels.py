@@ -9,6 +9,7 @@ from pydantic import Field
 from hopwright.settings.base import MODEL_PATTERN, NAME_PATTERN, Cli, Parameters
 from hopwright.settings.models import ModelParameters
 
+NovelLength = Literal["4k", "8k", "16k", "32k", "64k", "96k", "128k"]
 NovelMode = Literal["window", "gold", "none", "irrelevant", "rag"]
 
 
@@ -54,7 +55,7 @@ class NovelQuestionsParameters(NovelsName):
     hops: Annotated[list[Literal["1", "2", "3", "4"]], Cli(("--hops",))] = Field(
         default=["1", "2", "3", "4"], min_length=1, title="Hops", description="Numbers of hops of a question."
     )
-    lengths: Annotated[list[Literal["4k", "8k", "16k", "32k", "64k", "96k", "128k"]], Cli(("--length", "--lengths"))] = Field(
+    lengths: Annotated[list[NovelLength], Cli(("--length", "--lengths"))] = Field(
         default=["64k", "96k", "128k"],
         min_length=1,
         title="Lengths",
@@ -118,7 +119,11 @@ class NovelsEvaluateParameters(NovelsName):
         default=350, ge=50, le=5000, title="Chunk", description="Tokens of a chunk that is searched, as in the paper."
     )
     chunks: int = Field(
-        default=7, ge=1, le=100, title="Chunks", description="How many chunks are given in the mode rag, as in the paper."
+        default=7,
+        ge=1,
+        le=100,
+        title="Chunks",
+        description="How many chunks are given in the mode rag, as in the paper.",
     )
     limit: int = Field(
         default=0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ def test_questions_about_one_window_follow_each_other(tmp_path: Path, small_set:
     contexts = ContextMaker(small_set, texts, tmp_path, 350, 7)
     queries = list(list_queries(pick_items(small_set, parameters), contexts, parameters))
     firsts = [query.request.messages[0] for query in queries]
-    changes = sum(one is not other for one, other in zip(firsts, firsts[1:], strict=False))
+    changes = sum(one is not other for one, other in itertools.pairwise(firsts))
     assert changes + 1 == len({item.window.sha256 for item in small_set.items})
     assert all(first.stable for first in firsts)
     assert count_shared(queries) > 0

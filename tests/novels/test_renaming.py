@@ -15,8 +15,9 @@ from hopwright.novels.renaming import Edit, make_renaming, rename_book, rename_w
 from tests.novels.story import tell_story
 
 TEXT = (
-    "CHAPTER I\n\n" + "Mr. Alder met Elizabeth Alder at Brackwater. “Lizzy is late,” said Mr. Alder. The Alders went home. "
-    "Elizabeth's hat was lost in Brackwater, and Lizzy cried. Mr. Alder's dog barked at Brackwater. ALDER was on the door. "
+    "CHAPTER I\n\n"
+    + "Mr. Alder met Elizabeth Alder at Brackwater. “Lizzy is late,” said Mr. Alder. The Alders went home. Elizabeth's "
+    "hat was lost in Brackwater, and Lizzy cried. Mr. Alder's dog barked at Brackwater. ALDER was on the door. "
     "Lizzy said it was nothing. Elizabeth had a letter. An alder grew by the gate. " * 4
     + "\n\nMR. ALDER IN BRACKWATER\n\nThen Elizabeth smiled."
 )  # fmt: skip
@@ -63,7 +64,10 @@ def test_surrogates_are_new_and_differ() -> None:
     assert all(new not in book.text for new in words.values())
 
 
-@given(st.text("abcXYZ ", max_size=60), st.lists(st.tuples(st.integers(0, 59), st.integers(0, 5), st.text("pq", max_size=4))))
+@given(
+    st.text("abcXYZ ", max_size=60),
+    st.lists(st.tuples(st.integers(0, 59), st.integers(0, 5), st.text("pq", max_size=4))),
+)
 def test_edits_keep_what_lies_between(text: str, drawn: list[tuple[int, int, str]]) -> None:
     edits: list[Edit] = []
     for start, length, new in sorted(drawn):

@@ -127,7 +127,8 @@ def _compile(words: NameWords) -> re.Pattern[str]:
     short = "|".join(sorted(_ABBREVIATED))
     titles = "|".join(sorted(words.titles - _ABBREVIATED, key=lambda one: (-len(one), one)))
     endings = "|".join(sorted(words.endings))
-    name = rf"{_NAME}(?:['’]s(?=\s+(?:{endings})\b))?"
+    # "Poor Mrs. S": what stands before a title is no part of the name.
+    name = rf"(?!(?:{short}|{titles})\b){_NAME}(?:['’]s(?=\s+(?:{endings})\b))?"
     return re.compile(
         rf"(?<![{_LETTER}'’])(?P<titles>(?:(?:(?:{short})\b\.?|(?:{titles})\b)\s+(?:of\s+(?=[A-ZÀ-Þ]))?)*)"
         rf"(?P<words>(?:{_PARTICLE}\s+)?{name}(?:\s+(?:{_PARTICLE}\s+)?{name})*)(?![{_LETTER}])"

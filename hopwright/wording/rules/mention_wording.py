@@ -81,7 +81,7 @@ _QUESTIONS: Mapping[StepKind, tuple[str, ...]] = {
     ),
 }
 _PHRASES: Mapping[StepKind, str] = {
-    "speaker": "the person who says, {quoted}",
+    "speaker": "the person who says {quoted}",
     "companion": "the only {other}person named in the one paragraph that names {names}",
     "place": "the one place named in the only paragraph that names {names}",
     "voice": "the person named as the speaker in the only paragraph that names {names}",
@@ -113,6 +113,8 @@ _STATEMENTS: Mapping[StepKind, tuple[tuple[str, str], ...]] = {
     ),
 }
 """What a hop leads to, as a statement, and how the rest speaks of it."""
+_LONG = " that "
+"""What phrases have and names do not."""
 _OPENINGS = ("In this excerpt, ", "In the excerpt, ")
 
 
@@ -154,7 +156,11 @@ def _open(text: str, rng: random.Random) -> str:
 
 
 def _ask(step: NamedStep, given: Given | None, rng: random.Random) -> str:
-    return _fill(rng.choice(_QUESTIONS[step.kind]), step, given)
+    frames = _QUESTIONS[step.kind]
+    if given is not None and _LONG in given.words:
+        # Nothing may follow a long phrase but the question's end.
+        frames = tuple(frame for frame in frames if frame.endswith("{names}?")) or frames
+    return _fill(rng.choice(frames), step, given)
 
 
 def _fill(frame: str, step: NamedStep, given: Given | None) -> str:
@@ -172,7 +178,7 @@ def _fill(frame: str, step: NamedStep, given: Given | None) -> str:
 
 def _join(words: Sequence[str]) -> str:
     """The names as a list; a long phrase at its end is set apart."""
-    if len(words) == 3 and " that " in words[2]:
+    if len(words) == 3 and _LONG in words[2]:
         return f"both {words[0]} and {words[1]} as well as {words[2]}"
     if len(words) < 3:
         return f"both {words[0]} and {words[1]}" if len(words) == 2 else "".join(words)
