@@ -1,4 +1,4 @@
-"""Novels: how fast they are indexed and their windows assembled, how well names are found, and how many items they give.
+"""Novels: how fast they are indexed and their windows assembled, how well names are found, how many items they give.
 
     python bench/novels.py --novels FOLDER
     python bench/novels.py --novels FOLDER --items
@@ -45,7 +45,8 @@ def main() -> None:
     if options.novels is None:
         print("needs --novels: no novel is shipped")
         return
-    labelled = {held["sha256"]: held for path in sorted(LABELS.glob("*.json")) for held in [json.loads(path.read_text())]}
+    read = [json.loads(path.read_text("utf-8")) for path in sorted(LABELS.glob("*.json"))]
+    labelled = {one["sha256"]: one for one in read}
     for path in sorted(path for path in options.novels.iterdir() if path.suffix in (".txt", ".epub")):
         novel, seconds = measure_index(path)
         total = novel.reader.table.sums[-1]
@@ -59,7 +60,8 @@ def main() -> None:
 
 
 def measure_index(path: Path) -> tuple[ReadNovel, float]:
-    """Read a book from its file, find its names and count its tokens; the median of some runs, in seconds of processor time."""
+    """Read a book from its file, find its names, count its tokens: the median of some runs, in seconds of processor
+    time."""
     times = []
     for _ in range(_RUNS):
         start = time.process_time()

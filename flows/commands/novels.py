@@ -11,6 +11,7 @@ from hopwright.settings import (
     NovelsAddParameters,
     NovelsEvaluateParameters,
     NovelsName,
+    NovelStarParameters,
 )
 
 app = typer.Typer(
@@ -60,6 +61,21 @@ def make_questions(
     from flows.console.novels import make
 
     make(folder, options, as_json=as_json)
+
+
+@app.command("star")
+@takes(NovelStarParameters, leaving_out=("access.batch",))
+def ask_star(
+    *,
+    folder: Annotated[Path, typer.Argument(help="Folder to write; one of that name is replaced.")],
+    options: Options,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Have a model ask questions in the paper's way, over paragraphs around one keyword; nothing is proven of them."""
+    from flows.console.novels import make_star
+
+    make_star(folder, options, dry_run=dry_run, as_json=as_json)
 
 
 @app.command("audit")

@@ -8,6 +8,7 @@ from typing import Any
 from flows.console.options import merge_options
 from flows.console.output import err, out, print_json
 from hopwright.errors import InputError
+from hopwright.knowledge.books.book import Book
 from hopwright.knowledge.books.reading import BookNotes
 from hopwright.knowledge.books.tokens import WORDS
 from hopwright.novels.audit import audit_novels
@@ -18,6 +19,7 @@ from hopwright.settings import (
     NovelsAddParameters,
     NovelsEvaluateParameters,
     NovelsName,
+    NovelStarParameters,
     home,
     load_parameters,
 )
@@ -99,6 +101,65 @@ def make(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
         for name, number in sorted(one.made.items()):
             out.out(f"  {name}: {number:,}")
     out.out(str(folder))
+
+
+def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
+    """Have a model ask in the paper's way; a dry run prints what the first paragraphs, times the hops, would cost."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.types import parse_model
+    from hopwright.novels.dataset import write_star_set
+    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
+    from tasks.models import require_models
+
+    parameters = load_parameters(merge_options({}, options), NovelStarParameters)
+    if not parameters.model:
+        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    file = parameters.access.endpoints_file()
+    settings = read_settings(file)
+    asked = (parameters.model, *parameters.filters)
+    for model in asked:
+        settings.endpoint(parse_model(model).provider)
+    run = name_command("novels star", folder.absolute(), *asked)
+    access = ModelAccess(file, home() / STORE, run, parameters.access.limit(), asked)
+    books = open_books(find_shelf(parameters), parameters.books)
+    if dry_run:
+        _estimate_star(books, parameters, access, as_json=as_json)
+        return
+    require_models(access, blocks=False)
+    with err.status("asking") as status:
+        counts = write_star_set(books, folder, parameters, open_models(access).complete_all, status.update)
+    if as_json:
+        print_json({"folder": str(folder), "books": {id: one.to_dict() for id, one in counts.items()}})
+        return
+    for id, one in counts.items():
+        out.out(f"{id}: {one.drawn:,} chains begun, {sum(one.made.values()):,} questions kept")
+        for name, number in one.left_out.most_common():
+            out.out(f"  left out: {name} ({number:,})")
+    out.out(str(folder))
+
+
+def _estimate_star(books: list[Book], parameters: NovelStarParameters, access: Any, *, as_json: bool) -> None:
+    """What asking would cost: each chain's first request stands for those of all its paragraphs and its filters."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.estimate import ApproximateRequest, estimate_run, render_estimate
+    from hopwright.llm.prices import read_prices
+    from hopwright.llm.store import consult_store
+    from hopwright.novels.star import StarDrafter
+
+    listed = []
+    for book in books:
+        drafter = StarDrafter(read_novel(book, parameters.tokenizer), parameters, lambda _: [])
+        listed += [ApproximateRequest(one) for one in drafter.list_requests()]
+    # A paragraph asks for a keyword and a question, over more and more paragraphs.
+    hops = [int(one) for one in parameters.hops]
+    growth = sum(hop * (hop + 1) for hop in hops) / len(hops) + len(parameters.filters)
+    settings = read_settings(access.endpoints)
+    with consult_store(access.store) as store:
+        estimate = estimate_run(listed, settings, store, read_prices(settings.prices), growth=growth, stage="star")
+    if as_json:
+        print_json({**estimate.to_dict(), "budget_usd": access.budget_usd})
+        return
+    out.out(render_estimate(estimate))
 
 
 def audit(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:

@@ -18,6 +18,7 @@ from hopwright.novels.counting import WindowCounter
 from hopwright.novels.dataset import BookTexts, NovelSet
 from hopwright.novels.drafting import TOPOLOGIES
 from hopwright.novels.records import NovelItem
+from hopwright.novels.star import list_star_checks
 from hopwright.records import ReadSpan
 from hopwright.wording.rules.mention_wording import quote_words
 
@@ -95,9 +96,11 @@ def audit_novels(found: NovelSet, texts: BookTexts, tell: Callable[[str], None])
 
 def _check_shape(item: NovelItem) -> Iterator[str]:
     """Hops are a chain, the answer is the last one's, and ids are those of the content."""
-    if item.topology != TOPOLOGIES.get(len(item.hops)):
+    if item.is_star:
+        yield from _check_star_shape(item)
+    elif item.topology != TOPOLOGIES.get(len(item.hops)):
         yield f"topology {item.topology!r} does not have {len(item.hops)} hops"
-    for place, hop in enumerate(item.hops, start=1):
+    for place, hop in enumerate(item.hops if not item.is_star else (), start=1):
         if hop.index != place or hop.depends_on != ((place - 1,) if place > 1 else ()):
             yield f"hop {place}: does not follow the one before it"
         if (hop.entity is None) != (hop.step == "chapters"):
@@ -109,8 +112,18 @@ def _check_shape(item: NovelItem) -> Iterator[str]:
         yield "the id is not the hash of the chain and the window"
 
 
+def _check_star_shape(item: NovelItem) -> Iterator[str]:
+    if item.topology != f"star-{len(item.hops)}":
+        yield f"topology {item.topology!r} does not have {len(item.hops)} hops around one keyword"
+    for place, hop in enumerate(item.hops, start=1):
+        if hop.index != place or hop.depends_on != tuple(range(1, place)) or hop.step != "star":
+            yield f"hop {place}: is not asked over all hops before it"
+
+
 def _check_words(item: NovelItem, names: BookNames) -> Iterator[str]:
     """Every name that a hop goes by stands in the questions, and no answer in the whole question."""
+    if item.is_star:
+        return
     rest = item.question
     before = ""
     try:
@@ -157,10 +170,12 @@ def _check_spans(item: NovelItem, case: _Case) -> Iterator[str]:
         for span in hop.evidence.spans:
             if case.book[span.start : span.end] != span.text:
                 yield f"hop {hop.index}: the text at {span.start:,} is not {span.text!r}"
-            if not any(start <= span.start < span.end <= end for start, end in inside):
+            if not item.is_star and not any(start <= span.start < span.end <= end for start, end in inside):
                 yield f"hop {hop.index}: {span.text!r} lies outside its paragraph"
         if isinstance(hop.derivation, ReadSpan):
-            if not inside[0][0] <= hop.derivation.start < hop.derivation.end <= inside[0][1]:
+            own = [(one.start, one.end) for before in item.hops[: hop.index] for one in before.paragraphs]
+            allowed = own if item.is_star else inside[:1]
+            if not any(start <= hop.derivation.start < hop.derivation.end <= end for start, end in allowed):
                 yield f"hop {hop.index}: the answer lies outside its paragraph"
             said = " ".join(case.book[hop.derivation.start : hop.derivation.end].split())
             if said not in (hop.answer, *hop.answer_aliases):
@@ -171,6 +186,9 @@ def _check_spans(item: NovelItem, case: _Case) -> Iterator[str]:
 
 def _check_proofs(item: NovelItem, case: _Case) -> Iterator[str]:
     """Every hop is unique, needed and chained, by a count over all paragraphs of the window."""
+    if item.is_star:
+        yield from list_star_checks(item, case.book)
+        return
     try:
         places = [case.counter.locate(hop) for hop in item.hops]
     except KeyError:

@@ -32,11 +32,12 @@ from hopwright.novels.records import NovelItem, WindowRef
 from hopwright.novels.renaming import TWIN, Edit
 from hopwright.novels.rows import ROW_SCHEMA, make_row
 from hopwright.novels.shelf import list_books, open_book, read_novel
+from hopwright.novels.star import Complete, StarDrafter
 from hopwright.novels.twins import TwinMaker
 from hopwright.release.folder_swap import open_staging_folder, replace_folder
 from hopwright.reporting.rendering import load_template
 from hopwright.runs.files import hash_file, write_file, write_json_lines
-from hopwright.settings import NovelQuestionsParameters
+from hopwright.settings import NovelQuestionsParameters, NovelStarParameters
 
 _ROWS_PER_GROUP = 500
 _WINDOW_SCHEMA = pa.schema([("sha256", pa.string()), ("text", pa.large_string())])
@@ -141,6 +142,33 @@ def write_novel_set(
         lengths = ", ".join(parameters.lengths)
         raise InputError(f"no question is proven: no book has windows of {lengths} with enough names in them")
     tell("writing")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open_staging_folder(folder) as aside:
+        _write_folder(aside, folder.name, made)
+        replace_folder(aside, folder)
+    return made.counts
+
+
+def write_star_set(
+    books: Sequence[Book], folder: Path, parameters: NovelStarParameters, complete: Complete, tell: Tell
+) -> dict[str, NovelCounts]:
+    """Have a model ask about some books in the paper's way, and write the folder; returns the counts by book.
+
+    Raises InputError where no question is left.
+    """
+    made = _Made()
+    for book in books:
+        drafter = StarDrafter(read_novel(book, parameters.tokenizer), parameters, complete)
+        items = drafter.make(tell)
+        made.counts[book.id] = drafter.counts
+        if items:
+            made.books[book.id] = drafter.names
+            made.items += sorted(items, key=_order)
+    if not made.items:
+        reasons: Counter[str] = Counter()
+        for one in made.counts.values():
+            reasons.update(one.left_out)
+        raise InputError("no question is left: " + "; ".join(f"{name} ({number})" for name, number in reasons.items()))
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open_staging_folder(folder) as aside:
         _write_folder(aside, folder.name, made)
@@ -267,6 +295,7 @@ def _write_card(name: str, made: _Made) -> str:
         items=len(made.items),
         twins=len(made.twins),
         embedded=bool(made.windows),
+        model=next((item.provenance.model for item in made.items if item.is_star), ""),
         families=len({item.family for item in made.items}),
         grid=[
             {"hops": str(hops)} | {f"{length}k": cells[hops, length] for length in lengths} for hops in deepest

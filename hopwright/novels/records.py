@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -47,10 +47,12 @@ class NovelHop(Hop):
     """A hop with its kind, the entities that its question names (`clues`), and the paragraphs that it rests on.
 
     entity: whom the answer names, None for a number of chapters. paragraphs: that of the answer first. quoted: the
-    words that the question quotes.
+    words that the question quotes. The step `star` is the paper's: the paragraph was found by a keyword beside that of
+    the first hop, and its question is asked over the paragraphs of all hops up to it.
     """
 
-    step: StepKind
+    step: StepKind | Literal["star"]
+    keyword: str = ""
     clues: tuple[EntityNumber, ...] = ()
     entity: EntityNumber | None = None
     paragraphs: tuple[Stretch, ...]
@@ -69,6 +71,11 @@ class NovelItem(Item):
     family: str
     distances: tuple[int, ...] = ()
     depth: float = Field(ge=0, le=1)
+
+    @property
+    def is_star(self) -> bool:
+        """Whether it was made in the paper's way, by a model and around one keyword."""
+        return self.hops[0].step == "star"
 
     @property
     def novel_id(self) -> str:

@@ -20,6 +20,7 @@ from hopwright.settings.novels import (
     NovelsAddParameters,
     NovelsEvaluateParameters,
     NovelsName,
+    NovelStarParameters,
 )
 from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
 from hopwright.settings.pictures import (
@@ -71,6 +72,7 @@ __all__ = [
     "ModelRun",
     "NovelMode",
     "NovelQuestionsParameters",
+    "NovelStarParameters",
     "NovelsAddParameters",
     "NovelsEvaluateParameters",
     "NovelsName",

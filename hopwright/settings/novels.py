@@ -89,6 +89,67 @@ class NovelQuestionsParameters(NovelsName):
     seed: int = Field(default=0, ge=0, title="Seed", description="Draws the questions and the names of the twins.")
 
 
+class NovelStarParameters(NovelsName):
+    """Which questions a model asks about novels in the paper's way: paragraphs around one keyword."""
+
+    books: Annotated[list[str], Cli(("--book", "--books"), metavar="ID")] = Field(
+        default=[],
+        max_length=1000,
+        title="Books",
+        description="Beginnings of the ids of the books that are asked about. Without any, all of the shelf.",
+    )
+    model: Annotated[str, Cli(metavar="ENDPOINT/MODEL")] = Field(
+        default="",
+        max_length=500,
+        pattern=MODEL_PATTERN,
+        title="Model",
+        description="The model that names keywords and asks the questions, as endpoint/model.",
+    )
+    filters: Annotated[
+        list[Annotated[str, Field(min_length=3, max_length=500, pattern=MODEL_PATTERN)]],
+        Cli(("--filter", "--filters"), metavar="ENDPOINT/MODEL"),
+    ] = Field(
+        default=[],
+        title="Filters",
+        description="Models that answer from the golden paragraphs. A question that any of them misses is left out.",
+    )
+    items: int = Field(
+        default=20, ge=1, le=10_000, title="Items", description="Chains begun for each book and number of hops."
+    )
+    hops: Annotated[list[Literal["1", "2", "3", "4"]], Cli(("--hops",))] = Field(
+        default=["1", "2", "3", "4"], min_length=1, title="Hops", description="Numbers of hops of a question."
+    )
+    length: NovelLength = Field(
+        default="64k", title="Length", description="Length of the windows in tokens; k is 1,024."
+    )
+    least: int = Field(
+        default=50,
+        ge=2,
+        le=100_000,
+        title="Occurrences",
+        description="How often the keyword of a chain occurs in the book, at least; the paper asks for 50.",
+    )
+    tries: int = Field(
+        default=7,
+        ge=1,
+        le=50,
+        title="Tries",
+        description="How often a further keyword is asked for before a chain is given up; the paper's number is 7.",
+    )
+    tokenizer: str = Field(
+        default="words",
+        max_length=4096,
+        title="Tokenizer",
+        description="What counts tokens: words, which needs no file, or the path of a tokenizer.json.",
+    )
+    seed: int = Field(default=0, ge=0, title="Seed", description="Draws windows, keywords and paragraphs.")
+    access: ModelParameters = Field(
+        default_factory=ModelParameters,
+        title="Access",
+        description="Where the models are asked and what they may cost.",
+    )
+
+
 class NovelsEvaluateParameters(NovelsName):
     """Which models are asked about novels, and what they are given to read."""
 
