@@ -14,7 +14,7 @@ from hopwright.errors import InputError
 from hopwright.knowledge.books.book import hash_text, plain_lines
 from hopwright.knowledge.books.tokens import WORDS, count_tokens
 from hopwright.novels.book_names import BookNames
-from hopwright.novels.counting import WindowCounter
+from hopwright.novels.counting import Paragraph, WindowCounter
 from hopwright.novels.dataset import BookTexts, NovelSet
 from hopwright.novels.drafting import TOPOLOGIES
 from hopwright.novels.records import NovelItem
@@ -62,6 +62,7 @@ def audit_novels(found: NovelSet, texts: BookTexts, tell: Callable[[str], None])
     violations: list[NovelViolation] = []
     skipped: dict[str, str] = {}
     counters: dict[tuple[str, int, int], WindowCounter] = {}
+    read: dict[str, dict[int, Paragraph]] = {}
     for number, item in enumerate(found.everything):
         if number % 50 == 0:
             tell(f"item {number:,} of {len(found.everything):,}")
@@ -81,7 +82,7 @@ def audit_novels(found: NovelSet, texts: BookTexts, tell: Callable[[str], None])
         if key not in counters:
             for old in list(counters)[: len(counters) - _KEPT + 1]:
                 del counters[old]
-            counters[key] = WindowCounter(names, text, item.window.start)
+            counters[key] = WindowCounter(names, text, item.window.start, read.setdefault(item.window.book, {}))
         case = _Case(names, text, book, counters[key])
         for name, check in TEXT_CHECKS.items():
             violations += [NovelViolation(name, item.id, reason) for reason in check(item, case)]

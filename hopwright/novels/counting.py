@@ -57,9 +57,12 @@ class Paragraph:
 
 
 class WindowCounter:
-    """Counts over the text of one window, as the book has it; `start` is its place there."""
+    """Counts over the text of one window, as the book has it; `start` is its place there.
 
-    def __init__(self, names: BookNames, text: str, start: int) -> None:
+    `read` keeps the paragraphs that other windows of the same book have read already, by their places.
+    """
+
+    def __init__(self, names: BookNames, text: str, start: int, read: dict[int, Paragraph] | None = None) -> None:
         self._names = names
         self._persons = frozenset(one.id for one in names.entities if one.kind == "person")
         self._places = frozenset(one.id for one in names.entities if one.kind == "place")
@@ -69,7 +72,8 @@ class WindowCounter:
         for one in names.entities:
             for alias in one.aliases:
                 self._last_words.setdefault(alias.split()[-1].casefold(), set()).add(one.id)
-        self.paragraphs = [self._read(text[first:last], start + first) for first, last in _cut(text)]
+        known = {} if read is None else read
+        self.paragraphs = [self._read_once(text[first:last], start + first, known) for first, last in _cut(text)]
         self._chapters = [_find_chapter(names, one.start) for one in self.paragraphs]
         self._by_start = {one.start: number for number, one in enumerate(self.paragraphs)}
 
@@ -211,6 +215,12 @@ class WindowCounter:
         if before and _SAID_BEFORE.fullmatch(one.text, before[-1].end, start - 1):
             return before[-1].who
         return frozenset()
+
+    def _read_once(self, text: str, start: int, known: dict[int, Paragraph]) -> Paragraph:
+        held = known.get(start)
+        if held is None or held.text != text:
+            held = known[start] = self._read(text, start)
+        return held
 
     def _read(self, text: str, start: int) -> Paragraph:
         names = tuple(self._find_names(text))

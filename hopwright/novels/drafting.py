@@ -14,7 +14,7 @@ from hopwright.knowledge.books.mentions import MentionGraph
 from hopwright.knowledge.books.windows import Window, find_mention, hash_window, list_windows
 from hopwright.knowledge.named_windows import NamedWindow
 from hopwright.novels.book_names import BookNames, describe_book
-from hopwright.novels.counting import WindowCounter
+from hopwright.novels.counting import Paragraph, WindowCounter
 from hopwright.novels.records import NovelHop, NovelItem, Stretch, WindowRef, make_family, make_novel_id
 from hopwright.novels.shelf import ReadNovel
 from hopwright.planning.mention_chains import ChainDrawer, ChainTally, ProvenChain, measure_chain, select_chains
@@ -84,6 +84,7 @@ class NovelDrafter:
         self._asked = pick_asked(novel.graph)
         self._opened: dict[tuple[int, int], Opened] = {}
         self._counters: dict[tuple[int, int], WindowCounter] = {}
+        self._read: dict[int, Paragraph] = {}
         table = novel.reader.table
         self._windows = {
             length: list_windows(novel.book, table, length, find_stride(table.sums[-1], length))
@@ -128,7 +129,7 @@ class NovelDrafter:
         key = (window.start, window.end)
         if key not in self._counters:
             text = self.novel.book.text[window.start : window.end]
-            self._counters[key] = WindowCounter(self.names, text, window.start)
+            self._counters[key] = WindowCounter(self.names, text, window.start, self._read)
         return self._counters[key]
 
     def _draw(self, tell: Tell) -> dict[int, list[ProvenChain]]:
