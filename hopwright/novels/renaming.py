@@ -13,7 +13,7 @@ import re
 import tomllib
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -85,6 +85,14 @@ def rename_book(book: Book, edits: Sequence[Edit]) -> Book:
     )
 
 
+def list_core_words(names: Iterable[str]) -> frozenset[str]:
+    """The words of names without titles, particles, endings of places, plurals and possessives."""
+    known = load_name_words()
+    words = {re.sub(r"['’]s$", "", word) for name in names for word in _WORD.findall(name)}
+    kept = {word for word in words if word not in known.titles | known.endings | _STAYS and len(word) > 1}
+    return frozenset(word for word in kept if not {word.removesuffix("s"), word.removesuffix("es")} & (kept - {word}))
+
+
 def rename_word(word: str, words: Mapping[str, str]) -> str:
     """The surrogate of a word, of its plural or its possessive; empty for a word that stays."""
     if word in words:
@@ -126,7 +134,12 @@ def _list_edits(book: Book, graph: MentionGraph, words: Mapping[str, str]) -> It
                 joined = "-".join(rename_word(part, own) or part for part in match[0].split("-"))
                 if joined != match[0]:
                     found[match.start()] = Edit(match.start(), match.end(), joined)
-    return iter(found[start] for start in sorted(found))
+    last = 0
+    for start in sorted(found):
+        # A name with a hyphen is one word of the text, and may be two of a name.
+        if start >= last:
+            last = found[start].end
+            yield found[start]
 
 
 class _WordDrawer:
@@ -149,6 +162,10 @@ class _WordDrawer:
                     places.add(word)
                 else:
                     people[word][one.gender] += one.mentions
+        plurals = {one + tail for one in people for tail in ("s", "es")}
+        for word in plurals & people.keys():
+            if not self._names.gender_of_given(word):
+                del people[word]
         given = {word for word in people if self._names.gender_of_given(word)}
         drawn = self._draw_given(sorted(given))
         tails = _load_parts()

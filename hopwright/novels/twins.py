@@ -12,7 +12,7 @@ from dataclasses import replace
 from hopwright.knowledge.books.windows import make_window
 from hopwright.novels.drafting import NovelDrafter
 from hopwright.novels.records import NovelItem
-from hopwright.novels.renaming import Renaming, make_renaming, rename_book
+from hopwright.novels.renaming import Renaming, list_core_words, make_renaming, rename_book
 from hopwright.novels.shelf import read_novel
 from hopwright.planning.mention_steps import Step
 from hopwright.records import Surrogate
@@ -77,9 +77,9 @@ class TwinMaker:
     def _find(self, entity: int) -> int | None:
         if entity not in self._entities:
             graph, old = self.drafter.novel.graph, self._original.names.find(entity)
-            aliases = {self.renaming.rename(alias) for alias in old.aliases}
+            words = list_core_words(self.renaming.rename(alias) for alias in old.aliases)
             found = graph.surfaces.get(self.renaming.rename(old.name), ())
-            alike = len(found) == 1 and set(graph.entities[found[0]].aliases) == aliases
+            alike = len(found) == 1 and list_core_words(graph.entities[found[0]].aliases) == words
             self._entities[entity] = found[0] if alike else None
         return self._entities[entity]
 

@@ -19,7 +19,6 @@ from hopwright.novels.records import NovelItem
 from hopwright.novels.renaming import TWIN
 from hopwright.novels.shelf import open_books
 from hopwright.settings import NovelQuestionsParameters
-from tests.novels.conftest import PARAMETERS
 
 
 def audit(found: NovelSet, texts: BookTexts) -> set[str]:
@@ -59,17 +58,16 @@ def test_no_question_names_what_it_asks_for(small_set: NovelSet) -> None:
         assert "{" not in item.question
 
 
-def test_the_same_books_give_the_same_bytes(tmp_path: Path, shelf: Path, small_set: NovelSet) -> None:
-    again = tmp_path / "small"
-    write_novel_set(open_books(shelf, []), again, PARAMETERS, lambda _: None)
-    sums = [(folder / "checksums.sha256").read_text() for folder in (again, small_set.folder)]
-    assert sums[0] == sums[1]
-    other = tmp_path / "other"
-    write_novel_set(
-        open_books(shelf, ["ledger"]), other, PARAMETERS.model_copy(update={"seed": 1}), lambda _: None
-    )
-    ids = [{item.id for item in read_novel_set(folder).items} for folder in (again, other)]
-    assert ids[0] - ids[1]
+def test_the_same_books_give_the_same_bytes(tmp_path: Path, shelf: Path) -> None:
+    sums, ids = [], []
+    for name, seed in (("one", 0), ("same", 0), ("other", 1)):
+        parameters = NovelQuestionsParameters.model_validate({"items": 3, "lengths": ["4k"], "seed": seed})
+        folder = tmp_path / name / "set"
+        write_novel_set(open_books(shelf, ["ledger"]), folder, parameters, lambda _: None)
+        sums.append((folder / "checksums.sha256").read_text())
+        ids.append({item.id for item in read_novel_set(folder).items})
+    assert sums[0] == sums[1] != sums[2]
+    assert ids[0] != ids[2]
 
 
 def test_the_loader_cuts_every_window_without_hopwright(tmp_path: Path, small_set: NovelSet, shelf: Path) -> None:
