@@ -161,9 +161,10 @@ class StarDrafter:
                 return
             requests = []
             for chain in wanting:
+                known = [*(one.keyword for one in chain.stages[1:]), *chain.rejected]
                 inputs = {
                     "paragraph": self._show(chain), "keyword": chain.keyword,
-                    "rejected": [*(one.keyword for one in chain.stages[1:]), *chain.rejected],
+                    "rejected": ", ".join(f'"{one}"' for one in known),
                 }  # fmt: skip
                 requests.append(prompt.request(inputs, self._target, item=f"star-{chain.number}", seed=attempt))
             for chain, outcome in zip(wanting, self._complete(requests), strict=True):
@@ -202,8 +203,10 @@ class StarDrafter:
     def _request(self, chain: _Chain) -> Request:
         before = chain.stages[-2] if len(chain.stages) > 1 else None
         inputs = {
-            "paragraphs": [self._texts[one.block] for one in chain.stages],
-            "keywords": [one.keyword for one in chain.stages],
+            "paragraphs": _GAP.join(
+                f'Paragraph {number}, found by "{one.keyword}":\n{self._texts[one.block]}'
+                for number, one in enumerate(chain.stages, start=1)
+            ),
             "previous": f"{before.question} ({before.answer})" if before else "",
         }
         prompt = self._prompts["ask-paragraphs"]
