@@ -78,6 +78,14 @@ def load_picture_interface() -> str:
     return _fill(root, CRITERIA[ReviewTaskKind.MULTI_HOP])
 
 
+@functools.cache
+def load_novel_interface() -> str:
+    """The interface of a question about a novel: that of a whole question without options, with its paragraphs."""
+    folder = resources.files(__package__).joinpath("interfaces")
+    root = ET.fromstring(folder.joinpath("novel.xml").read_text("utf-8"))
+    return _fill(root, CRITERIA[ReviewTaskKind.MULTI_HOP])
+
+
 def _fill(root: ET.Element, criteria: Sequence[str]) -> str:
     """The interface with its styles, keys and scores, as the server keeps it; a tag without a key gets none."""
     folder = resources.files(__package__).joinpath("interfaces")

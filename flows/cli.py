@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.commands import cache, claims, corpus, environment, graph, images, items, review
+from flows.commands import cache, claims, corpus, environment, graph, images, items, novels, review
 from flows.commands.options import (
     OWN_OPTIONS,
     BuildRun,
@@ -46,6 +46,7 @@ app.add_typer(graph.app, name="graph")
 app.add_typer(corpus.app, name="corpus")
 app.add_typer(environment.app, name="environment")
 app.add_typer(images.app, name="images")
+app.add_typer(novels.app, name="novels")
 
 _INTERRUPTED = 130
 """What Typer makes of Ctrl-C."""

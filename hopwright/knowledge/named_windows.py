@@ -5,7 +5,8 @@ No source is known here: a reader of books makes such windows, and plans are dra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +41,12 @@ class NamedWindow:
     order: tuple[tuple[int, tuple[int, ...]], ...]
     words: tuple[tuple[int, int, int], ...] = ()
     """Quotations that occur once in the window: their number, their paragraph's place, their speaker."""
+    _naming: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
+
+    def list_naming(self, entity: int) -> Sequence[int]:
+        """The places of all paragraphs that may name an entity, in order; every paragraph is looked at once."""
+        if not self._naming:
+            for place, paragraph in enumerate(self.paragraphs):
+                for who in paragraph.possible:
+                    self._naming.setdefault(who, []).append(place)
+        return self._naming.get(entity, ())

@@ -73,6 +73,19 @@ class Translation(_Output):
     text: str = Field(min_length=1, max_length=4000)
 
 
+class AskedParagraphs(_Output):
+    """One question over all given paragraphs, and its answer as one of them has it."""
+
+    question: str = Field(min_length=10, max_length=600)
+    answer: str = Field(min_length=1, max_length=120)
+
+
+class NamedKeyword(_Output):
+    """A keyword of a paragraph."""
+
+    keyword: str = Field(min_length=2, max_length=60)
+
+
 class JudgedAnswer(_Output):
     """Whether a free answer means the gold one."""
 

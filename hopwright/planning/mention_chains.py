@@ -86,7 +86,7 @@ class ChainDrawer:
                     tally.refuted[f"{proofs.proof}: {proofs.reason}"] += 1
                     continue
                 tally.proven += 1
-                found.append(self._measure(steps, proofs))
+                found.append(measure_chain(self._window, self._tokens, steps, proofs))
                 if len(found) == most:
                     return found
         return found
@@ -119,21 +119,27 @@ class ChainDrawer:
         paragraphs = self._window.paragraphs
         return abs(paragraphs[one.places[0]].position - paragraphs[other.places[0]].position)
 
-    def _measure(self, steps: tuple[Step, ...], proofs: tuple[StepProof, ...]) -> ProvenChain:
-        distances = tuple(self._distance(one, other) for one, other in pairwise(steps))
-        depth = self._window.paragraphs[steps[-1].places[0]].position / self._tokens
-        return ProvenChain(steps, proofs, distances, round(depth, 4))
+
+def measure_chain(
+    window: NamedWindow, tokens: int, steps: tuple[Step, ...], proofs: tuple[StepProof, ...]
+) -> ProvenChain:
+    """A proven chain with the distances of its hops and the depth of its answer in a window of so many tokens."""
+    paragraphs = window.paragraphs
+    places = [paragraphs[step.places[0]].position for step in steps]
+    distances = tuple(abs(one - other) for one, other in pairwise(places))
+    return ProvenChain(steps, proofs, distances, round(places[-1] / max(tokens, 1), 4))
 
 
 def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str) -> list[ProvenChain]:
-    """At most `most` of these: kinds, distances and depths in turn, no answer in more than a tenth, no step thrice."""
+    """At most `most` of these: kinds, distances and depths in turn, no answer in more than a tenth, no step in more
+    than a fiftieth."""
     rng = random.Random(f"{seed}:{key}:select")
     groups: dict[tuple[str, str], list[ProvenChain]] = defaultdict(list)
     for chain in chains:
         groups[(chain.steps[-1].kind, chain.band)].append(chain)
     for name in sorted(groups):
         rng.shuffle(groups[name])
-    share = max(2, -(-most // 10))
+    share, often = max(2, -(-most // 10)), max(3, most // 50)
     answers: Counter[tuple[bool, int]] = Counter()
     used: Counter[Step] = Counter()
     taken: list[ProvenChain] = []
@@ -143,7 +149,7 @@ def select_chains(chains: Sequence[ProvenChain], most: int, seed: int, key: str)
                 chain = groups[name].pop()
                 last = chain.steps[-1]
                 final = (last.kind in _TERMINAL, last.answer)
-                if answers[final] < share and all(used[step] < 3 for step in chain.steps):
+                if answers[final] < share and all(used[step] < often for step in chain.steps):
                     answers[final] += 1
                     used.update(chain.steps)
                     taken.append(chain)

@@ -98,10 +98,13 @@ def _answer(
         held = [who for number, place, who in window.words if number == step.quotation and place in shown]
         return set(held), len(held)
     if step.kind in ("companion", "place", "voice"):
-        places = [place for place in sorted(shown) if set(names) <= window.paragraphs[place].possible]
+        places = [
+            place for place in window.list_naming(names[0])
+            if place in shown and set(names) <= window.paragraphs[place].possible
+        ]  # fmt: skip
         answers = {who for place in places for who in _read(window, place, names, step.kind)}
         return answers, len(places)
-    naming = [place for place in sorted(shown) if names[0] in window.paragraphs[place].possible]
+    naming = [place for place in window.list_naming(names[0]) if place in shown]
     if not naming:
         return set(), 0
     if step.kind == "chapters":
@@ -150,7 +153,10 @@ def _list_left(window: NamedWindow, step: Step, shown: frozenset[int]) -> set[in
     """The answers that stay open when nobody knows the answer before."""
     everybody = (window.persons | window.places) - set(step.clues)
     if step.kind in ("companion", "place", "voice"):
-        places = [place for place in shown if set(step.clues) <= window.paragraphs[place].possible]
+        places = [
+            place for place in window.list_naming(step.clues[0])
+            if place in shown and set(step.clues) <= window.paragraphs[place].possible
+        ]  # fmt: skip
         return {who for place in places for who in _read(window, place, step.clues, step.kind)} - {-1}
     left: set[int] = set()
     for other in sorted(everybody):

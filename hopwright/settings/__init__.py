@@ -14,6 +14,14 @@ from hopwright.settings.difficulty import FilterParameters, VllmParameters, Vote
 from hopwright.settings.form import list_form_titles, read_form
 from hopwright.settings.models import ModelParameters
 from hopwright.settings.naming import call_parameters, name_parameter, spell_options, spell_titles
+from hopwright.settings.novels import (
+    NovelMode,
+    NovelQuestionsParameters,
+    NovelsAddParameters,
+    NovelsEvaluateParameters,
+    NovelsName,
+    NovelStarParameters,
+)
 from hopwright.settings.paths import checkout, home, prompts_folder, sample_folder, storage
 from hopwright.settings.pictures import (
     PictureQuestionsParameters,
@@ -64,6 +72,12 @@ __all__ = [
     "FilterRun",
     "ModelParameters",
     "ModelRun",
+    "NovelMode",
+    "NovelQuestionsParameters",
+    "NovelStarParameters",
+    "NovelsAddParameters",
+    "NovelsEvaluateParameters",
+    "NovelsName",
     "Parameters",
     "PictureQuestionsParameters",
     "PicturesEvaluateParameters",

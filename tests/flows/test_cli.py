@@ -36,6 +36,8 @@ VERBS = [
     ["corpus", "serve"], ["environment", "serve"], ["environment", "report"],
     ["images", "fetch"], ["images", "info"], ["images", "questions"], ["images", "audit"], ["images", "evaluate"],
     ["images", "export"], ["images", "tasks"],
+    ["novels", "add"], ["novels", "info"], ["novels", "questions"], ["novels", "audit"], ["novels", "evaluate"],
+    ["novels", "tasks"], ["novels", "star"],
     ["graph", "verify"], ["graph", "ingest"], ["graph", "info"], ["graph", "find"], ["graph", "show"],
 ]  # fmt: skip
 

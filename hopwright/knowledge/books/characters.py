@@ -72,6 +72,9 @@ _RANKS = frozenset(
     "Colonel Captain General Major Lieutenant Sergeant Inspector Superintendent Admiral Dr Professor Judge Mrs".split()
 )
 """Titles that stand before a surname alone."""
+_MANY = 10
+"""So many times as often by the given name as by the surname: then the surname may be an elder's."""
+_FEW = 4
 
 
 class _Gathering:
@@ -85,6 +88,7 @@ class _Gathering:
         self._full: dict[tuple[str, str], int] = {}
         self._by_given: dict[str, list[int]] = defaultdict(list)
         self._family: dict[str, list[int]] = defaultdict(list)
+        self._doubtful: set[int] = set()
 
     def gather(self) -> Cast:
         """Take the forms in, the fullest first: what is left is read in the light of what is known."""
@@ -238,10 +242,19 @@ class _Gathering:
             titled = [one for one in family if self._is_bare(one, "male") and self._fits(one, gender)]
             named = [one for one in family if self._is_named(one, "male") and self._fits(one, gender)]
             found = titled or [one for one in named if not self._told_apart(one)]
+            if not titled and len(found) == 1 and self._is_doubtful(form, found[0]):
+                self._leave_open(form, found[0], words.gender_of_title(title))
+                return
         elif title in words.unmarried:
             found = [one for one in family if self._people[one].gender == "female" and not self._is_married(one)]
         elif title in words.female_titles:
             found = [one for one in family if self._people[one].gender == "female" and self._is_wife(one, title)]
+            if len(found) == 1 and not self._is_titled(found[0], title):
+                if self._is_doubtful(form, found[0]):
+                    self._leave_open(form, found[0], "female")
+                    return
+                if self._count_whole(found[0]) == 1 and self._forms[form] > _FEW:
+                    found = []  # once called by both names, and not by this title: a daughter may be meant by them
         else:
             self._take_bare(form, family)
             return
@@ -256,7 +269,9 @@ class _Gathering:
     def _take_bare(self, form: Form, family: list[int]) -> None:
         men = [one for one in family if self._people[one].gender != "female"]
         titled = [one for one in men if self._is_bare(one, "male")]
-        if len(family) == 1 or len(men) == 1:
+        if self._doubtful & set(family):
+            self._meanings[form] = tuple(sorted(men))
+        elif len(family) == 1 or len(men) == 1:
             self._meanings[form] = ((men or family)[0],)
         elif len(titled) == 1:
             self._meanings[form] = (titled[0],)
@@ -264,6 +279,40 @@ class _Gathering:
             self._meanings[form] = tuple(sorted(family))
         else:
             self._add(form, "", self._key(form[1]), "")
+
+    def _is_doubtful(self, form: Form, number: int) -> bool:
+        """Whether a title and surname may mean an elder of the one that is known by both names.
+
+        So it is where he is told apart by his given name, "Mr. G S", half as often or more; and where he is called by
+        that name so much more often that whoever is called by the surname may be another.
+        """
+        person = self._people[number]
+        told = self._forms[(form[0], f"{person.given} {person.surname}")]
+        given = sum(
+            count
+            for (_, name), count in self._forms.items()
+            if _core(name)[0] == person.given and (len(_core(name)) == 1 or _core(name)[-1] == person.surname)
+        )
+        return told * 2 > self._forms[form] or self._forms[form] * _MANY < given
+
+    def _leave_open(self, form: Form, number: int, gender: Gender) -> None:
+        """The form means the one who is known, or somebody else of the family."""
+        other = self._add(form, "", self._people[number].surname, gender)
+        self._doubtful.add(other)
+        self._meanings[form] = tuple(sorted((number, other)))
+
+    def _is_titled(self, number: int, title: str) -> bool:
+        """Whether this title stands before the whole name of somebody."""
+        person = self._people[number]
+        return self._forms[(title, f"{person.given} {person.surname}")] > 0
+
+    def _count_whole(self, number: int) -> int:
+        person = self._people[number]
+        return sum(
+            count
+            for (_, name), count in self._forms.items()
+            if _core(name)[0] == person.given and _core(name)[-1] == person.surname
+        )
 
     def _is_bare(self, number: int, gender: Gender) -> bool:
         person = self._people[number]

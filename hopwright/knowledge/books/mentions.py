@@ -184,11 +184,22 @@ def _resolve(
         return cast.meanings[form]
     title, name = form
     if not title and name in places:
-        return (offset + places[name],)
+        return tuple(sorted({offset + places[held] for held in (name, *_list_inner(name)) if held in places}))
     # "the Bennets" are some of the family.
     if (single := find_singular(name)) and kinds.get(name) != "place":
         return tuple(number for number, person in enumerate(cast.characters) if person.surname == single)
     return ()
+
+
+def _list_inner(name: str) -> list[str]:
+    """The shorter runs of a name's words: who names Lincoln's Inn Fields may be said to name Lincoln's Inn."""
+    words = name.split()
+    return [
+        " ".join(words[start:end])
+        for start in range(len(words))
+        for end in range(start + 1, len(words) + 1)
+        if end - start < len(words)
+    ]
 
 
 def _make_entity(number: int, kind: EntityKind, gender: Gender, surfaces: Counter[str]) -> Entity:

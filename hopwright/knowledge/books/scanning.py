@@ -102,8 +102,11 @@ def name_kind(name: str, counts: WordCounts, words: NameWords) -> NameKind:
         return "person"
     if counts.articled >= 0.3 * counts.total:
         return "thing"
-    known = words.gender_of_given(name.split()[0])
-    return "person" if known or counts.speaking or counts.acting >= 2 else "unknown"
+    if words.gender_of_given(name.split()[0]):
+        return "person"
+    if counts.placed and counts.placed + counts.reached / 3 >= counts.speaking + counts.acting:
+        return "unknown"  # "Surry had …" says no more than "in Surry"
+    return "person" if counts.speaking or counts.acting >= 2 else "unknown"
 
 
 def _is_place(name: str, counts: WordCounts, words: NameWords) -> bool:
@@ -117,14 +120,15 @@ def _is_place(name: str, counts: WordCounts, words: NameWords) -> bool:
     if words.gender_of_given(name.split()[0]) and counts.placed < counts.total / 2:
         return False
     telling = counts.placed + counts.reached / 3
-    return telling >= 2 and telling > 2.5 * (counts.acting + counts.speaking) and telling >= 0.2 * counts.total
+    return telling >= 2 and telling > 2 * (counts.acting + counts.speaking) and telling >= 0.2 * counts.total
 
 
 def _compile(words: NameWords) -> re.Pattern[str]:
     short = "|".join(sorted(_ABBREVIATED))
     titles = "|".join(sorted(words.titles - _ABBREVIATED, key=lambda one: (-len(one), one)))
     endings = "|".join(sorted(words.endings))
-    name = rf"{_NAME}(?:['’]s(?=\s+(?:{endings})\b))?"
+    # "Poor Mrs. S": what stands before a title is no part of the name.
+    name = rf"(?!(?:{short}|{titles})\b){_NAME}(?:['’]s(?=\s+(?:{endings})\b))?"
     return re.compile(
         rf"(?<![{_LETTER}'’])(?P<titles>(?:(?:(?:{short})\b\.?|(?:{titles})\b)\s+(?:of\s+(?=[A-ZÀ-Þ]))?)*)"
         rf"(?P<words>(?:{_PARTICLE}\s+)?{name}(?:\s+(?:{_PARTICLE}\s+)?{name})*)(?![{_LETTER}])"

@@ -22,6 +22,11 @@ def count_tokens(text: str) -> int:
     return len(_TOKEN.findall(text))
 
 
+def list_tokens(text: str) -> list[tuple[int, int]]:
+    """The tokens of a text by the tokenizer `words`, as spans of its characters."""
+    return [match.span() for match in _TOKEN.finditer(text)]
+
+
 def make_table(book: Book, tokenizer: str = WORDS) -> TokenTable:
     """Count the tokens of every block. `tokenizer` is `words` or the path of a `tokenizer.json`.
 

@@ -1,0 +1,296 @@
+"""`hopwright novels …`."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from flows.console.options import merge_options
+from flows.console.output import err, out, print_json
+from hopwright.errors import InputError
+from hopwright.knowledge.books.book import Book
+from hopwright.knowledge.books.reading import BookNotes
+from hopwright.knowledge.books.tokens import WORDS
+from hopwright.novels.audit import audit_novels
+from hopwright.novels.dataset import BookTexts, read_novel_set, write_novel_set
+from hopwright.novels.shelf import add_book, list_books, open_book, open_books, read_novel
+from hopwright.settings import (
+    NovelQuestionsParameters,
+    NovelsAddParameters,
+    NovelsEvaluateParameters,
+    NovelsName,
+    NovelStarParameters,
+    home,
+    load_parameters,
+)
+
+_SHOWN = 20
+
+
+def add(files: list[Path], options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Put books on the shelf and say what was read."""
+    parameters = load_parameters(merge_options({}, options), NovelsAddParameters)
+    said = {name: getattr(parameters, name) for name in ("title", "author", "year", "licence", "source")}
+    if len(files) > 1 and (parameters.title or parameters.source):
+        raise InputError("--title and --source say something of one book: add several books one by one")
+    rows = []
+    for path in files:
+        with err.status(f"reading {path.name}"):
+            book = add_book(find_shelf(parameters), path, BookNotes(**said))
+        chapters = sum(one.kind == "chapter" for one in book.chapters)
+        paragraphs = sum(one.is_paragraph for one in book.blocks)
+        rows.append({
+            "id": book.id, "title": book.title, "author": book.author, "licence": book.licence, "source": book.source,
+            "chapters": chapters, "paragraphs": paragraphs,
+        })  # fmt: skip
+        if not as_json:
+            out.out(f"{book.id}: {book.title}, {book.author}: {chapters:,} chapters, {paragraphs:,} paragraphs")
+    if as_json:
+        print_json({"books": rows})
+
+
+def show_info(word: str, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """What the shelf holds, or whom a book names."""
+    parameters = load_parameters(merge_options({}, options), NovelsName)
+    shelf = find_shelf(parameters)
+    if not word:
+        books = [open_book(folder) for folder in list_books(shelf)]
+        rows = [
+            {"id": one.id, "title": one.title, "author": one.author, "licence": one.licence, "source": one.source}
+            for one in books
+        ]
+        if as_json:
+            print_json({"shelf": str(shelf), "books": rows})
+            return
+        out.out(f"{shelf}: {len(rows):,} books")
+        for row in rows:
+            out.out(f"  {row['id']}: {row['title']}, {row['author']} ({row['licence']})")
+        return
+    with err.status("finding names"):
+        novel = read_novel(open_books(shelf, [word])[0], WORDS)
+    named = sorted((one for one in novel.graph.entities if one.name), key=lambda one: (-one.mentions, one.id))
+    if as_json:
+        print_json({
+            "id": novel.book.id, "tokens": novel.reader.table.sums[-1], "quotations": len(novel.graph.quotations),
+            "entities": [
+                {"name": one.name, "kind": one.kind, "mentions": one.mentions, "aliases": list(one.aliases)}
+                for one in named
+            ],
+        })  # fmt: skip
+        return
+    out.out(
+        f"{novel.book.id}: {novel.reader.table.sums[-1]:,} tokens, {len(named):,} characters and places, "
+        f"{len(novel.graph.quotations):,} quotations whose speaker is named"
+    )
+    for one in named:
+        out.out(f"  {one.name} ({one.kind}, {one.mentions:,}): {', '.join(one.aliases)}")
+
+
+def make(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Make the questions and say what was proven and what was left out."""
+    parameters = load_parameters(merge_options({}, options), NovelQuestionsParameters)
+    books = open_books(find_shelf(parameters), parameters.books)
+    with err.status("opening the books") as status:
+        counts = write_novel_set(books, folder, parameters, status.update)
+    if as_json:
+        print_json({"folder": str(folder), "books": {id: one.to_dict() for id, one in counts.items()}})
+        return
+    for id, one in counts.items():
+        refused = sum(one.refused.values())
+        out.out(f"{id}: {one.drawn:,} chains drawn, {one.proven:,} proven, {refused:,} refused")
+        for name, number in sorted(one.made.items()):
+            out.out(f"  {name}: {number:,}")
+    out.out(str(folder))
+
+
+def make_star(folder: Path, options: Mapping[str, Any], *, dry_run: bool, as_json: bool) -> None:
+    """Have a model ask in the paper's way; a dry run prints what the first paragraphs, times the hops, would cost."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.types import parse_model
+    from hopwright.novels.dataset import write_star_set
+    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
+    from tasks.models import require_models
+
+    parameters = load_parameters(merge_options({}, options), NovelStarParameters)
+    if not parameters.model:
+        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    file = parameters.access.endpoints_file()
+    settings = read_settings(file)
+    asked = (parameters.model, *parameters.filters)
+    for model in asked:
+        settings.endpoint(parse_model(model).provider)
+    run = name_command("novels star", folder.absolute(), *asked)
+    access = ModelAccess(file, home() / STORE, run, parameters.access.limit(), asked)
+    books = open_books(find_shelf(parameters), parameters.books)
+    if dry_run:
+        _estimate_star(books, parameters, access, as_json=as_json)
+        return
+    require_models(access, blocks=False)
+    with err.status("asking") as status:
+        counts = write_star_set(books, folder, parameters, open_models(access).complete_all, status.update)
+    if as_json:
+        print_json({"folder": str(folder), "books": {id: one.to_dict() for id, one in counts.items()}})
+        return
+    for id, one in counts.items():
+        out.out(f"{id}: {one.drawn:,} chains begun, {sum(one.made.values()):,} questions kept")
+        for name, number in one.left_out.most_common():
+            out.out(f"  left out: {name} ({number:,})")
+    out.out(str(folder))
+
+
+def _estimate_star(books: list[Book], parameters: NovelStarParameters, access: Any, *, as_json: bool) -> None:
+    """What asking would cost: each chain's first request stands for those of all its paragraphs and its filters."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.estimate import ApproximateRequest, estimate_run, render_estimate
+    from hopwright.llm.prices import read_prices
+    from hopwright.llm.store import consult_store
+    from hopwright.novels.star import StarDrafter
+
+    listed = []
+    for book in books:
+        drafter = StarDrafter(read_novel(book, parameters.tokenizer), parameters, lambda _: [])
+        listed += [ApproximateRequest(one) for one in drafter.list_requests()]
+    # A paragraph asks for a keyword and a question, over more and more paragraphs.
+    hops = [int(one) for one in parameters.hops]
+    growth = sum(hop * (hop + 1) for hop in hops) / len(hops) + len(parameters.filters)
+    settings = read_settings(access.endpoints)
+    with consult_store(access.store) as store:
+        estimate = estimate_run(listed, settings, store, read_prices(settings.prices), growth=growth, stage="star")
+    if as_json:
+        print_json({**estimate.to_dict(), "budget_usd": access.budget_usd})
+        return
+    out.out(render_estimate(estimate))
+
+
+def audit(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Prove a folder again. Raises InputError where something is wrong."""
+    parameters = load_parameters(merge_options({}, options), NovelsName)
+    with err.status("reading") as status:
+        found = read_novel_set(folder)
+        report = audit_novels(found, BookTexts(found, find_shelf(parameters)), status.update)
+    if as_json:
+        print_json(asdict(report))
+    else:
+        for one in report.violations[:_SHOWN]:
+            out.out(f"{one.check}: {one.item or 'the set'}: {one.reason}")
+        for name, why in report.skipped.items():
+            out.out(f"skipped: {name}: {why}")
+        out.out(
+            f"{report.items:,} items, {report.twins:,} twins, {report.windows:,} windows: "
+            f"{len(report.violations):,} violations of {len(report.checks)} checks"
+        )
+    if report.violations:
+        raise InputError(f"{folder}: {len(report.violations):,} violations")
+
+
+def evaluate(
+    folder: Path, options: Mapping[str, Any], report_folder: Path | None, *, dry_run: bool, as_json: bool
+) -> None:
+    """Ask models and show the grid; a dry run prints what it would ask and cost."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.types import parse_model
+    from hopwright.novels.contexts import ContextMaker
+    from hopwright.novels.evaluation import evaluate_novels, list_queries, pick_items
+    from hopwright.novels.report import write_report
+    from hopwright.stages.models import STORE, ModelAccess, name_command, open_models
+    from tasks.models import require_models
+
+    parameters = load_parameters(merge_options({}, options), NovelsEvaluateParameters)
+    if not parameters.models:
+        raise InputError("no model is named: --model endpoint/model names one (docs/models.md)")
+    file = parameters.access.endpoints_file()
+    settings = read_settings(file)
+    asked = (*parameters.models, *([parameters.judge] if parameters.judge else []))
+    for model in asked:
+        settings.endpoint(parse_model(model).provider)
+    run = name_command("novels evaluate", folder.absolute(), *asked)
+    access = ModelAccess(file, home() / STORE, run, parameters.access.limit(), asked)
+    if not dry_run:
+        require_models(access, blocks=False)
+    with err.status("reading") as status:
+        found = read_novel_set(folder)
+        cache = home() / "cache" / "novels"
+        texts = BookTexts(found, find_shelf(parameters))
+        contexts = ContextMaker(found, texts, cache, parameters.chunk, parameters.chunks)
+        queries = list(list_queries(pick_items(found, parameters), contexts, parameters))
+        if not dry_run:
+            home().mkdir(parents=True, exist_ok=True)
+            report, verdicts = evaluate_novels(queries, parameters, open_models(access).complete_all, status.update)
+    if dry_run:
+        _estimate(queries, access, as_json=as_json)
+        return
+    if report_folder is not None:
+        write_report(report, verdicts, report_folder, folder.name)
+    if as_json:
+        print_json(report)
+        return
+    _tell(report)
+    if report_folder is not None:
+        out.out(str(report_folder / "report.md"))
+
+
+def _estimate(queries: list[Any], access: Any, *, as_json: bool) -> None:
+    """What asking would cost. Tokens that a prompt cache can spare are counted, and not taken off."""
+    from hopwright.llm.config import read_settings
+    from hopwright.llm.estimate import estimate_run, render_estimate
+    from hopwright.llm.prices import read_prices
+    from hopwright.llm.store import consult_store
+    from hopwright.novels.evaluation import count_shared
+
+    settings = read_settings(access.endpoints)
+    with consult_store(access.store) as store:
+        requests = (query.request for query in queries)
+        estimate = estimate_run(requests, settings, store, read_prices(settings.prices), stage="novels")
+    shared = count_shared(queries)
+    if as_json:
+        print_json({**estimate.to_dict(), "repeated_tokens": shared, "budget_usd": access.budget_usd})
+        return
+    out.out(render_estimate(estimate))
+    out.out(
+        f"About {shared:,} of the tokens in repeat what an earlier question read; a prompt cache makes them cheaper "
+        "than is counted here."
+    )
+    if access.budget_usd is not None and estimate.usd > access.budget_usd:
+        out.out(f"The budget of {access.budget_usd:,.2f} dollars would stop it on the way.")
+
+
+def _tell(report: Mapping[str, Any]) -> None:
+    for row in report["rows"]:
+        out.out(
+            f"{row['model']}, {row['mode']}, {row['variant']}, {row['questions']}: {row['right']:,} of "
+            f"{row['asked']:,} right ({row['accuracy']:.1%}), {row['unreadable']:,} unreadable, "
+            f"{row['failed']:,} failed"
+        )
+    for row in report["gaps"]:
+        out.out(
+            f"{row['model']}, {row['mode']}: {row['originals']:.1%} of the originals and {row['twins']:.1%} of their "
+            f"twins right, {row['pairs']:,} pairs"
+        )
+    for row in report["usage"]:
+        out.out(
+            f"{row['model']}: {row['input_tokens']:,} tokens in, {row['cached_tokens']:,} of them from a prompt cache, "
+            f"{row['output_tokens']:,} out, {row['cost_usd']:.4f} dollars"
+        )
+    for reason, number in report["failures"].items():
+        out.out(f"  failed: {reason} ({number:,})")
+
+
+def write_tasks(folder: Path, target: Path, most: int, options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Write tasks for reviewers."""
+    from annotation.novels import write_novel_tasks
+
+    parameters = load_parameters(merge_options({}, options), NovelsName)
+    found = read_novel_set(folder)
+    number = min(most, len(found.items))
+    chosen = [found.items[place * len(found.items) // number] for place in range(number)]
+    with err.status("writing"):
+        written = write_novel_tasks(found, BookTexts(found, find_shelf(parameters)), chosen, target)
+    if as_json:
+        print_json({"folder": str(target), "tasks": written})
+        return
+    out.out(f"{target}: {written:,} tasks, and interface.xml for their project")
+
+
+def find_shelf(parameters: NovelsName) -> Path:
+    """The folder of a shelf in Hopwright's home; it need not be there yet."""
+    return home() / "novels" / parameters.shelf

@@ -1,0 +1,312 @@
+"""The second proof: a plain count over the text of a window, which shares nothing with the planner.
+
+It knows the published list of a book's names and the window's text, cuts the text into paragraphs and finds the names
+in them itself, and asks every paragraph, with and without each of those that a hop rests on. `docs/novels.md` has the
+rules of each kind of hop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hopwright.novels.book_names import BookNames
+from hopwright.novels.records import NovelHop, NovelItem
+
+_VERBS = (
+    "said|says|cried|replied|answered|asked|returned|continued|exclaimed|added|observed|repeated|rejoined|remarked"
+    "|murmured|whispered|resumed|interrupted|inquired|enquired|demanded|retorted|began"
+)
+_LEAST = 30
+_LETTER = "A-Za-zÀ-ÖØ-öø-ÿ"
+_GAP = re.compile(r"\r?\n(?:[ \t\f]*\r?\n)+|\r\r+")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_RUN = re.compile(rf"(?<![{_LETTER}'’])[{_LETTER}]+")
+_CAPITALS = re.compile(r"(?<![A-Za-z])[A-ZÀ-Þ]{2,}(?![a-z])")
+_OF = re.compile(r"[A-Z][a-z]+ of $")
+_SAID_AFTER = re.compile(rf"[\s,]*\b(?:{_VERBS})\s+")
+_SAYS_NEXT = re.compile(rf"\s+(?:{_VERBS})\b")
+_SAID_BEFORE = re.compile(rf"\s+(?:{_VERBS})(?:\s+\w+){{0,3}}\s*[,:]\s*(?:--)?\s*")
+_SOMEBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A name in a paragraph: its place in the paragraph's text, and whom it may mean; nobody where it is not known."""
+
+    start: int
+    end: int
+    who: frozenset[int]
+    thing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One paragraph of a window. sure and possible: whom it surely names, or may name. stranger: it holds a name of
+    which nothing is known."""
+
+    start: int
+    text: str
+    names: tuple[Seen, ...]
+    sure: frozenset[int]
+    possible: frozenset[int]
+    stranger: bool
+    things: bool
+    long_enough: bool
+
+
+class WindowCounter:
+    """Counts over the text of one window, as the book has it; `start` is its place there.
+
+    `read` keeps the paragraphs that other windows of the same book have read already, by their places.
+    """
+
+    def __init__(self, names: BookNames, text: str, start: int, read: dict[int, Paragraph] | None = None) -> None:
+        self._names = names
+        self._persons = frozenset(one.id for one in names.entities if one.kind == "person")
+        self._places = frozenset(one.id for one in names.entities if one.kind == "place")
+        self._things = frozenset(names.things)
+        self._forms = _sort_forms(names.forms)
+        self._last_words: dict[str, set[int]] = {}
+        for one in names.entities:
+            for alias in one.aliases:
+                self._last_words.setdefault(alias.split()[-1].casefold(), set()).add(one.id)
+        known = {} if read is None else read
+        self.paragraphs = [self._read_once(text[first:last], start + first, known) for first, last in _cut(text)]
+        self._chapters = [_find_chapter(names, one.start) for one in self.paragraphs]
+        self._by_start = {one.start: number for number, one in enumerate(self.paragraphs)}
+
+    def locate(self, hop: NovelHop) -> list[int]:
+        """The numbers of the paragraphs that a hop states. Raises KeyError for one that does not begin there."""
+        return [self._by_start[one.start] for one in hop.paragraphs]
+
+    def refute(self, item: NovelItem, places: Sequence[Sequence[int]]) -> Iterator[str]:
+        """What is wrong with an item; nothing where every hop is proven. `places`: of each hop, as `locate` gives."""
+        used = [place for one in places for place in one]
+        if len(used) != len(set(used)):
+            yield "two hops rest on one paragraph"
+        given: int | None = None
+        for hop, own in zip(item.hops, places, strict=True):
+            for reason in self._refute_hop(hop, given if hop.depends_on else None, own):
+                yield f"hop {hop.index}: {reason}"
+            given = hop.entity
+
+    def _refute_hop(self, hop: NovelHop, given: int | None, places: Sequence[int]) -> Iterator[str]:
+        everything = range(len(self.paragraphs))
+        names = frozenset(hop.clues) | (frozenset([given]) if given is not None else frozenset())
+        wanted = hop.entity if hop.entity is not None else int(hop.answer)
+        answers, selected = self._answer(hop, names, everything)
+        if answers != {wanted}:
+            yield f"the text leaves {len(answers)} answers, or another one"
+            return
+        if not set(places) <= selected:
+            yield "it does not rest on the paragraph that it states"
+        if hop.step in ("speaker", "companion", "place", "voice") and len(selected) != 1:
+            yield f"{len(selected)} paragraphs meet its condition"
+        for place in places:
+            rest, _ = self._answer(hop, names, [one for one in everything if one != place])
+            if rest == {wanted}:
+                yield "the same answer is read without its paragraph"
+            elif len(rest) == 1 and hop.step not in ("next", "chapters"):
+                yield "another paragraph takes the place of its own"
+        if given is not None and len(self._leave_open(hop, everything)) < 2:
+            yield "the answer follows without the one before it"
+
+    def _answer(self, hop: NovelHop, names: frozenset[int], shown: Iterable[int]) -> tuple[set[int], set[int]]:
+        """The answers that the shown paragraphs leave open, and which paragraphs say so."""
+        if hop.step == "speaker":
+            words = _fold(_read_quoted(hop.question))
+            held = {one for one in shown if words in _fold(self.paragraphs[one].text)}
+            return {who for one in held for who in self._find_speakers(one, words)}, held
+        if hop.step in ("companion", "place", "voice"):
+            held = {one for one in shown if names <= self.paragraphs[one].possible}
+            return {who for one in held for who in self._read_answer(hop.step, one, names)}, held
+        if len(names) != 1:
+            return set(), set()
+        (name,) = names
+        shown = sorted(shown)
+        naming = [one for one in shown if name in self.paragraphs[one].possible]
+        if not naming:
+            return set(), set()
+        if hop.step == "chapters":
+            return self._count_chapters(naming[0], naming[-1], name), {naming[0], naming[-1]}
+        if hop.step == "next":
+            return self._find_next(name, shown, naming[-1])
+        place = naming[0] if hop.step == "first" else naming[-1]
+        return self._read_answer("companion", place, names), {place}
+
+    def _read_answer(self, step: str, number: int, names: frozenset[int]) -> set[int]:
+        one = self.paragraphs[number]
+        answers: set[int] = set()
+        if one.stranger or not one.long_enough or not names <= one.sure:
+            answers.add(_SOMEBODY)
+        if step == "voice":
+            return answers | self._find_speakers(number)
+        kind = self._persons if step == "companion" else self._places
+        others = (one.possible & kind) - names
+        if not others <= one.sure or (step == "place" and one.things):
+            answers.add(_SOMEBODY)
+        return answers | others
+
+    def _find_next(self, name: int, shown: Sequence[int], last: int) -> tuple[set[int], set[int]]:
+        """Who is named next after the last name that may be this one's."""
+        order: list[tuple[int, frozenset[int]]] = []
+        for number in shown:
+            if number < last:
+                continue
+            one = self.paragraphs[number]
+            order += [(number, frozenset([who, _SOMEBODY])) for who in one.possible - _union(one.names)]
+            order += [(number, seen.who) for seen in one.names if not seen.thing and not seen.who & self._places]
+        ends = [place for place, (_, who) in enumerate(order) if name in who]
+        if not ends or ends[-1] + 1 == len(order):
+            return set(), {last}
+        number, who = order[ends[-1]]
+        following, next_who = order[ends[-1] + 1]
+        if who != {name} or len(next_who) != 1:
+            return {_SOMEBODY, -2}, {number, following}
+        return set(next_who), {number, following}
+
+    def _count_chapters(self, first: int, last: int, name: int) -> set[int]:
+        ends = self.paragraphs[first], self.paragraphs[last]
+        (part, number), (other, after) = self._chapters[first], self._chapters[last]
+        if part != other or not number or not after or not all(name in one.sure and one.long_enough for one in ends):
+            return {_SOMEBODY, -2}
+        return {after - number - 1}
+
+    def _leave_open(self, hop: NovelHop, shown: Sequence[int]) -> set[int]:
+        """The answers that stay possible when nobody knows the answer before."""
+        if hop.step in ("companion", "place", "voice"):
+            return self._answer(hop, frozenset(hop.clues), shown)[0] - {_SOMEBODY}
+        found: set[int] = set()
+        for other in sorted((self._persons | self._places) - set(hop.clues)):
+            found |= {who for who in self._answer(hop, frozenset([other]), shown)[0] if who >= 0}
+            if len(found) > 1:
+                break
+        return found
+
+    def _find_speakers(self, number: int, words: str = "") -> set[int]:
+        """Who surely speaks in a paragraph where a name stands right beside the words; with `words`, who says these,
+        or somebody."""
+        one = self.paragraphs[number]
+        found: set[int] = set()
+        for start, end in _list_quotes(one.text):
+            if words and words not in _fold(one.text[start:end]):
+                continue
+            speaker = self._find_speaker(one, start, end)
+            if len(speaker) == 1:
+                found |= speaker
+            elif words:
+                found.add(_SOMEBODY)
+        return found or ({_SOMEBODY} if words else set())
+
+    def _find_speaker(self, one: Paragraph, start: int, end: int) -> frozenset[int]:
+        people = [seen for seen in one.names if seen.who and seen.who <= self._persons]
+        outside = [seen for seen in people if not start <= seen.start < end]
+        for seen in outside:
+            if seen.start > end and '"' not in one.text[end + 1 : seen.start] and "“" not in one.text[end : seen.start]:
+                between = one.text[end + 1 : seen.start]
+                if _SAID_AFTER.fullmatch(between) or (
+                    not between.strip(" \r\n,") and _SAYS_NEXT.match(one.text, seen.end)
+                ):
+                    return seen.who
+                break
+        before = [seen for seen in outside if seen.end < start]
+        if before and _SAID_BEFORE.fullmatch(one.text, before[-1].end, start - 1):
+            return before[-1].who
+        return frozenset()
+
+    def _read_once(self, text: str, start: int, known: dict[int, Paragraph]) -> Paragraph:
+        held = known.get(start)
+        if held is None or held.text != text:
+            held = known[start] = self._read(text, start)
+        return held
+
+    def _read(self, text: str, start: int) -> Paragraph:
+        names = tuple(self._find_names(text))
+        shouted = {word.casefold() for word in _CAPITALS.findall(text)}
+        if len(_WORD.findall(text)) <= 15 and text.rstrip(" _)")[-1:] not in ".!?,;”\"":
+            shouted |= {word.casefold() for word in re.findall(rf"[{_LETTER}]+", text)}
+        capitals = {who for word in shouted for who in self._last_words.get(word, ())}
+        return Paragraph(
+            start=start,
+            text=text,
+            names=names,
+            sure=frozenset(next(iter(one.who)) for one in names if len(one.who) == 1),
+            possible=frozenset(_union(names) | capitals),
+            stranger=any(not one.who and not one.thing for one in names),
+            things=any(one.thing for one in names),
+            long_enough=len(_WORD.findall(text)) >= _LEAST,
+        )
+
+    def _find_names(self, text: str) -> Iterator[Seen]:
+        """The names of a text, from left to right, the longest form at each place."""
+        end = 0
+        for run in _RUN.finditer(text):
+            if run.start() < end:
+                continue
+            for pattern, form in self._forms.get(run[0], ()):
+                if match := pattern.match(text, run.start()):
+                    who = frozenset(self._names.forms[form])
+                    if who & self._places and _OF.search(text, max(0, run.start() - 20), run.start()):
+                        who = frozenset()
+                    end = match.end()
+                    yield Seen(run.start(), end, who, form in self._things)
+                    break
+
+
+def _sort_forms(forms: Iterable[str]) -> dict[str, list[tuple[re.Pattern[str], str]]]:
+    """The forms by their first run of letters, the longest first."""
+    found: dict[str, list[tuple[re.Pattern[str], str]]] = {}
+    for form in sorted(forms, key=lambda one: (-len(one), one)):
+        run = _RUN.match(form)
+        if run is not None:
+            spaced = r"\s+".join(re.escape(word) for word in form.split())
+            found.setdefault(run[0], []).append((re.compile(rf"{spaced}(?![{_LETTER}])"), form))
+    return found
+
+
+def _cut(text: str) -> Iterator[tuple[int, int]]:
+    place = 0
+    for gap in (*_GAP.finditer(text), None):
+        part = text[place : gap.start() if gap else len(text)]
+        if kept := part.strip():
+            first = place + len(part) - len(part.lstrip())
+            yield first, first + len(kept)
+        place = gap.end() if gap else len(text)
+
+
+def _find_chapter(names: BookNames, start: int) -> tuple[int, int]:
+    """Part and number of the chapter that holds a place; (-1, 0) before the first."""
+    held = (-1, 0)
+    for chapter in names.chapters:
+        if chapter.start > start:
+            break
+        held = chapter.part, chapter.number
+    return held
+
+
+def _list_quotes(text: str) -> Iterator[tuple[int, int]]:
+    """Spans between double quotation marks; what is not closed reaches to the end."""
+    opened: int | None = None
+    for match in re.finditer("[“”\"]", text):
+        if match[0] == "“" or (match[0] == '"' and opened is None):
+            opened = match.end()
+        elif opened is not None:
+            yield opened, match.start()
+            opened = None
+    if opened is not None:
+        yield opened, len(text)
+
+
+def _read_quoted(question: str) -> str:
+    match = re.search("“(.*)”", question, re.DOTALL)
+    return match[1] if match else question
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.replace("_", "").split()).casefold()
+
+
+def _union(names: Iterable[Seen]) -> set[int]:
+    return {who for one in names for who in one.who}

@@ -1,0 +1,336 @@
+"""From a book to proven items: windows, chains, words, and the second proof of each."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hopwright.knowledge.books.book import Book
+from hopwright.knowledge.books.mentions import MentionGraph
+from hopwright.knowledge.books.windows import Window, find_mention, hash_window, list_windows
+from hopwright.knowledge.named_windows import NamedWindow
+from hopwright.novels.book_names import BookNames, describe_book
+from hopwright.novels.counting import Paragraph, WindowCounter
+from hopwright.novels.records import NovelHop, NovelItem, Stretch, WindowRef, make_family, make_novel_id
+from hopwright.novels.shelf import ReadNovel
+from hopwright.planning.mention_chains import ChainDrawer, ChainTally, ProvenChain, measure_chain, select_chains
+from hopwright.planning.mention_proofs import Refuted, StepProof, WindowProver
+from hopwright.planning.mention_steps import Step
+from hopwright.records import CheckResult, Compute, Evidence, Provenance, ReadSpan, Source, Span
+from hopwright.settings import NovelQuestionsParameters
+from hopwright.wording.rules.mention_wording import Given, NamedStep, quote_words, word_chain
+
+Tell = Callable[[str], None]
+K = 1024
+TOPOLOGIES = {1: "chain-1", 2: "chain-2", 3: "chain-3", 4: "chain"}
+_LEAST_MENTIONS = 3
+_LEAST_DRAWN = 60
+_WINDOWS_TRIED = 4
+_UNNAMED = re.compile(r"^(?:Messrs\.? |Old |Young )|^(?:Papa|Mamma|Ma|Pa)$|^Misse?s ")
+
+
+@dataclass(slots=True)
+class NovelCounts:
+    """What came of a book: chains that were drawn, those that a proof refused, by reason, and what was made."""
+
+    drawn: int = 0
+    proven: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    made: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For a file and `--json`."""
+        return {
+            "drawn": self.drawn, "proven": self.proven, "refused": dict(sorted(self.refused.items())),
+            "made": dict(sorted(self.made.items())), "left_out": dict(sorted(self.left_out.items())),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A window with all that proves chains on it."""
+
+    window: Window
+    view: NamedWindow
+    prover: WindowProver
+    ref: WindowRef
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An item's chain: the first block of its window, its steps by blocks of the book, and what drew its words."""
+
+    first: int
+    steps: tuple[Step, ...]
+    key: str
+
+
+class NovelDrafter:
+    """Makes the items of one book. The same book, parameters and seed give the same items."""
+
+    def __init__(self, novel: ReadNovel, parameters: NovelQuestionsParameters) -> None:
+        self.novel = novel
+        self.names = describe_book(novel.book, novel.graph)
+        self.counts = NovelCounts()
+        self.placed: dict[str, Placed] = {}
+        self._parameters = parameters
+        self._lengths = sorted({K * int(one.removesuffix("k")) for one in parameters.lengths})
+        self._document = novel.book.to_document()
+        self._asked = pick_asked(novel.graph)
+        self._opened: dict[tuple[int, int], Opened] = {}
+        self._counters: dict[tuple[int, int], WindowCounter] = {}
+        self._read: dict[int, Paragraph] = {}
+        table = novel.reader.table
+        self._windows = {
+            length: list_windows(novel.book, table, length, find_stride(table.sums[-1], length))
+            for length in self._lengths
+        }
+
+    def make(self, tell: Tell) -> list[NovelItem]:
+        """All items: each chosen chain in one window of every length in which it is proven."""
+        items: list[NovelItem] = []
+        drawn = self._draw(tell)
+        title = self.novel.book.title
+        for hops in sorted(drawn):
+            tell(f"{title}: wording chains of {hops} hops")
+            key = f"{self.novel.book.id}:{hops}"
+            kept = 0
+            for chain in select_chains(drawn[hops], 2 * self._parameters.items, self._parameters.seed, key):
+                made = list(self._make_family(chain))
+                items += made
+                kept += bool(made)
+                if kept == self._parameters.items:
+                    break
+            self.counts.made[f"{hops} hops, chains"] = kept
+        for item in items:
+            self.counts.made[f"{len(item.hops)} hops, {item.window.length // K}k"] += 1
+        return items
+
+    def open(self, window: Window) -> Opened:
+        """A window with what proves chains on it, made once."""
+        key = (window.first, window.length)
+        if key not in self._opened:
+            book, table = self.novel.book, self.novel.reader.table
+            view = self.novel.reader.view(window)
+            ref = WindowRef(
+                book=book.id, start=window.start, end=window.end, length=window.length, tokens=window.tokens,
+                tokenizer=table.tokenizer, sha256=hash_window(book, window),
+            )  # fmt: skip
+            self._opened[key] = Opened(window, view, WindowProver(view), ref)
+        return self._opened[key]
+
+    def count(self, window: WindowRef) -> WindowCounter:
+        """The counter of a window, made once."""
+        key = (window.start, window.end)
+        if key not in self._counters:
+            text = self.novel.book.text[window.start : window.end]
+            self._counters[key] = WindowCounter(self.names, text, window.start, self._read)
+        return self._counters[key]
+
+    def _draw(self, tell: Tell) -> dict[int, list[ProvenChain]]:
+        """Proven chains by hops, their places being blocks of the book; each once, wherever it was drawn."""
+        wanted, parameters = [int(one) for one in self._parameters.hops], self._parameters
+        windows = [window for held in self._windows.values() for window in held]
+        most = max(_LEAST_DRAWN, 12 * parameters.items // max(len(windows), 1))
+        found: dict[int, dict[tuple[Step, ...], ProvenChain]] = {hops: {} for hops in wanted}
+        tally = ChainTally(0, 0, Counter())
+        for number, window in enumerate(windows, start=1):
+            tell(f"{self.novel.book.title}: window {number:,} of {len(windows):,}")
+            opened = self.open(window)
+            key = f"{self.novel.book.id}:{window.length}:{window.first}"
+            drawer = ChainDrawer(opened.view, window.tokens, self._asked, parameters.seed, key)
+            for hops in wanted:
+                for chain in drawer.draw(hops, most, tally, parameters.distance):
+                    steps = tuple(_shift(step, window.first) for step in chain.steps)
+                    found[hops].setdefault(steps, replace(chain, steps=steps))
+        self.counts.drawn += tally.drawn
+        self.counts.proven += tally.proven
+        self.counts.refused.update(tally.refuted)
+        return {hops: list(held.values()) for hops, held in found.items()}
+
+    def _make_family(self, chain: ProvenChain) -> Iterator[NovelItem]:
+        blocks = [place for step in chain.steps for place in step.places]
+        for length in self._lengths:
+            fitting = [one for one in self._windows[length] if one.first <= min(blocks) and max(blocks) < one.stop]
+            rng = random.Random(f"{self._parameters.seed}:{self.novel.book.id}:{length}:{blocks}")
+            rng.shuffle(fitting)
+            for window in fitting[:_WINDOWS_TRIED]:
+                item = self.make_placed(window, chain.steps)
+                if isinstance(item, str):
+                    self.counts.left_out[item] += 1
+                    continue
+                yield item
+                break
+
+    def make_placed(self, window: Window, steps: tuple[Step, ...], key: str = "") -> NovelItem | str:
+        """The item of a chain in a window, or why it is none there; its words are drawn by `key`."""
+        opened = self.open(window)
+        shifted = tuple(_shift(step, -window.first) for step in steps)
+        proofs = opened.prover.prove(shifted)
+        if isinstance(proofs, Refuted):
+            return f"in another window: {proofs.proof}"
+        chain = measure_chain(opened.view, window.tokens, shifted, proofs)
+        return self._make_item(opened, chain, steps, key)
+
+    def _make_item(self, opened: Opened, placed: ProvenChain, steps: tuple[Step, ...], key: str) -> NovelItem | str:
+        """The item of a chain in a window, or why there is none."""
+        book, graph = self.novel.book, self.novel.graph
+        quoted = [self._find_quoted(step) for step in steps]
+        stretches = [tuple(_make_stretch(book, block) for block in step.places) for step in steps]
+        family = make_family(book.id, list(zip(steps, stretches, quoted, strict=True)))
+        key = key or f"{self._parameters.seed}:{family}"
+        worded = word_chain(
+            [self._name(step, words) for step, words in zip(steps, quoted, strict=True)],
+            [self._give(step) for step in steps[:-1]],
+            key,
+        )
+        hops = tuple(
+            self._make_hop(number, step, question, words, places, before.answer if before else None)
+            for number, (step, before, question, words, places) in enumerate(
+                zip(steps, (None, *steps[:-1]), worded.hops, quoted, stretches, strict=True), start=1
+            )
+        )
+        if leaked := find_leak(worded.question, hops, graph):
+            return f"leak: {leaked}"
+        last = hops[-1]
+        item = NovelItem(
+            id=make_novel_id(opened.ref, family, "factual"),
+            topology=TOPOLOGIES[len(hops)],
+            hops=hops,
+            question=worded.question,
+            answer=last.answer,
+            answer_aliases=last.answer_aliases,
+            checks=_list_checks(placed.proofs),
+            provenance=Provenance(seed=self._parameters.seed, sources=(describe_source(self.names),)),
+            window=opened.ref,
+            family=family,
+            distances=placed.distances,
+            depth=placed.depth,
+        )
+        counter = self.count(opened.ref)
+        try:
+            places = [counter.locate(hop) for hop in hops]
+        except KeyError:
+            return "second proof: a paragraph is not found in the text"
+        if reason := next(counter.refute(item, places), None):
+            return f"second proof: {steps[int(reason[4]) - 1].kind if reason[:4] == 'hop ' else ''}: {reason[7:]}"
+        self.placed[item.id] = Placed(opened.window.first, steps, key)
+        return item
+
+    def _make_hop(
+        self,
+        number: int,
+        step: Step,
+        question: str,
+        quoted: Stretch | None,
+        places: tuple[Stretch, ...],
+        given: int | None,
+    ) -> NovelHop:
+        graph = self.novel.graph
+        entity = None if step.kind == "chapters" else graph.entities[step.answer]
+        names = (*step.clues, *([given] if given is not None and step.follows else []))
+        # Whom the last mention is of stands in the paragraph of that, who comes next in the first.
+        own = {"next": step.places[-1:], "chapters": step.places}.get(step.kind, step.places[:1])
+        spans = [self._cite(place, name) for place in own for name in names]
+        if entity is not None:
+            spans.insert(0, self._cite(step.places[0], entity.id))
+        return NovelHop(
+            index=number,
+            question=question,
+            answer=entity.name if entity else f"{step.answer:,}",
+            answer_type="entity" if entity else "number",
+            answer_id=f"{entity.kind}-{entity.id}" if entity else None,
+            answer_aliases=tuple(one for one in entity.aliases if one != entity.name) if entity else (),
+            depends_on=(number - 1,) if step.follows and number > 1 else (),
+            derivation=self._derive(step, spans),
+            evidence=Evidence.of(spans=spans),
+            step=step.kind,
+            clues=step.clues,
+            entity=entity.id if entity else None,
+            paragraphs=places,
+            quoted=quoted,
+        )
+
+    def _derive(self, step: Step, spans: Sequence[Span]) -> ReadSpan | Compute:
+        if step.kind != "chapters":
+            return ReadSpan(document=self.novel.book.id, start=spans[0].start, end=spans[0].end)
+        blocks, chapters = self.novel.book.blocks, self.names.chapters
+        last, first = (chapters[blocks[place].chapter].number for place in step.places)
+        return Compute(expression=f"{last} - {first} - 1", kind="counting")
+
+    def _cite(self, block: int, entity: int) -> Span:
+        """The name in a paragraph that surely means somebody."""
+        mention = find_mention(self.novel.graph, block, entity)
+        return self._document.cite(mention.start, mention.end)
+
+    def _find_quoted(self, step: Step) -> Stretch | None:
+        if step.kind != "speaker":
+            return None
+        start, end = self.novel.reader.quotes[step.quotation]
+        return Stretch(start=start, end=end)
+
+    def _name(self, step: Step, quoted: Stretch | None) -> NamedStep:
+        entities = [self.novel.graph.entities[clue] for clue in step.clues]
+        words = quote_words(self.novel.book.text[quoted.start : quoted.end]) if quoted else ""
+        return NamedStep(step, tuple((one.name, one.kind) for one in entities), words)
+
+    def _give(self, step: Step) -> Given:
+        entity = self.novel.graph.entities[step.answer]
+        return Given(entity.name, entity.kind)
+
+
+def find_stride(total: int, length: int) -> int:
+    """Tokens from one window to the next: a quarter of a window, and less in a short book, so that there are ten."""
+    return max(min(length // 4, (total - length) // 10), 256)
+
+
+def pick_asked(graph: MentionGraph) -> frozenset[int]:
+    """Whom questions may name and ask for: what is named often enough, by a name that is somebody's own."""
+    return frozenset(
+        one.id for one in graph.entities if one.mentions >= _LEAST_MENTIONS and not _UNNAMED.search(one.name)
+    )
+
+
+def find_leak(question: str, hops: Sequence[NovelHop], graph: MentionGraph) -> str:
+    """What a question names though it asks for it; empty where it does not."""
+    rest = question
+    for hop in hops:
+        for clue in sorted((graph.entities[clue].name for clue in hop.clues), key=len, reverse=True):
+            rest = rest.replace(clue, "#")
+    for hop in hops:
+        for name in (hop.answer, *hop.answer_aliases):
+            if hop.entity is not None and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", rest):
+                return "the question names an answer"
+    return ""
+
+
+def describe_source(names: BookNames) -> Source:
+    """The book as the source of items: their places mean nothing in another file."""
+    return Source(name=f"{names.title} ({names.source})", licence=names.licence, snapshot=names.sha256, pins_ids=True)
+
+
+def _list_checks(proofs: Sequence[StepProof]) -> tuple[CheckResult, ...]:
+    """What was counted when the chain was proven."""
+    without = [str(len(answers)) for proof in proofs for answers in proof.without]
+    left = [str(proof.left) for proof in proofs if proof.left is not None]
+    rows = [
+        ("unique", "one paragraph meets each condition"),
+        ("needed", f"answers without each paragraph: {', '.join(without)}"),
+    ]
+    if left:
+        rows.append(("chained", f"answers without the one before: at least {', '.join(left)}"))
+    rows.append(("counted", "a second count over the text agrees"))
+    return tuple(CheckResult(name=name, outcome="pass", reason=reason) for name, reason in rows)
+
+
+def _shift(step: Step, by: int) -> Step:
+    return replace(step, places=tuple(place + by for place in step.places))
+
+
+def _make_stretch(book: Book, block: int) -> Stretch:
+    return Stretch(start=book.blocks[block].start, end=book.blocks[block].end)
