@@ -20,7 +20,7 @@ from tests.fuzz.targets import ANNOTATION, FORM, TARGETS, TASK, Target
 
 MINUTES, SECONDS = "HOPWRIGHT_FUZZ_MINUTES", "HOPWRIGHT_FUZZ_SECONDS"
 """How long the long run and the short one take over all targets, where the environment says so."""
-_NIGHT, _SHORT = 30.0, 20.0
+_NIGHT, _SHORT = 30.0, 60.0
 _ROUND = 40
 
 
