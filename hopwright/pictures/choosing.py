@@ -34,8 +34,8 @@ _LARGEST_RATIO = 8
 _DEEPEST = 6
 """Steps that a place is followed to what it lies in."""
 _MORE = (0, 1, 2)
-"""How many of the wrong options would go further than the right one in what is asked (drawn): whoever takes the largest
-of four for the largest neighbour has to be wrong as often as by chance."""
+"""How many of the wrong options go further than the right one in what is asked (drawn), where there are such: whoever
+takes the largest of four for the largest neighbour shall often be wrong."""
 Run = dict[int, Value]
 Names = Callable[[str], tuple[str, ...]]
 ListLike = Callable[[str, str], tuple[str, ...]]

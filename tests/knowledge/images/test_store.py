@@ -29,7 +29,7 @@ from hopwright.knowledge.images.flags import FlagPictures
 from hopwright.knowledge.images.folder import FolderPictures
 from hopwright.knowledge.images.linking import link_picture
 from hopwright.knowledge.images.outlines import OutlinePictures, project_shape, read_shapes
-from hopwright.knowledge.images.packages import FLAGS, NpmPackage, check_archive, read_archive
+from hopwright.knowledge.images.packages import COUNTRIES, FLAGS, NpmPackage, check_archive, read_archive
 from hopwright.knowledge.images.pictures import FoundPicture, PictureName
 from hopwright.knowledge.images.readable_text import find_name
 from hopwright.knowledge.images.rendering import decode_png, draw_outline, encode_png, measure_ink, render
@@ -124,7 +124,10 @@ def test_a_resized_and_re_encoded_picture_is_still_the_same(side: int, quality: 
     query = describe(Image.open(held))
     distances = measure_distances(query, stack([describe(one) for one in pictures]))
     assert int(distances.argmin()) == 3
-    assert count_bits_apart(hash_picture(Image.open(held)), hash_picture(pictures[3])) <= 8
+    # Down to 42 points and quality 62 ten bits differ; other pictures differ in twenty and more.
+    bits = [count_bits_apart(hash_picture(Image.open(held)), hash_picture(one)) for one in pictures]
+    assert bits.index(min(bits)) == 3
+    assert bits.count(min(bits)) == 1
 
 
 def test_stripes_in_other_shades_and_proportions_look_alike() -> None:
@@ -268,6 +271,32 @@ def test_an_archive_is_the_one_that_is_meant(tmp_path: Path) -> None:
     (tmp_path / "bad.tgz").write_bytes(held.getvalue()[:40])
     with pytest.raises(InputError, match="damaged"):
         read_archive(tmp_path / "bad.tgz")
+
+
+def test_square_flags_are_drawn_square(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"ch": "Switzerland", "va": "Vatican City", "fr": "France"}
+    listed = [
+        {"code": code, "name": name, "iso": True, "flag_4x3": f"4x3/{code}.svg", "flag_1x1": f"1x1/{code}.svg"}
+        for code, name in names.items()
+    ]
+    countries = [
+        {"cca2": code.upper(), "ccn3": "1", "name": {"common": name, "official": name}, "altSpellings": [],
+         "independent": True}
+        for code, name in names.items()
+    ]  # fmt: skip
+    svg = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {} 48'><rect width='{}' height='48'/></svg>"
+    archives = {
+        FLAGS.name: {"country.json": json.dumps(listed).encode()}
+        | {f"{shape}/{code}.svg": svg.format(width, width).encode() for code in names
+           for shape, width in (("4x3", 64), ("1x1", 48))},
+        COUNTRIES.name: {"countries.json": json.dumps(countries).encode()},
+    }  # fmt: skip
+    monkeypatch.setattr("hopwright.knowledge.images.flags.fetch_package", lambda package, cache: Path(package.name))
+    monkeypatch.setattr("hopwright.knowledge.images.flags.read_archive", lambda path: archives[path.name])
+    pictures = {one.name.names[0]: one for one in FlagPictures(tmp_path).read_pictures()}
+    pytest.importorskip("resvg_py")
+    sizes = {name: render(one.data, one.media_type, 64, name).size for name, one in pictures.items()}
+    assert sizes == {"Switzerland": (64, 64), "Vatican City": (64, 64), "France": (64, 48)}
 
 
 def test_names_are_found_in_what_is_read() -> None:
