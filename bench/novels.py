@@ -4,8 +4,8 @@
     python bench/novels.py --novels FOLDER --items
 
 FOLDER has books as `hopwright novels add` reads them. The names are measured against the mentions in `mention_labels/`,
-labelled by hand: the paragraphs of each book were drawn by chance, and every name in them was labelled without looking at
-what the rules make of it. A name that the rules surely take for somebody is right where it is that character or
+labelled by hand: the paragraphs of each book were drawn by chance, and every name in them was labelled without looking
+at what the rules make of it. A name that the rules surely take for somebody is right where it is that character or
 place; a mention is found where the rules surely take it for the right one. `--items` makes the questions too (minutes).
 """
 
