@@ -162,15 +162,22 @@ def ask_judge(verdicts: Sequence[NovelVerdict], model: str, complete: Complete) 
 
 def summarise(verdicts: Sequence[NovelVerdict]) -> list[dict[str, Any]]:
     """One row for each model, mode and variant: over all, by hops and by length, in the order of asking."""
-    groups: dict[tuple[str, str, str, str], list[NovelVerdict]] = {}
+    groups: dict[tuple[str, str, str], list[NovelVerdict]] = {}
     for one in verdicts:
-        item = one.query.item
-        for name in ("all", f"{len(item.hops)} hops", f"{item.window.length // K}k"):
-            groups.setdefault((one.query.model, one.query.mode, item.variant, name), []).append(one)
-    return [
-        {"model": model, "mode": mode, "variant": variant, "questions": name} | _measure(group)
-        for (model, mode, variant, name), group in groups.items()
-    ]
+        groups.setdefault((one.query.model, one.query.mode, one.query.item.variant), []).append(one)
+    rows: list[dict[str, Any]] = []
+    for (model, mode, variant), group in groups.items():
+        parts = {"all": group}
+        for hops in sorted({len(one.query.item.hops) for one in group}):
+            name = f"{hops} hops" if hops > 1 else "1 hop"
+            parts[name] = [one for one in group if len(one.query.item.hops) == hops]
+        for length in sorted({one.query.item.window.length for one in group}):
+            parts[f"{length // K}k"] = [one for one in group if one.query.item.window.length == length]
+        rows += [
+            {"model": model, "mode": mode, "variant": variant, "questions": name} | _measure(part)
+            for name, part in parts.items()
+        ]
+    return rows
 
 
 def draw_up_grid(verdicts: Sequence[NovelVerdict]) -> list[dict[str, Any]]:

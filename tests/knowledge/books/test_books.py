@@ -109,3 +109,37 @@ def check_by_hand(chain: ProvenChain, graph: MentionGraph, first: int, stop: int
             ]
             assert blocks == [step.places[0]]
         given = step.answer
+
+
+def name_forms(sentences: list[str]) -> dict[str, tuple[str, ...]]:
+    """Whom each form may mean, in a book of these sentences."""
+    fill = " They spoke of nothing but the weather for an hour, and then went home by the lower road."
+    text = "CHAPTER I\n\n" + "\n\n".join(one + fill for one in sentences) + "\n\n" + 10 * fill
+    graph = build_graph(parse_book(text.encode(), "x.txt"))
+    return {form: tuple(graph.entities[who].name for who in held) for form, held in graph.surfaces.items()}
+
+
+def test_a_surname_that_an_elder_may_bear_means_nobody_surely() -> None:
+    told_apart = ["Then Mr. Frank Alder said no.", "Mr. Frank Alder came.", "Mr. Alder of Brackwater wrote."]
+    assert len(name_forms(told_apart)["Mr. Alder"]) == 2
+    mostly_given = [f"Frank said it was {number}." for number in range(30)] + ["Frank Alder came. Mr. Alder wrote."]
+    assert len(name_forms(mostly_given)["Mr. Alder"]) == 2
+    known = ["Mr. Alder said no.", "Then Mr. Alder came in.", "Mr. Alder wrote to Frank Alder, as he signed himself."]
+    assert name_forms(known)["Mr. Alder"] == ("Mr. Alder",)
+
+
+def test_what_stands_before_a_title_is_no_part_of_a_name() -> None:
+    told = ["Poor Mrs. Alder said so.", "Mr. Alder came. Dear Mrs. Alder was out.", "Mrs. Alder and Mr. Alder left."]
+    forms = name_forms(told)
+    assert forms["Mrs. Alder"] == ("Mrs. Alder",)
+    assert forms["Mr. Alder"] == ("Mr. Alder",)
+    assert not any(form.startswith(("Poor", "Dear")) for form in forms)
+
+
+def test_a_place_within_the_name_of_another_proves_nothing() -> None:
+    forms = name_forms([
+        "They lived at Dunmere Park.", "She went to Dunmere Park.", "He walked in Dunmere Wood.",
+        "He came from Dunmere.", "They were at Dunmere.", "She stayed in Dunmere.", "He slept at Dunmere Wood.",
+    ])  # fmt: skip
+    assert len(forms["Dunmere"]) == 1
+    assert len(forms["Dunmere Park"]) == 2
