@@ -16,18 +16,18 @@ from hopwright.knowledge.wikidata.properties import default_table
 
 DOCS = Path(__file__).resolve().parent
 CHOSEN = (
-    "hw-5a05296f192ffcc7",
-    "hw-8c7a17f46ed2c02c",
-    "hw-9db39c3f633e5dcf",
-    "hw-2112177881914470",
-    "hw-02b50491fa0b08d1",
-    "hw-0dee22d7cf2778a3",
-    "hw-75f8080e37e96d05",
-    "hw-63a02d27b023caaa",
-    "hw-0ed999ed175099bc",
-    "hw-03209d0d2b76247a",
-    "hw-82edaab6a554fa56",
-    "hw-02756bc77231c95a",
+    "hw-82bda53e29f8a373",
+    "hw-b74c001f56fbd2d9",
+    "hw-9a159df07546b356",
+    "hw-3f959425980cbae7",
+    "hw-47188f29c674a7f5",
+    "hw-1a8f6ffd78e6d652",
+    "hw-1ebfc062765d8d11",
+    "hw-d38216d50dc1599c",
+    "hw-2644a7eaaf6dee0e",
+    "hw-5d7721a092a50091",
+    "hw-107be9bfc6a74655",
+    "hw-a3b5597669075aca",
 )
 HEAD = """# Twelve items
 
