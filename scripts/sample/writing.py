@@ -65,7 +65,7 @@ def write_sample(merge: Merge, dated: list[tuple[str, str, str, str, str, str]],
         rows.append((*key, merge.labels[key[1]], "", day.value, "dateTime"))
         provenance.append((*key, day.value, "+".join(sorted(sources))))
     for subject, timeline, year in merge.timelines:
-        rows.append((subject, timeline, TIMELINES[timeline], "", f"{year}-01-01T00:00:00Z", "dateTime"))
+        rows.append((subject, timeline, TIMELINES[timeline], "", f"{int(year):04}-01-01T00:00:00Z", "dateTime"))
         provenance.append((subject, timeline, year, "timelines"))
     provenance += [(s, p, o, "+".join(sorted(of))) for (s, p, o), of in merge.edges.items() if (s, p, o) in triplets]
     ordered = sorted(triplets, key=lambda one: tuple(map(_by_number, one)))
